@@ -1,0 +1,366 @@
+"""Pipeline: what an owner declared. Schedules, rules, SLA, job, and what to watch afterwards.
+
+These structs are the one source of the file format: the reader of files, the JSON Schema for editors
+and the reference are all made from their types, bounds and descriptions. Texts such as durations and
+times are kept as the author wrote them and parsed where they are used.
+"""
+
+from datetime import timedelta
+from decimal import Decimal
+from enum import StrEnum
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+from msgspec.structs import force_setattr
+
+from interlock.domain import duration
+
+PIPELINE_ID = r"[a-z0-9][a-z0-9._-]{0,62}"
+SCHEDULE_ID = r"[a-z0-9-]{1,24}"
+CLOCK = r"([01][0-9]|2[0-3]):[0-5][0-9]"
+MINUTE = r":[0-5][0-9]"
+DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+
+
+def _text(form: str, description: str, pattern: str | None = None) -> Meta:
+    """Text of a form that the reader checks by name; editors see the pattern."""
+    schema = {} if pattern is None else {"pattern": f"^{pattern}$"}
+    return Meta(description=description, extra={"form": form}, extra_json_schema=schema)
+
+
+PipelineId = Annotated[str, _text("pipeline id", "Lower-case id of a pipeline.", PIPELINE_ID)]
+ScheduleId = Annotated[str, _text("schedule id", "Lower-case id of a schedule.", SCHEDULE_ID)]
+SensorKey = Annotated[str, _text("sensor key", "Key of a sensor, without `SENSOR#`.")]
+FieldPath = Annotated[
+    str, _text("field", "Name of a field of the reading; a dotted path reaches into maps.")
+]
+Span = Annotated[str, _text("duration", "A duration such as `90s`, `2h30m` or `1d`.")]
+Clock = Annotated[str, _text("clock time", "A local time, `HH:MM`.", CLOCK)]
+Moment = Annotated[
+    str, _text("deadline", "`HH:MM`, or `:MM` for hourly runs.", f"({CLOCK}|{MINUTE})")
+]
+Day = Annotated[str, _text("date", "A date, `YYYY-MM-DD`.", DAY)]
+Zone = Annotated[str, _text("time zone", "An IANA time zone such as `Europe/Berlin`.")]
+Cron = Annotated[
+    str, _text("cron", "Five cron fields: minute, hour, day of month, month, weekday.")
+]
+CalendarName = Annotated[str, _text("calendar", "Name of a calendar file.")]
+Country = Annotated[
+    str, _text("country", "Country, or country and subdivision, such as `US` or `DE-BY`.")
+]
+
+
+class Check(StrEnum):
+    """The operator of a rule."""
+
+    EXISTS = "exists"
+    EQUALS = "equals"
+    GT = "gt"
+    GTE = "gte"
+    LT = "lt"
+    LTE = "lte"
+    AGE_LT = "age_lt"
+    AGE_GT = "age_gt"
+
+
+NUMBER_CHECKS = frozenset({Check.GT, Check.GTE, Check.LT, Check.LTE})
+AGE_CHECKS = frozenset({Check.AGE_LT, Check.AGE_GT})
+
+
+class Mode(StrEnum):
+    """How many rules of a set must hold."""
+
+    ALL = "ALL"
+    ANY = "ANY"
+
+
+class Weekday(StrEnum):
+    """A day of the week, in the order of `date.weekday()`."""
+
+    MONDAY = "monday"
+    TUESDAY = "tuesday"
+    WEDNESDAY = "wednesday"
+    THURSDAY = "thursday"
+    FRIDAY = "friday"
+    SATURDAY = "saturday"
+    SUNDAY = "sunday"
+
+
+class Hours(StrEnum):
+    """Which hourly dates of an upstream pipeline a daily run waits for."""
+
+    ALL = "all"
+
+
+class JobType(StrEnum):
+    """The kinds of workload that can be started."""
+
+    HTTP = "http"
+    COMMAND = "command"
+    AIRFLOW = "airflow"
+    GLUE = "glue"
+    EMR = "emr"
+    EMR_SERVERLESS = "emr-serverless"
+    STEP_FUNCTION = "step-function"
+    DATABRICKS = "databricks"
+    LAMBDA = "lambda"
+
+
+class Declared(msgspec.Struct, frozen=True, rename="camel"):
+    """The common ground of all parts of a file: immutable, camelCase outside."""
+
+
+class Rule(Declared):
+    """One constraint on one field of one sensor."""
+
+    key: SensorKey
+    check: Annotated[Check, Meta(description="The operator.")]
+    field: FieldPath | None = None
+    value: Annotated[
+        Any, Meta(description="What the field is compared with; needed by all but `exists`.")
+    ] = None
+
+
+class Trigger(Declared):
+    """The rule whose passing opens a run, or the upstream pipeline whose completion does."""
+
+    key: SensorKey | None = None
+    check: Annotated[Check | None, Meta(description="The operator.")] = None
+    field: FieldPath | None = None
+    value: Annotated[Any, Meta(description="What the field is compared with.")] = None
+    deadline: Annotated[
+        Moment | None, Meta(description="After it the automatic window for that date closes.")
+    ] = None
+    pipeline: Annotated[
+        PipelineId | None,
+        Meta(description="Instead of `key`: opens when that pipeline completes the same date."),
+    ] = None
+    hours: Annotated[
+        Hours | None,
+        Meta(description="`all`: a daily run that waits for every hourly date of the upstream."),
+    ] = None
+
+    @property
+    def rule(self) -> Rule:
+        """The trigger as a rule. A completion upstream is a reading like any other."""
+        if self.pipeline is not None:
+            return Rule(f"pipeline:{self.pipeline}", Check.EXISTS)
+        assert self.key is not None and self.check is not None  # the reader saw to it
+        return Rule(self.key, self.check, self.field, self.value)
+
+
+class Exclusion(Declared):
+    """Days without runs; any match excludes."""
+
+    weekends: Annotated[bool, Meta(description="Saturdays and Sundays.")] = False
+    days: Annotated[tuple[Weekday, ...], Meta(description="Weekday names.")] = ()
+    dates: Annotated[tuple[Day, ...], Meta(description="Single dates.")] = ()
+    calendar: CalendarName | None = None
+    holidays: Country | None = None
+
+
+class Inclusion(Declared):
+    """The only dates on which runs are expected."""
+
+    dates: Annotated[tuple[Day, ...], Meta(description="The dates.", min_length=1)]
+
+
+class Evaluation(Declared):
+    """How long and how often the rules of an open run are judged."""
+
+    window: Annotated[Span, Meta(description="How long the rules may take to hold.")] = "1h"
+    interval: Annotated[
+        Span | None, Meta(description="How often they are judged; default 5m, or the window.")
+    ] = None
+
+    @property
+    def every(self) -> timedelta:
+        if self.interval is not None:
+            return duration.parse(self.interval)
+        return min(timedelta(minutes=5), duration.parse(self.window))
+
+
+class Schedule(Declared):
+    """When runs are expected and what opens them."""
+
+    id: Annotated[
+        ScheduleId, Meta(description="Default `cron` when cron is set, else `stream`.")
+    ] = ""
+    cron: Cron | None = None
+    timezone: Zone = "UTC"
+    time: Annotated[
+        Clock | None, Meta(description="A run is not missed before this local time.")
+    ] = None
+    grace: Annotated[
+        Span,
+        Meta(description="How long after the expected moment a missing run counts as missed."),
+    ] = "10m"
+    trigger: Trigger | None = None
+    exclude: Exclusion | None = None
+    calendar: CalendarName | None = None
+    include: Inclusion | None = None
+    evaluation: Evaluation = Evaluation()
+    day_offset: Annotated[
+        Annotated[int, Meta(ge=0, le=7)] | None,
+        Meta(
+            description="On which day after the run's date its wall-clock deadlines fall; "
+            "default 0 with cron or include, 1 for a sensor-driven schedule."
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        if not self.id:
+            force_setattr(self, "id", "stream" if self.cron is None else "cron")
+        if self.day_offset is None:
+            clocked = self.cron is not None or self.include is not None
+            force_setattr(self, "day_offset", 0 if clocked else 1)
+
+    @property
+    def offset(self) -> int:
+        """`dayOffset`, which is always set once the struct is made."""
+        return self.day_offset or 0
+
+
+class Sla(Declared):
+    """By when a run must be done."""
+
+    deadline: Moment | None = None
+    expected_duration: Annotated[
+        Span | None, Meta(description="How long the job takes; the lead time of the warning.")
+    ] = None
+    max_duration: Annotated[
+        Span | None,
+        Meta(description="Relative: counted from the first matching reading; at most 24h."),
+    ] = None
+    timezone: Annotated[Zone | None, Meta(description="Default: the schedule's.")] = None
+    critical: Annotated[
+        bool, Meta(description="Raises the severity of its warning and breach.")
+    ] = False
+
+
+class Validation(Declared):
+    """What must be true before the job may start."""
+
+    rules: Annotated[tuple[Rule, ...], Meta(description="The rules.", min_length=1)]
+    trigger: Annotated[
+        Mode,
+        Meta(
+            description="`ALL` rules must hold, or `ANY` of them.",
+            extra={"any case": True},
+        ),
+    ] = Mode.ALL
+
+
+class Job(Declared):
+    """The workload to start, and how often a failure may be tried again."""
+
+    type: Annotated[JobType, Meta(description="What kind of workload.")]
+    config: Annotated[dict[str, Any], Meta(description="Settings of that type.")] = {}
+    max_retries: Annotated[
+        int, Meta(ge=0, le=10, description="Retries of transient, timeout and other failures.")
+    ] = 0
+    max_code_retries: Annotated[
+        int, Meta(ge=0, le=3, description="Retries of permanent failures; 0 switches them off.")
+    ] = 1
+    max_drift_reruns: Annotated[
+        int, Meta(ge=0, le=5, description="Reruns for drift and late data together.")
+    ] = 1
+    max_manual_reruns: Annotated[
+        int, Meta(ge=0, le=5, description="Reruns on request, whatever the reason.")
+    ] = 1
+    job_poll_window_seconds: Annotated[
+        int,
+        Meta(
+            le=86400,
+            description="How long the job may run, 60 to 86400; 0 means the default.",
+            extra={"ge": 60, "or": 0},
+        ),
+    ] = 3600
+
+    @property
+    def poll_window(self) -> timedelta:
+        return timedelta(seconds=self.job_poll_window_seconds or 3600)
+
+
+class PostRunEvaluation(Declared):
+    """How long post-run readings are judged."""
+
+    window: Annotated[Span, Meta(description="Counted from completion.")] = "24h"
+    interval: Annotated[
+        Span | None, Meta(description="Accepted; readings are judged as they come.")
+    ] = None
+
+
+class PostRun(Declared):
+    """What to watch after completion."""
+
+    rules: Annotated[
+        tuple[Rule, ...], Meta(description="Judged as they come, all must hold.", min_length=1)
+    ]
+    evaluation: PostRunEvaluation = PostRunEvaluation()
+    drift_field: Annotated[
+        FieldPath | None,
+        Meta(description="The number compared with the baseline; default the rule's `field`."),
+    ] = None
+    drift_threshold: Annotated[
+        Decimal,
+        Meta(
+            description="Drift when the number moved by more than this.",
+            extra={"ge": 0},
+            extra_json_schema={"type": "number", "minimum": 0},
+        ),
+    ] = Decimal(0)
+    sensor_timeout: Annotated[
+        Span, Meta(description="How long after completion its readings may take.")
+    ] = "2h"
+
+
+class Identity(Declared):
+    """Who the pipeline is and who answers for it."""
+
+    id: Annotated[PipelineId, Meta(description="The identity; the file name is not.")]
+    owner: Annotated[str | None, Meta(description="Who to ask.")] = None
+    description: Annotated[str | None, Meta(description="What it is for.")] = None
+    tags: Annotated[
+        dict[str, str], Meta(description="Shown in alerts and usable in alert routes.")
+    ] = {}
+
+
+class Calendar(Declared):
+    """Named days without runs."""
+
+    name: Annotated[CalendarName, Meta(description="How schedules refer to it.")]
+    days: Annotated[tuple[Weekday, ...], Meta(description="Weekday names.")] = ()
+    dates: Annotated[tuple[Day, ...], Meta(description="Single dates.")] = ()
+
+
+class Pipeline(Declared):
+    """A pipeline as declared, with the calendars it names written in."""
+
+    pipeline: Identity
+    schedules: Annotated[tuple[Schedule, ...], Meta(min_length=1)]
+    validation: Validation
+    job: Job
+    sla: Sla | None = None
+    post_run: PostRun | None = None
+    dry_run: Annotated[
+        bool, Meta(description="Decide everything, start nothing; needs a trigger.")
+    ] = False
+    calendars: dict[str, Calendar] = {}
+
+    @property
+    def id(self) -> str:
+        return self.pipeline.id
+
+    def schedule(self, schedule_id: str) -> Schedule:
+        """The schedule of that id. Raises KeyError when there is none."""
+        for schedule in self.schedules:
+            if schedule.id == schedule_id:
+                return schedule
+        raise KeyError(schedule_id)
+
+
+def holiday_calendar(country: str) -> str:
+    """The name under which a country's holidays are written into a pipeline."""
+    return f"holidays:{country}"
