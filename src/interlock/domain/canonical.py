@@ -23,3 +23,8 @@ def decode(text: str | bytes) -> Any:
 def content_hash(value: Any, length: int = 64) -> str:
     """The first hex digits of the SHA-256 of the canonical text."""
     return hashlib.sha256(_encoder.encode(value)).hexdigest()[:length]
+
+
+def as_json(value: Any) -> Any:
+    """A struct as plain JSON values, numbers exact."""
+    return decode(encode(value))

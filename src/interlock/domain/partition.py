@@ -74,6 +74,18 @@ class Label(msgspec.Struct, frozen=True, order=True):
         return self.wall.strftime(formats[self.grain]).rjust(len("YYYY-MM-DD"), "0")
 
 
+def utc(instant: datetime) -> datetime:
+    """The instant in UTC. Raises ValueError for one without a zone: it could be any."""
+    if instant.tzinfo is None:
+        raise ValueError(f"{instant} has no zone")
+    return instant.astimezone(UTC)
+
+
+def within_calendar(instant: datetime) -> datetime:
+    """The nearest instant, in UTC, that every zone can show."""
+    return min(max(utc(instant), _FIRST_WALL.replace(tzinfo=UTC)), _LAST_WALL.replace(tzinfo=UTC))
+
+
 def label_at(instant: datetime, zone: ZoneInfo, grain: Grain) -> Label:
     """The label that an instant belongs to."""
     local = instant.astimezone(zone)
@@ -91,6 +103,8 @@ def starts_at(label: Label, zone: ZoneInfo) -> datetime:
 
 def occurs(label: Label, zone: ZoneInfo) -> bool:
     """Whether the clocks of that zone ever show this label."""
+    if not _FIRST_WALL <= label.wall <= _LAST_WALL:
+        return True  # nobody knows, and nothing skipped it
     return label_at(starts_at(label, zone), zone, label.grain) == label
 
 
@@ -105,6 +119,34 @@ def instant_of(wall: datetime, zone: ZoneInfo) -> datetime:
     if first.astimezone(zone).replace(tzinfo=None) == wall:
         return first
     return _end_of_gap(wall.replace(tzinfo=zone, fold=1).astimezone(UTC), first, zone)
+
+
+def shifted(moment: datetime, span: timedelta) -> datetime:
+    """`moment + span`, on a wall clock or as an instant, never beyond the calendar."""
+    try:
+        return moment + span
+    except OverflowError:
+        end = _LAST_WALL if span > timedelta(0) else _FIRST_WALL
+        return end.replace(tzinfo=moment.tzinfo)
+
+
+def labels_between(
+    since: datetime, until: datetime, zone: ZoneInfo, grain: Grain
+) -> Iterator[Label]:
+    """The days or hours that begin in `since <= instant < until`, ascending."""
+    since, until = within_calendar(since), within_calendar(until)
+    # walls of both offsets: in a fold the later instant can show the earlier wall
+    walls = [moment.astimezone(zone).replace(tzinfo=None) for moment in (since, until)]
+    shift = walls[1] - walls[0] - (until - since)
+    wall = min(walls[0], walls[0] + shift).replace(minute=0, second=0, microsecond=0)
+    last = max(walls[1], walls[1] - shift)
+    if grain is Grain.DAY:
+        wall = wall.replace(hour=0)
+    while wall <= last:
+        label = Label(wall.date(), None if grain is Grain.DAY else wall.hour)
+        if since <= starts_at(label, zone) < until and occurs(label, zone):
+            yield label
+        wall += timedelta(days=1) if grain is Grain.DAY else timedelta(hours=1)
 
 
 def hours_of(day: date, zone: ZoneInfo) -> Iterator[Label]:

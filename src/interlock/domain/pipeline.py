@@ -111,7 +111,7 @@ class Declared(msgspec.Struct, frozen=True, rename="camel"):
     """The common ground of all parts of a file: immutable, camelCase outside."""
 
 
-class Rule(Declared):
+class Rule(Declared, frozen=True):
     """One constraint on one field of one sensor."""
 
     key: SensorKey
@@ -122,7 +122,7 @@ class Rule(Declared):
     ] = None
 
 
-class Trigger(Declared):
+class Trigger(Declared, frozen=True):
     """The rule whose passing opens a run, or the upstream pipeline whose completion does."""
 
     key: SensorKey | None = None
@@ -150,7 +150,7 @@ class Trigger(Declared):
         return Rule(self.key, self.check, self.field, self.value)
 
 
-class Exclusion(Declared):
+class Exclusion(Declared, frozen=True):
     """Days without runs; any match excludes."""
 
     weekends: Annotated[bool, Meta(description="Saturdays and Sundays.")] = False
@@ -160,13 +160,13 @@ class Exclusion(Declared):
     holidays: Country | None = None
 
 
-class Inclusion(Declared):
+class Inclusion(Declared, frozen=True):
     """The only dates on which runs are expected."""
 
     dates: Annotated[tuple[Day, ...], Meta(description="The dates.", min_length=1)]
 
 
-class Evaluation(Declared):
+class Evaluation(Declared, frozen=True):
     """How long and how often the rules of an open run are judged."""
 
     window: Annotated[Span, Meta(description="How long the rules may take to hold.")] = "1h"
@@ -181,7 +181,7 @@ class Evaluation(Declared):
         return min(timedelta(minutes=5), duration.parse(self.window))
 
 
-class Schedule(Declared):
+class Schedule(Declared, frozen=True):
     """When runs are expected and what opens them."""
 
     id: Annotated[
@@ -222,7 +222,7 @@ class Schedule(Declared):
         return self.day_offset or 0
 
 
-class Sla(Declared):
+class Sla(Declared, frozen=True):
     """By when a run must be done."""
 
     deadline: Moment | None = None
@@ -239,7 +239,7 @@ class Sla(Declared):
     ] = False
 
 
-class Validation(Declared):
+class Validation(Declared, frozen=True):
     """What must be true before the job may start."""
 
     rules: Annotated[tuple[Rule, ...], Meta(description="The rules.", min_length=1)]
@@ -252,11 +252,13 @@ class Validation(Declared):
     ] = Mode.ALL
 
 
-class Job(Declared):
+class Job(Declared, frozen=True):
     """The workload to start, and how often a failure may be tried again."""
 
     type: Annotated[JobType, Meta(description="What kind of workload.")]
-    config: Annotated[dict[str, Any], Meta(description="Settings of that type.")] = {}
+    config: Annotated[
+        dict[str, Any], Meta(description="Settings of that type.", extra={"later": True})
+    ] = {}
     max_retries: Annotated[
         int, Meta(ge=0, le=10, description="Retries of transient, timeout and other failures.")
     ] = 0
@@ -275,6 +277,7 @@ class Job(Declared):
             le=86400,
             description="How long the job may run, 60 to 86400; 0 means the default.",
             extra={"ge": 60, "or": 0},
+            extra_json_schema={"anyOf": [{"const": 0}, {"minimum": 60}]},
         ),
     ] = 3600
 
@@ -283,7 +286,7 @@ class Job(Declared):
         return timedelta(seconds=self.job_poll_window_seconds or 3600)
 
 
-class PostRunEvaluation(Declared):
+class PostRunEvaluation(Declared, frozen=True):
     """How long post-run readings are judged."""
 
     window: Annotated[Span, Meta(description="Counted from completion.")] = "24h"
@@ -292,7 +295,7 @@ class PostRunEvaluation(Declared):
     ] = None
 
 
-class PostRun(Declared):
+class PostRun(Declared, frozen=True):
     """What to watch after completion."""
 
     rules: Annotated[
@@ -308,7 +311,7 @@ class PostRun(Declared):
         Meta(
             description="Drift when the number moved by more than this.",
             extra={"ge": 0},
-            extra_json_schema={"type": "number", "minimum": 0},
+            extra_json_schema={"x-type": ["number"], "minimum": 0},
         ),
     ] = Decimal(0)
     sensor_timeout: Annotated[
@@ -316,7 +319,7 @@ class PostRun(Declared):
     ] = "2h"
 
 
-class Identity(Declared):
+class Identity(Declared, frozen=True):
     """Who the pipeline is and who answers for it."""
 
     id: Annotated[PipelineId, Meta(description="The identity; the file name is not.")]
@@ -327,7 +330,7 @@ class Identity(Declared):
     ] = {}
 
 
-class Calendar(Declared):
+class Calendar(Declared, frozen=True):
     """Named days without runs."""
 
     name: Annotated[CalendarName, Meta(description="How schedules refer to it.")]
@@ -335,7 +338,7 @@ class Calendar(Declared):
     dates: Annotated[tuple[Day, ...], Meta(description="Single dates.")] = ()
 
 
-class Pipeline(Declared):
+class Pipeline(Declared, frozen=True):
     """A pipeline as declared, with the calendars it names written in."""
 
     pipeline: Identity
@@ -347,7 +350,12 @@ class Pipeline(Declared):
     dry_run: Annotated[
         bool, Meta(description="Decide everything, start nothing; needs a trigger.")
     ] = False
-    calendars: dict[str, Calendar] = {}
+    calendars: Annotated[
+        dict[str, Calendar], Meta(description="The calendars that the schedules name.")
+    ] = {}
+    holidays_until: Annotated[
+        Day | None, Meta(description="The last day for which country holidays are written in.")
+    ] = None
 
     @property
     def id(self) -> str:

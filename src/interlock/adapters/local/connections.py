@@ -1,0 +1,53 @@
+"""Connection: how the state file is opened."""
+
+import sqlite3
+from pathlib import Path
+
+BUSY_SECONDS = 5.0
+
+_STATEMENTS = 256
+
+#: auto_vacuum comes first: it can't be changed once a file has pages.
+_WRITER = (
+    "PRAGMA auto_vacuum = INCREMENTAL",
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA temp_store = MEMORY",
+    "PRAGMA journal_size_limit = 67108864",
+)
+
+
+def in_memory() -> sqlite3.Connection:
+    connection = _connect(":memory:")
+    connection.execute("PRAGMA foreign_keys = ON")
+    return connection
+
+
+def for_writing(path: Path) -> sqlite3.Connection:
+    connection = _connect(str(path))
+    try:
+        for pragma in _WRITER:
+            connection.execute(pragma)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def for_reading(path: Path) -> sqlite3.Connection:
+    connection = _connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+    connection.execute("PRAGMA query_only = ON")
+    return connection
+
+
+def _connect(name: str, *, uri: bool = False) -> sqlite3.Connection:
+    """No implicit transactions; the callers see to it that one thread at a time uses it."""
+    return sqlite3.connect(
+        name,
+        timeout=BUSY_SECONDS,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=_STATEMENTS,
+        uri=uri,
+    )

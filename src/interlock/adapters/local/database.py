@@ -1,0 +1,108 @@
+"""Database: one SQLite store, in a file or in memory, and the only way to write to it.
+
+A *unit* is a function of a connection: all of it happens, or nothing. In a file, one thread writes, in
+groups, and every thread reads on a connection of its own; in memory, one connection is shared.
+"""
+
+import os
+import sqlite3
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self, TypeVar
+
+from interlock.adapters.local import connections, schema
+from interlock.adapters.local.failures import meaning
+from interlock.adapters.local.migrations import migrate
+from interlock.adapters.local.readers import Readers
+from interlock.adapters.local.shared import SharedConnection
+from interlock.adapters.local.writer import Writer
+
+T = TypeVar("T")
+
+MEMORY = ":memory:"
+
+
+class _Home(Protocol):
+    """Where units run and queries are answered."""
+
+    def write(self, unit: Callable[[sqlite3.Connection], T]) -> T: ...
+    def read(self, query: Callable[[sqlite3.Connection], T]) -> T: ...
+    def close(self) -> None: ...
+
+
+class Database:
+    """A store at a path, or in memory. Raises TransientError or UnavailableError when it is broken."""
+
+    def __init__(
+        self, path: str | os.PathLike[str] = MEMORY, *, scripts: Sequence[str] = schema.SCRIPTS
+    ) -> None:
+        self.name = os.fspath(path)
+        #: Called in the caller's thread after each commit; what it raises, the caller gets.
+        self.after_commit: Callable[[], None] | None = None
+        try:
+            self._home = _opened(self.name, scripts)
+        except sqlite3.Error as error:
+            raise meaning(error, self.name) or error from error
+
+    @property
+    def path(self) -> Path | None:
+        """The file; None in memory."""
+        return None if self.name == MEMORY else Path(self.name)
+
+    def write(self, unit: Callable[[sqlite3.Connection], T]) -> T:
+        """Run a unit and return its answer once it is durable."""
+        try:
+            answer = self._home.write(unit)
+        except sqlite3.Error as error:
+            raise meaning(error, self.name) or error from error
+        if self.after_commit is not None:
+            self.after_commit()
+        return answer
+
+    def read(self, query: Callable[[sqlite3.Connection], T]) -> T:
+        """Answer a query from one moment of the store."""
+        try:
+            return self._home.read(query)
+        except sqlite3.Error as error:
+            raise meaning(error, self.name) or error from error
+
+    def close(self) -> None:
+        """Finish what was begun and let go of the file. Closing twice is closing once."""
+        self._home.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class _File:
+    """A file: the writer's thread, and a reader for each thread that asks."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self._writer = Writer(connection)
+        self._readers = Readers(path)
+        self.write = self._writer.write
+        self.read = self._readers.read
+
+    def close(self) -> None:
+        self._readers.close()
+        self._writer.close()  # last: whoever closes last tidies up the file
+
+
+def _opened(name: str, scripts: Sequence[str]) -> _Home:
+    path = None if name == MEMORY else Path(name)
+    connection = connections.in_memory() if path is None else connections.for_writing(path)
+    try:
+        migrate(connection, path, scripts)
+    except BaseException:
+        connection.close()
+        raise
+    return SharedConnection(connection) if path is None else _File(path, connection)

@@ -1,0 +1,108 @@
+"""Event log: what happened, each fact once, in the order in which it was told."""
+
+import sqlite3
+from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
+
+from interlock.adapters.local import outbox
+from interlock.adapters.local.database import Database
+from interlock.adapters.local.rows import decoder, micros, run_columns
+from interlock.domain import canonical
+from interlock.domain.event import Event
+from interlock.domain.run import RunKey
+
+_event = decoder(Event).decode
+
+_DRY = "DRY_RUN_"
+
+
+class Told(msgspec.Struct, frozen=True):
+    """An event and its place in the log."""
+
+    seq: int
+    event: Event
+
+
+class SqliteEvents:
+    """Whoever listens follows the log with a cursor of their own."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def publish(self, events: Sequence[Event]) -> None:
+        if events:
+            self._database.write(lambda connection: _publish(connection, events))
+
+    def of_run(self, key: RunKey) -> list[Event]:
+        """A dry run's events are those of the dry kinds, and no others."""
+        rows = self._database.read(
+            lambda connection: connection.execute(
+                "SELECT body FROM events WHERE pipeline = ? AND schedule = ? AND date = ?"
+                f" AND (substr(type, 1, {len(_DRY)}) = '{_DRY}') = ? ORDER BY at, seq",
+                run_columns(key),
+            ).fetchall()
+        )
+        return [_event(body) for (body,) in rows]
+
+    def newest(
+        self,
+        *,
+        pipeline_id: str | None = None,
+        kind: str | None = None,
+        since: datetime | None = None,
+        limit: int = 100,
+    ) -> list[Event]:
+        wanted = {
+            "pipeline = ?": pipeline_id,
+            "type = ?": kind,
+            "at >= ?": None if since is None else micros(since),
+        }
+        given = {clause: value for clause, value in wanted.items() if value is not None}
+        where = f"WHERE {' AND '.join(given)}" if given else ""
+        rows = self._database.read(
+            lambda connection: connection.execute(
+                f"SELECT body FROM events {where} ORDER BY at DESC, seq DESC LIMIT ?",
+                (*given.values(), limit),
+            ).fetchall()
+        )
+        return [_event(body) for (body,) in rows]
+
+    def after(self, seq: int, limit: int) -> list[Told]:
+        """What was told after that place in the log, in order."""
+        rows = self._database.read(
+            lambda connection: connection.execute(
+                "SELECT seq, body FROM events WHERE seq > ? ORDER BY seq LIMIT ?", (seq, limit)
+            ).fetchall()
+        )
+        return [Told(place, _event(body)) for place, body in rows]
+
+    def last(self) -> int:
+        """The place of the event that was told last; 0 in an empty log."""
+        (seq,) = self._database.read(
+            lambda connection: connection.execute(
+                "SELECT coalesce(max(seq), 0) FROM events"
+            ).fetchone()
+        )
+        return int(seq)
+
+
+def _publish(connection: sqlite3.Connection, events: Sequence[Event]) -> None:
+    connection.executemany(
+        "INSERT INTO events (id, pipeline, schedule, date, type, at, body)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        [
+            (
+                event.event_id,
+                event.pipeline_id,
+                event.schedule_id,
+                event.date,
+                event.type,
+                micros(event.timestamp),
+                canonical.encode(event),
+            )
+            for event in events
+        ],
+    )
+    outbox.take_out(connection, events)

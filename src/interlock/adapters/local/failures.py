@@ -1,0 +1,30 @@
+"""Failures: what a broken store means to its callers, and what its owner can do."""
+
+import sqlite3
+
+from interlock.errors import InterlockError, TransientError, UnavailableError
+
+#: The low byte of a result code is its kind; the rest says where it happened.
+_KIND = 0xFF
+
+_BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_INTERRUPT})
+
+_REMEDIES = {
+    sqlite3.SQLITE_FULL: "free some space on its disk; nothing was half done",
+    sqlite3.SQLITE_IOERR: "check its disk; nothing was half done",
+    sqlite3.SQLITE_CANTOPEN: "check that its folder exists and may be written to",
+    sqlite3.SQLITE_READONLY: "check the permissions of the file and its folder",
+    sqlite3.SQLITE_PERM: "check the permissions of the file and its folder",
+    sqlite3.SQLITE_NOMEM: "free some memory",
+    sqlite3.SQLITE_CORRUPT: "stop, keep a copy of the file, and put the last backup in its place",
+    sqlite3.SQLITE_NOTADB: "this is no state file; name another, or put the last backup in its place",
+}
+
+
+def meaning(error: sqlite3.Error, path: str) -> InterlockError | None:
+    """What to raise instead. None when the store is sound and the statement was wrong."""
+    kind = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & _KIND
+    if kind in _BUSY:
+        return TransientError(f"{path} is in use: {error}")
+    remedy = _REMEDIES.get(kind)
+    return None if remedy is None else UnavailableError(f"{path}: {error}; {remedy}")

@@ -1,0 +1,147 @@
+"""Marks: facts that have no run row of their own. Claims, baselines, deadlines of dates without a run."""
+
+import sqlite3
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime, timedelta
+
+from interlock.adapters.local import outbox
+from interlock.adapters.local.database import Database
+from interlock.adapters.local.rows import decoder, listed, micros
+from interlock.domain import canonical
+from interlock.domain.event import Event
+from interlock.domain.run import RunKey
+from interlock.ports import Baseline, Clock, SlaWatch
+
+KEPT = timedelta(days=35)
+
+_watch = decoder(SlaWatch).decode
+_baseline = decoder(Baseline).decode
+
+
+class SqliteMarks:
+    """A mark that has expired is absent, whether or not somebody has removed it."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    def claim(self, event: Event) -> bool:
+        now = self._clock()
+        place = _claim_place(event.event_id)
+
+        def unit(connection: sqlite3.Connection) -> bool:
+            won = put_first(connection, place, "{}", now, now + KEPT)
+            if won:
+                outbox.put_in(connection, event.event_id, [event], now)
+            return won
+
+        return self._database.write(unit)
+
+    def is_claimed(self, event_ids: Iterable[str]) -> set[str]:
+        wanted = {_claim_place(event_id): event_id for event_id in event_ids}
+        found = _bodies(self._database, wanted, self._clock())
+        return {wanted[place] for place in found}
+
+    def watch(self, key: RunKey) -> SlaWatch | None:
+        return self.watches([key]).get(key)
+
+    def watches(self, keys: Collection[RunKey]) -> dict[RunKey, SlaWatch]:
+        wanted = {_watch_place(key): key for key in keys}
+        found = _bodies(self._database, wanted, self._clock())
+        return {wanted[place]: _watch(body) for place, body in found.items()}
+
+    def save_watch(self, watch: SlaWatch, events: Sequence[Event] = ()) -> bool:
+        now = self._clock()
+        until = (watch.breach_at or now) + KEPT
+        place, text = _watch_place(watch.key), canonical.encode(watch)
+
+        def unit(connection: sqlite3.Connection) -> bool:
+            if watch.version == 1:
+                won = put_first(connection, place, text, now, until)
+            else:
+                won = _put_next(connection, place, text, watch.version, until)
+            if won:
+                outbox.put_in(connection, watch_owner(watch.key), events, now)
+            return won
+
+        return self._database.write(unit)
+
+
+def watch_owner(key: RunKey) -> str:
+    """The name under which the events of a date without a run wait."""
+    return f"{key}/sla"
+
+
+def put_baseline(
+    connection: sqlite3.Connection, key: RunKey, baseline: Baseline, now: datetime
+) -> None:
+    """A later attempt's takes the place of an earlier one's."""
+    connection.execute(
+        "INSERT INTO marks (pipeline, name, body, version, at, expires_at) VALUES (?, ?, ?, 1, ?, ?)"
+        " ON CONFLICT DO UPDATE SET"
+        " body = excluded.body, version = version + 1, at = excluded.at, expires_at = excluded.expires_at",
+        (*_baseline_place(key), canonical.encode(baseline), micros(now), micros(now + KEPT)),
+    )
+
+
+def baseline_of(database: Database, key: RunKey, now: datetime) -> Baseline | None:
+    found = _bodies(database, [_baseline_place(key)], now)
+    return next(map(_baseline, found.values()), None)
+
+
+def put_first(
+    connection: sqlite3.Connection,
+    place: tuple[str, str],
+    body: str,
+    now: datetime,
+    until: datetime,
+) -> bool:
+    """False if the mark is there already."""
+    done = connection.execute(
+        "INSERT INTO marks (pipeline, name, body, version, at, expires_at) VALUES (?, ?, ?, 1, ?, ?)"
+        " ON CONFLICT DO UPDATE SET"
+        " body = excluded.body, version = 1, at = excluded.at, expires_at = excluded.expires_at"
+        " WHERE expires_at <= excluded.at",
+        (*place, body, micros(now), micros(until)),
+    )
+    return done.rowcount == 1
+
+
+def _put_next(
+    connection: sqlite3.Connection, place: tuple[str, str], body: str, version: int, until: datetime
+) -> bool:
+    done = connection.execute(
+        "UPDATE marks SET body = ?, version = ?, expires_at = ?"
+        " WHERE pipeline = ? AND name = ? AND version = ?",
+        (body, version, micros(until), *place, version - 1),
+    )
+    return done.rowcount == 1
+
+
+def _bodies(
+    database: Database, places: Collection[tuple[str, str]], now: datetime
+) -> dict[tuple[str, str], str]:
+    if not places:
+        return {}
+    rows = database.read(
+        lambda connection: connection.execute(
+            "SELECT pipeline, name, body FROM json_each(?) AS wanted CROSS JOIN marks"
+            " ON pipeline = wanted.value ->> 0 AND name = wanted.value ->> 1"
+            " WHERE expires_at > ?",
+            (listed(places), micros(now)),
+        ).fetchall()
+    )
+    return {(pipeline, name): body for pipeline, name, body in rows}
+
+
+def _claim_place(event_id: str) -> tuple[str, str]:
+    """An event's id begins with its pipeline."""
+    return event_id.partition("/")[0], f"event#{event_id}"
+
+
+def _watch_place(key: RunKey) -> tuple[str, str]:
+    return key.pipeline_id, f"sla#{key.schedule_id}#{key.date}{'#dry' * key.dry}"
+
+
+def _baseline_place(key: RunKey) -> tuple[str, str]:
+    return key.pipeline_id, f"postrun-baseline#{key.schedule_id}#{key.date}{'#dry' * key.dry}"

@@ -1,0 +1,240 @@
+"""Pipelines: what owners want, what is in force, and who opens after whom."""
+
+import logging
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from interlock.adapters.local import changes, outbox
+from interlock.adapters.local.database import Database
+from interlock.adapters.local.rows import (
+    decoder,
+    instant,
+    listed,
+    maybe_instant,
+    maybe_micros,
+    micros,
+)
+from interlock.domain import canonical
+from interlock.domain.event import Event
+from interlock.domain.pipeline import Hours, Pipeline
+from interlock.domain.schedule import Occurrence
+from interlock.errors import ConfigError
+from interlock.ports import ChangeKind, Clock, Config, Downstream, Wanted
+
+logger = logging.getLogger(__name__)
+
+_WANTED = "SELECT id, wanted, wanted_hash, wanted_at FROM pipelines"
+
+#: These two stand word for word in the indexes that serve them.
+_IN_FORCE = "active IS NOT NULL AND retired_at IS NULL"
+_UNADOPTED = (
+    "wanted_at IS NOT NULL AND CASE"
+    " WHEN wanted IS NULL THEN active IS NOT NULL AND retired_at IS NULL"
+    " ELSE wanted_hash IS NOT rejected_hash"
+    " AND (wanted_hash IS NOT active_hash OR retired_at IS NOT NULL) END"
+)
+
+
+class SqlitePipelines:
+    """Configs are kept decoded, by version: a listing fetches only what has changed."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+        self._kept: dict[str, Config] = {}
+
+    def want(self, wanted: Wanted) -> None:
+        self._database.write(lambda connection: _want(connection, wanted))
+
+    def wanted(self, pipeline_id: str) -> Wanted | None:
+        row = self._database.read(
+            lambda connection: connection.execute(
+                f"{_WANTED} WHERE id = ? AND wanted_at IS NOT NULL", (pipeline_id,)
+            ).fetchone()
+        )
+        return None if row is None else _wanted(row)
+
+    def unadopted(self) -> list[Wanted]:
+        rows = self._database.read(
+            lambda connection: connection.execute(
+                f"{_WANTED} WHERE {_UNADOPTED} ORDER BY id"
+            ).fetchall()
+        )
+        return [_wanted(row) for row in rows]
+
+    def find(self, pipeline_id: str) -> Config | None:
+        """Raises ConfigError when what is stored can't be read."""
+        versions = "SELECT id, version FROM pipelines WHERE id = ? AND active IS NOT NULL"
+        return next(self._configs(versions, pipeline_id), None)
+
+    def in_force(self) -> list[Config]:
+        """One that can't be read is left out, and logged: it must not hide the others."""
+        versions = f"SELECT id, version FROM pipelines WHERE {_IN_FORCE} ORDER BY id"
+        return list(self._configs(versions, skip_unreadable=True))
+
+    def save(self, config: Config, events: Sequence[Event] = ()) -> bool:
+        now = self._clock()
+
+        def unit(connection: sqlite3.Connection) -> bool:
+            won = _save(connection, config)
+            if won:
+                _replace_downstreams(connection, config)
+                outbox.put_in(connection, config_owner(config.pipeline.id), events, now)
+            return won
+
+        return self._database.write(unit)
+
+    def refuse(self, wanted: Wanted) -> None:
+        self._database.write(lambda connection: _refuse(connection, wanted))
+
+    def downstream_of(self, pipeline_id: str) -> list[Downstream]:
+        rows = self._database.read(
+            lambda connection: connection.execute(
+                "SELECT pipeline, schedule, whole_day FROM downstreams WHERE upstream = ?"
+                " ORDER BY pipeline, schedule",
+                (pipeline_id,),
+            ).fetchall()
+        )
+        return [Downstream(pipeline, schedule, bool(whole)) for pipeline, schedule, whole in rows]
+
+    def _configs(
+        self, versions: str, *given: str, skip_unreadable: bool = False
+    ) -> Iterator[Config]:
+        def query(connection: sqlite3.Connection) -> tuple[list[Any], list[Any]]:
+            listing = connection.execute(versions, given).fetchall()
+            changed = [name for name, version in listing if not self._has(name, version)]
+            return listing, _bodies(connection, changed) if changed else []
+
+        listing, bodies = self._database.read(query)
+        fresh = {row[0]: row for row in bodies}
+        for name, _ in listing:
+            try:
+                yield self._keep(fresh[name]) if name in fresh else self._kept[name]
+            except ConfigError as error:
+                if not skip_unreadable:
+                    raise
+                logger.error("%s", error, extra={"action": "config_unreadable", "pipeline": name})
+
+    def _has(self, name: str, version: int) -> bool:
+        kept = self._kept.get(name)
+        return kept is not None and kept.version == version
+
+    def _keep(self, row: Sequence[Any]) -> Config:
+        config = self._kept[row[0]] = _config(row)
+        return config
+
+
+def config_owner(pipeline_id: str) -> str:
+    """The name under which the events of a config wait."""
+    return f"{pipeline_id}/config"
+
+
+def _want(connection: sqlite3.Connection, wanted: Wanted) -> None:
+    text = None if wanted.config is None else canonical.encode(wanted.config)
+    done = connection.execute(
+        "INSERT INTO pipelines (id, wanted, wanted_hash, wanted_at) VALUES (?, ?, ?, ?)"
+        " ON CONFLICT DO UPDATE SET wanted = excluded.wanted,"
+        " wanted_hash = excluded.wanted_hash, wanted_at = excluded.wanted_at"
+        " WHERE wanted_hash IS NOT excluded.wanted_hash"
+        " OR (wanted IS NULL) <> (excluded.wanted IS NULL)",
+        (wanted.pipeline_id, text, wanted.config_hash, micros(wanted.wanted_at)),
+    )
+    if done.rowcount:
+        gone = text is None
+        place = wanted.pipeline_id, "CONFIG"
+        changes.append(connection, ChangeKind.CONFIG, *place, wanted.wanted_at, removed=gone)
+
+
+def _refuse(connection: sqlite3.Connection, wanted: Wanted) -> None:
+    """A version more only where there is one: the first config to be adopted has version 1."""
+    connection.execute(
+        "UPDATE pipelines SET rejected_hash = ?, version = version + (version > 0)"
+        " WHERE id = ? AND rejected_hash IS NOT ?",
+        (wanted.config_hash, wanted.pipeline_id, wanted.config_hash),
+    )
+
+
+def _save(connection: sqlite3.Connection, config: Config) -> bool:
+    if config.version == 1:
+        connection.execute(
+            "INSERT INTO pipelines (id) VALUES (?) ON CONFLICT DO NOTHING", (config.pipeline.id,)
+        )
+    done = connection.execute(
+        "UPDATE pipelines SET active = ?, active_hash = ?, adopted_at = ?, active_since = ?,"
+        " version = ?, rejected_hash = ?, retired_at = ?, paused_since = ?, paused_until = ?,"
+        " armed = ? WHERE id = ? AND version = ?",
+        (
+            canonical.encode(config.pipeline),
+            config.config_hash,
+            micros(config.adopted_at),
+            micros(config.active_since),
+            config.version,
+            config.rejected_hash,
+            maybe_micros(config.retired_at),
+            maybe_micros(config.paused_since),
+            maybe_micros(config.paused_until),
+            canonical.encode(config.armed),
+            config.pipeline.id,
+            config.version - 1,
+        ),
+    )
+    return done.rowcount == 1
+
+
+def _replace_downstreams(connection: sqlite3.Connection, config: Config) -> None:
+    connection.execute("DELETE FROM downstreams WHERE pipeline = ?", (config.pipeline.id,))
+    if not config.is_retired:
+        connection.executemany(
+            "INSERT INTO downstreams (upstream, pipeline, schedule, whole_day)"
+            " VALUES (?, ?, ?, ?)",
+            _downstreams(config.pipeline),
+        )
+
+
+def _downstreams(pipeline: Pipeline) -> Iterator[tuple[str, str, str, int]]:
+    for schedule in pipeline.schedules:
+        trigger = schedule.trigger
+        if trigger is not None and trigger.pipeline is not None:
+            whole_day = int(trigger.hours is Hours.ALL)
+            yield trigger.pipeline, pipeline.id, schedule.id, whole_day
+
+
+def _bodies(connection: sqlite3.Connection, names: Iterable[str]) -> list[Any]:
+    return connection.execute(
+        "SELECT id, active, active_hash, adopted_at, active_since, version, rejected_hash,"
+        " retired_at, paused_since, paused_until, armed"
+        " FROM json_each(?) AS wanted CROSS JOIN pipelines ON id = wanted.value",
+        (listed(names),),
+    ).fetchall()
+
+
+def _config(row: Sequence[Any]) -> Config:
+    name, active, active_hash, adopted, since, version, rejected, retired, paused, until, armed = row
+    try:
+        pipeline = _pipeline(active)
+    except msgspec.DecodeError as error:
+        raise ConfigError(f"the stored config of {name} can't be read: {error}") from error
+    return Config(
+        pipeline=pipeline,
+        config_hash=active_hash,
+        adopted_at=instant(adopted),
+        active_since=instant(since),
+        version=version,
+        rejected_hash=rejected,
+        retired_at=maybe_instant(retired),
+        paused_since=maybe_instant(paused),
+        paused_until=maybe_instant(until),
+        armed=_armed(armed),
+    )
+
+
+def _wanted(row: Sequence[Any]) -> Wanted:
+    name, text, config_hash, at = row
+    return Wanted(name, None if text is None else canonical.decode(text), config_hash, instant(at))
+
+
+_pipeline = decoder(Pipeline).decode
+_armed = decoder(dict[str, Occurrence]).decode

@@ -1,0 +1,100 @@
+"""Reruns: requests to run a date again, and the attempts that were granted."""
+
+import sqlite3
+from datetime import datetime
+
+from interlock.adapters.local import changes
+from interlock.adapters.local.database import Database
+from interlock.adapters.local.rows import decoder, micros, run_columns
+from interlock.domain import canonical
+from interlock.domain.run import RunKey
+from interlock.ports import ChangeKind, RerunRecord, RerunRequest
+
+_request = decoder(RerunRequest).decode
+_record = decoder(RerunRecord).decode
+
+_OF_DATE = "pipeline = ? AND schedule = ? AND date = ? AND dry = ?"
+
+
+class SqliteReruns:
+    """A date has one request at a time: a newer one takes its place, and both are in the feed."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def request(self, request: RerunRequest) -> None:
+        self._database.write(lambda connection: put_request(connection, request))
+
+    def unjudged(self) -> list[RerunRequest]:
+        rows = self._database.read(
+            lambda connection: connection.execute(
+                "SELECT request FROM rerun_requests WHERE judged = 0 ORDER BY requested_at"
+            ).fetchall()
+        )
+        return [_request(text) for (text,) in rows]
+
+    def judged(self, request: RerunRequest) -> None:
+        """Only that very request: a newer one still waits."""
+        self._database.write(
+            lambda connection: connection.execute(
+                f"UPDATE rerun_requests SET judged = 1 WHERE {_OF_DATE} AND requested_at = ?",
+                (*run_columns(request.key), micros(request.requested_at)),
+            )
+        )
+
+    def withdraw(self, key: RunKey, at: datetime) -> None:
+        self._database.write(lambda connection: _withdraw(connection, key, at))
+
+    def granted(self, key: RunKey) -> list[RerunRecord]:
+        rows = self._database.read(
+            lambda connection: connection.execute(
+                f"SELECT record FROM reruns WHERE {_OF_DATE} ORDER BY attempt", run_columns(key)
+            ).fetchall()
+        )
+        return [_record(text) for (text,) in rows]
+
+
+def put_request(connection: sqlite3.Connection, request: RerunRequest) -> None:
+    """The same request again is nothing new, whether it was judged or not."""
+    text = canonical.encode(request)
+    done = connection.execute(
+        "INSERT INTO rerun_requests (pipeline, schedule, date, dry, requested_at, request)"
+        " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
+        " requested_at = excluded.requested_at, judged = 0, request = excluded.request"
+        " WHERE requested_at <> excluded.requested_at",
+        (*run_columns(request.key), micros(request.requested_at), text),
+    )
+    if done.rowcount:
+        _tell(connection, request.key, request.requested_at, text)
+
+
+def grant(connection: sqlite3.Connection, record: RerunRecord) -> None:
+    """Part of the unit that opens the attempt, and only one can: a record there is of an expired run."""
+    connection.execute(
+        "INSERT OR REPLACE INTO reruns (pipeline, schedule, date, dry, attempt, at, record)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (
+            *run_columns(record.key),
+            record.attempt,
+            micros(record.triggered_at),
+            canonical.encode(record),
+        ),
+    )
+
+
+def _withdraw(connection: sqlite3.Connection, key: RunKey, at: datetime) -> None:
+    gone = connection.execute(f"DELETE FROM rerun_requests WHERE {_OF_DATE}", run_columns(key))
+    if gone.rowcount:
+        _tell(connection, key, at, None)
+
+
+def _tell(connection: sqlite3.Connection, key: RunKey, at: datetime, text: str | None) -> None:
+    changes.append(
+        connection,
+        ChangeKind.RERUN,
+        key.pipeline_id,
+        f"{key.schedule_id}#{key.date}",
+        at,
+        text,
+        removed=text is None,
+    )

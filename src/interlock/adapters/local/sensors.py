@@ -1,0 +1,122 @@
+"""Sensors: the readings, each with the change that told of it."""
+
+import sqlite3
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from decimal import Decimal
+
+from interlock.adapters.local import changes
+from interlock.adapters.local.database import Database
+from interlock.adapters.local.rows import decoder, listed, micros
+from interlock.domain import canonical
+from interlock.domain.sensor import Reading, split_key
+from interlock.ports import ChangeKind, Clock
+
+_reading = decoder(Reading).decode
+
+#: A character after every character of a period.
+_AFTER = "~"
+_LIVE = "(expires_at IS NULL OR expires_at > ?)"
+
+
+class SqliteSensors:
+    """A reading whose producer gave it a `ttl` (epoch seconds) is gone once that has passed."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    def put(self, reading: Reading) -> None:
+        self._database.write(lambda connection: _put(connection, reading))
+
+    def put_all(self, readings: Sequence[Reading]) -> None:
+        """Many in one durable write: all of them, or none."""
+
+        def unit(connection: sqlite3.Connection) -> None:
+            for reading in readings:
+                _put(connection, reading)
+
+        self._database.write(unit)
+
+    def remove(self, pipeline_id: str, key: str, at: datetime) -> None:
+        self._database.write(lambda connection: _remove(connection, pipeline_id, key, at))
+
+    def find(self, pipeline_id: str, keys: Collection[str]) -> dict[str, Reading]:
+        if not keys:
+            return {}
+        rows = self._database.read(
+            lambda connection: connection.execute(
+                "SELECT reading FROM json_each(?) AS wanted CROSS JOIN sensors"
+                f" ON pipeline = ? AND key = wanted.value WHERE {_LIVE}",
+                (listed(keys), pipeline_id, micros(self._clock())),
+            ).fetchall()
+        )
+        return {reading.key: reading for reading in (_reading(text) for (text,) in rows)}
+
+    def between(self, pipeline_id: str, key: str, first: str, last: str) -> list[Reading]:
+        """`last` includes the hours of that day. In the order of their periods."""
+        spans = [(first, last), (_compact(first), _compact(last))]
+        now = micros(self._clock())
+
+        def query(connection: sqlite3.Connection) -> list[tuple[str]]:
+            return [
+                row
+                for since, until in spans
+                for row in connection.execute(
+                    f"SELECT reading FROM sensors WHERE pipeline = ? AND key BETWEEN ? AND ? AND {_LIVE}",
+                    (pipeline_id, f"{key}#{since}", f"{key}#{until}{_AFTER}", now),
+                )
+            ]
+
+        found = {}
+        for (text,) in self._database.read(query):
+            reading = _reading(text)
+            base, period = split_key(reading.key)
+            if base == key and period and _within(period, first, last):
+                found[reading.key] = reading
+        return sorted(found.values(), key=lambda reading: _compact(reading.key))
+
+    def of_pipeline(self, pipeline_id: str) -> list[Reading]:
+        rows = self._database.read(
+            lambda connection: connection.execute(
+                f"SELECT reading FROM sensors WHERE pipeline = ? AND {_LIVE} ORDER BY key",
+                (pipeline_id, micros(self._clock())),
+            ).fetchall()
+        )
+        return [_reading(text) for (text,) in rows]
+
+
+def _put(connection: sqlite3.Connection, reading: Reading) -> None:
+    text = canonical.encode(reading)
+    place = reading.pipeline_id, reading.key
+    seq = changes.append(connection, ChangeKind.SENSOR, *place, reading.received_at, text)
+    connection.execute(
+        "INSERT INTO sensors (pipeline, key, reading, content, received_at, seq, expires_at)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
+        " reading = excluded.reading, content = excluded.content,"
+        " received_at = excluded.received_at, seq = excluded.seq, expires_at = excluded.expires_at",
+        (*place, text, reading.version, micros(reading.received_at), seq, _expires_at(reading)),
+    )
+
+
+def _remove(connection: sqlite3.Connection, pipeline_id: str, key: str, at: datetime) -> None:
+    gone = connection.execute(
+        "DELETE FROM sensors WHERE pipeline = ? AND key = ?", (pipeline_id, key)
+    )
+    if gone.rowcount:
+        changes.append(connection, ChangeKind.SENSOR, pipeline_id, key, at, removed=True)
+
+
+def _expires_at(reading: Reading) -> int | None:
+    ttl = reading.fields.get("ttl")
+    if isinstance(ttl, bool) or not isinstance(ttl, int | Decimal):
+        return None
+    return int(ttl * 1_000_000) if abs(ttl) < 10**12 else None
+
+
+def _compact(label: str) -> str:
+    return label.replace("-", "").replace(":", "")
+
+
+def _within(period: str, first: str, last: str) -> bool:
+    return _compact(first) <= _compact(period) <= _compact(last) + _AFTER

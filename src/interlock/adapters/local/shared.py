@@ -1,0 +1,39 @@
+"""Shared connection: a store in memory, one thread at a time."""
+
+import sqlite3
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class SharedConnection:
+    """No thread, no file: a write is two statements more than its unit."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._lock = threading.RLock()
+
+    def write(self, unit: Callable[[sqlite3.Connection], T]) -> T:
+        connection = self._connection
+        with self._lock:
+            if connection.in_transaction:
+                raise RuntimeError("a unit of work can't begin another one")
+            connection.execute("BEGIN")
+            try:
+                answer = unit(connection)
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+        return answer
+
+    def read(self, query: Callable[[sqlite3.Connection], T]) -> T:
+        with self._lock:
+            return query(self._connection)
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()

@@ -1,0 +1,119 @@
+"""Writer: the thread that owns the only writing connection, and commits in groups.
+
+Units of work queue up. The thread takes what is there, runs each in its own savepoint inside one
+transaction, commits once, and only then answers: nobody is told "done" before the commit.
+"""
+
+import sqlite3
+import threading
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Any, TypeVar
+
+from interlock.errors import UnavailableError
+
+T = TypeVar("T")
+Unit = Callable[[sqlite3.Connection], Any]
+
+GROUP = 256
+
+
+class _Work:
+    """A unit on its way; `answered` is locked until its fate is durable."""
+
+    __slots__ = ("answer", "answered", "error", "unit")
+
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+        self.answer: Any = None
+        self.error: BaseException | None = None
+        self.answered = threading.Lock()
+        self.answered.acquire()
+
+
+class Writer:
+    """Takes units from any thread; `write` returns when the unit is durable, or raises its error."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._queue: SimpleQueue[_Work | None] = SimpleQueue()
+        self._door = threading.Lock()
+        self._closed = False
+        self._thread = threading.Thread(target=self._serve, name="interlock-writer", daemon=True)
+        self._thread.start()
+
+    def write(self, unit: Callable[[sqlite3.Connection], T]) -> T:
+        if threading.current_thread() is self._thread:
+            raise RuntimeError("a unit of work can't begin another one")
+        work = _Work(unit)
+        with self._door:
+            if self._closed:
+                raise UnavailableError("the store is closed")
+            self._queue.put(work)
+        work.answered.acquire()
+        if work.error is not None:
+            try:
+                raise work.error
+            finally:
+                del work  # the error's traceback would hold it, and it the error
+        answer: T = work.answer
+        return answer
+
+    def close(self) -> None:
+        """Finish what is queued, then let go of the file."""
+        with self._door:
+            if self._closed:
+                return
+            self._closed = True
+            self._queue.put(None)
+        self._thread.join()
+        self._connection.close()
+
+    def _serve(self) -> None:
+        more = True
+        while more:
+            group, more = self._next_group()
+            if group:
+                self._commit(group)
+
+    def _next_group(self) -> tuple[list[_Work], bool]:
+        """What is there, after waiting for the first; False when there is nothing more to come."""
+        group: list[_Work] = []
+        while not group or (len(group) < GROUP and not self._queue.empty()):
+            work = self._queue.get()
+            if work is None:
+                return group, False
+            group.append(work)
+        return group, True
+
+    def _commit(self, group: list[_Work]) -> None:
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            for work in group:
+                self._perform(work)
+            self._connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            self._abandon(group, error)
+        for work in group:
+            work.answered.release()
+
+    def _perform(self, work: _Work) -> None:
+        """A failing unit rolls back alone, unless the store gave up the whole transaction."""
+        connection = self._connection
+        connection.execute("SAVEPOINT unit")
+        try:
+            work.answer = work.unit(connection)
+        except BaseException as error:  # noqa: BLE001 - its caller gets it, whatever it is
+            work.error = error
+            if not connection.in_transaction:
+                raise sqlite3.OperationalError("the transaction was given up") from error
+            connection.execute("ROLLBACK TO unit")
+        connection.execute("RELEASE unit")
+
+    def _abandon(self, group: list[_Work], error: sqlite3.Error) -> None:
+        """Nothing of the group was kept: everybody who has no error of their own gets this one."""
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+        cause = error.__cause__ if isinstance(error.__cause__, sqlite3.Error) else error
+        for work in group:
+            work.error = work.error or cause

@@ -1,0 +1,55 @@
+"""Command line: parse, call one thing, render.
+
+Each command is a module of its own, imported when it is called: `interlock --help` imports none.
+"""
+
+import os
+import sys
+
+import click
+
+from interlock import __version__
+from interlock.cli.commands import Commands
+from interlock.cli.options import Options
+from interlock.errors import InterlockError, UnavailableError
+
+#: What a command answers: fine, found problems, wrong use, the backend can't be reached.
+FINE, FOUND_PROBLEMS, WRONG_USE, UNREACHABLE = 0, 1, 2, 3
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--project",
+    default=".",
+    metavar="DIR",
+    help="The project folder; default: here.",
+)
+@click.option("--debug", is_flag=True, help="Show where an error came from.")
+@click.version_option(__version__, prog_name="interlock", message="%(prog)s %(version)s")
+@click.pass_context
+def app(context: click.Context, project: str, debug: bool) -> None:
+    """Interlock: a job starts when its inputs are proven ready; once, on time, with proof."""
+    context.obj = Options(project, debug)
+    if os.environ.get("NO_COLOR"):
+        context.color = False
+
+
+def main() -> None:
+    """The entry of the command line. Errors are one or two lines; `--debug` shows the rest."""
+    try:
+        app(standalone_mode=True, prog_name="interlock")
+    except BrokenPipeError:
+        sys.stderr.close()  # whoever read our output has left; there is nobody to tell
+        sys.exit(FOUND_PROBLEMS)
+    except Exception as error:
+        if "--debug" in sys.argv:
+            raise
+        click.echo(f"interlock: {_sentence(error)}", err=True)
+        sys.exit(UNREACHABLE if isinstance(error, UnavailableError) else FOUND_PROBLEMS)
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, InterlockError):
+        return str(error)
+    reason = f"{type(error).__name__}: {error}".splitlines()[0]
+    return f"{reason}\nThis is a fault of Interlock itself; --debug shows where."

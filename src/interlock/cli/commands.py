@@ -1,0 +1,34 @@
+"""Commands: the table of all commands, each imported only when it is called."""
+
+from importlib import import_module
+
+import click
+
+#: Name, module below `interlock.cli`, and the line that `--help` shows.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "init": ("init", "Write a working project with one commented pipeline."),
+    "validate": ("validate", "Check pipeline files: every problem at once."),
+    "schema": ("schema", "Print the JSON Schema of a kind of file."),
+    "compile": ("compile", "Write all pipelines as checked JSON."),
+}
+
+
+class Commands(click.Group):
+    """A group that knows the names of its commands and imports them late.
+
+    A command's module holds a function or group named `command`.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _ = COMMANDS[cmd_name]
+        command: click.Command = import_module(f"interlock.cli.{module}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])

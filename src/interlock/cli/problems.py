@@ -1,0 +1,65 @@
+"""Problems: how they are shown. As lines for people, as JSON, or as annotations of GitHub."""
+
+from collections.abc import Callable, Sequence
+
+import click
+
+from interlock.domain import canonical
+from interlock.files import Problem
+
+Render = Callable[[Sequence[Problem], int], None]
+
+
+def in_lines(problems: Sequence[Problem], files: int) -> None:
+    """One line each, then a summary."""
+    for problem in problems:
+        click.echo(_coloured(problem))
+    click.echo(summary(problems, files))
+
+
+def in_json(problems: Sequence[Problem], files: int) -> None:
+    errors = sum(problem.is_error for problem in problems)
+    document = {
+        "files": files,
+        "errors": errors,
+        "warnings": len(problems) - errors,
+        "problems": problems,
+    }
+    click.echo(canonical.encode(document))
+
+
+def for_github(problems: Sequence[Problem], files: int) -> None:
+    """Workflow commands: GitHub shows them beside the lines of the change."""
+    for problem in problems:
+        place = f"file={_property(problem.file)}"
+        if problem.line:
+            place += f",line={problem.line},col={problem.column}"
+        said = f"{problem.message}; {problem.hint}" if problem.hint else problem.message
+        text = f"{problem.path}: {said}" if problem.path else said
+        click.echo(f"::{problem.severity} {place},title={problem.kind}::{_escaped(text)}")
+    click.echo(summary(problems, files))
+
+
+def summary(problems: Sequence[Problem], files: int) -> str:
+    errors = sum(problem.is_error for problem in problems)
+    warnings = len(problems) - errors
+    return f"{_count(files, 'file')}: {_count(errors, 'error')}, {_count(warnings, 'warning')}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _coloured(problem: Problem) -> str:
+    return click.style(str(problem), fg="red" if problem.is_error else "yellow")
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _escaped(text).replace(":", "%3A").replace(",", "%2C")
+
+
+RENDERS: dict[str, Render] = {"text": in_lines, "json": in_json, "github": for_github}

@@ -1,0 +1,151 @@
+"""Cron: five fields, and the moments at which they fire in a zone with clock changes.
+
+What cronsim says stands. On top of it, one occurrence per label: when a clock change makes two
+fires of one label, the first is the occurrence.
+"""
+
+from collections.abc import Iterator
+from copy import copy
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from zoneinfo import ZoneInfo
+
+import msgspec
+from cronsim import CronSim, CronSimError
+
+from interlock.domain import zones
+from interlock.domain.partition import Grain, within_calendar
+
+#: Any start will do to find out whether a cron fires at all; a fixed one keeps it a pure question.
+_SOME_DAY = datetime(2000, 1, 1, tzinfo=UTC)
+
+#: A clock change can give two fires one label: in a fold, as far apart as the fold is long (at
+#: most a day); after a gap, within the day or hour that follows it.
+_BEFORE, _AFTER = timedelta(days=2), timedelta(days=1)
+
+#: No zone changes its clocks twice within a week: equal offsets at both ends of a stretch that is
+#: no longer than this mean that the clocks ran on in between.
+_STEADY = timedelta(days=4)
+_SHORT = timedelta(hours=1)
+_LABEL_LENGTH = {Grain.DAY: 10, Grain.HOUR: 13, Grain.MINUTE: 16}
+
+
+class Occurrence(msgspec.Struct, frozen=True):
+    """A date on which a run is expected, and when it is due."""
+
+    date: str
+    due_at: datetime
+
+
+def check_cron(text: str) -> None:
+    """Raises ValueError, with a sentence for the author, unless this cron can be kept to."""
+    count = len(text.split())
+    if text.lstrip().startswith("@"):
+        raise ValueError(f"{text!r} is an alias: write its five fields, such as 0 8 * * *")
+    if count != 5:
+        raise ValueError(
+            f"{text!r} has {count} field{'s' * (count != 1)}: "
+            "a cron has five (minute, hour, day of month, month, weekday)"
+        )
+    if not text.isascii() or len(text) > 1024:
+        raise ValueError("a cron is plain text of at most 1024 characters")
+    try:
+        next(CronSim(text, _SOME_DAY))
+    except CronSimError as error:
+        raise ValueError(f"{text!r} is not a cron: {str(error).lower()}") from error
+    except StopIteration:
+        raise ValueError(f"{text!r} never fires: no day matches it") from None
+
+
+@lru_cache(maxsize=4096)
+def cron_grain(cron: str) -> Grain:
+    """How fine the labels of a cron are: as fine as it can fire."""
+    fields = _parsed(cron, "UTC")
+    if len(fields.minutes) > 1:
+        return Grain.MINUTE
+    return Grain.HOUR if len(fields.hours) > 1 else Grain.DAY
+
+
+def cron_moments(
+    cron: str, zone_name: str, since: datetime, until: datetime
+) -> Iterator[Occurrence]:
+    """The occurrences that are due in `since <= due_at < until`, ascending.
+
+    A label that was due before `since` is not due again in the range.
+    """
+    since, until = within_calendar(since), within_calendar(until)
+    zone = zones.zone(zone_name)
+    before = _offset(since - _BEFORE, zone)
+    change = abs(_offset(min(until, since + _AFTER), zone) - before)
+    if change:
+        day_label = cron_grain(cron) is Grain.DAY
+        reach = _BEFORE if day_label else change + _SHORT
+        return _one_per_label(cron, zone_name, since, until, since - reach)
+    if until - since > _STEADY or _offset(until, zone) != before:
+        return _one_per_label(cron, zone_name, since, until, since)
+    if until - since <= _SHORT and _idle(cron, since + before, until + before):
+        return iter(())
+    return _steady(cron, since, until, before)
+
+
+def _offset(instant: datetime, zone: ZoneInfo) -> timedelta:
+    return instant.astimezone(zone).utcoffset() or timedelta(0)
+
+
+def _idle(cron: str, first: datetime, last: datetime) -> bool:
+    """Whether a short stretch of a steady clock holds no hour, or no day, of the cron.
+
+    It spares most schedules the search for a next fire that lies far beyond the stretch.
+    """
+    fields = _parsed(cron, "UTC")
+    if first.hour not in fields.hours and last.hour not in fields.hours:
+        return True
+    return not any(
+        day.month in fields.months and fields.match_day(day) for day in (first.date(), last.date())
+    )
+
+
+def _steady(cron: str, since: datetime, until: datetime, offset: timedelta) -> Iterator[Occurrence]:
+    """Fires on a clock that nobody changes: plain wall time (as if in UTC), and no label twice."""
+    length = _LABEL_LENGTH[cron_grain(cron)]
+    for wall in _fires(cron, "UTC", since + offset):
+        if wall - offset >= until:
+            return
+        yield Occurrence(wall.isoformat()[:length], wall - offset)
+
+
+def _one_per_label(
+    cron: str, zone_name: str, since: datetime, until: datetime, start: datetime
+) -> Iterator[Occurrence]:
+    """Fires from `start` on; those before `since` only use up their labels."""
+    zone, length = zones.zone(zone_name), _LABEL_LENGTH[cron_grain(cron)]
+    latest = ""
+    for due_at in _fires(cron, zone_name, start):
+        if due_at >= until:
+            return
+        label = due_at.astimezone(zone).isoformat()[:length]
+        if label <= latest:
+            continue
+        latest = label
+        if due_at >= since:
+            yield Occurrence(label, due_at)
+
+
+def _fires(cron: str, zone_name: str, since: datetime) -> Iterator[datetime]:
+    """What cronsim says, from `since` on, until the calendar ends."""
+    fields = copy(_parsed(cron, zone_name))
+    before = (since - timedelta(microseconds=1)).astimezone(zones.zone(zone_name))
+    # as CronSim itself begins: on the bare wall clock where it mends clock changes
+    fields.dt = before.replace(microsecond=0, tzinfo=fields.dt.tzinfo)
+    try:
+        for fire in fields:
+            yield fire.astimezone(UTC)
+    except OverflowError:
+        return
+
+
+@lru_cache(maxsize=16384)
+def _parsed(cron: str, zone_name: str) -> CronSim:
+    """Never advanced: whoever wants to fire it takes a copy."""
+    zone = UTC if zone_name == "UTC" else zones.zone(zone_name)
+    return CronSim(cron, _SOME_DAY.astimezone(zone))

@@ -1,0 +1,56 @@
+"""Drift: whether what a job read has changed since.
+
+Drift compares one number with its baseline; late data compares the whole content of a reading.
+"""
+
+from collections.abc import Mapping
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+from typing import Any
+
+import msgspec
+
+from interlock.domain.pipeline import PostRun, Rule
+from interlock.domain.rules import field_value, number
+
+#: Exact for any two numbers whose digits span fewer than 5,000 places; the default 28 is not.
+_EXACT = Context(prec=5000, rounding=ROUND_HALF_EVEN, Emax=10**17, Emin=-(10**17))
+
+
+class Drift(msgspec.Struct, frozen=True):
+    """A number that left its baseline by more than the threshold."""
+
+    field: str
+    baseline: int | Decimal
+    current: int | Decimal
+    delta: Decimal
+
+
+def drift(
+    baseline: Mapping[str, Any],
+    current: Mapping[str, Any],
+    field: str,
+    threshold: int | Decimal = 0,
+) -> Drift | None:
+    """The drift of one field; None too when a side is absent or no number: nothing to compare."""
+    before, after = number(field_value(baseline, field)), number(field_value(current, field))
+    if before is None or after is None:
+        return None
+    delta = _EXACT.subtract(Decimal(after), Decimal(before))
+    return Drift(field, before, after, delta) if abs(delta) > threshold else None
+
+
+def drift_field(post_run: PostRun, rule: Rule) -> str | None:
+    """The field that a post-run rule watches; None when there is no number to watch."""
+    return post_run.drift_field or rule.field
+
+
+def changes(
+    before: Mapping[str, Any], after: Mapping[str, Any], limit: int = 20
+) -> list[dict[str, Any]]:
+    """The top-level fields that differ, for people: field, before, after."""
+    names = sorted({*before, *after})
+    differing = [name for name in names if before.get(name) != after.get(name)]
+    return [
+        {"field": name, "before": before.get(name), "after": after.get(name)}
+        for name in differing[:limit]
+    ]

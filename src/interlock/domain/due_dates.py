@@ -1,0 +1,88 @@
+"""Due dates: the dates with a deadline in a range of time, found from the range and not from today."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from interlock.domain import duration, zones
+from interlock.domain.deadline import (
+    UNKNOWN_LEAD,
+    Deadlines,
+    closes_at,
+    deadlines,
+    sla_zone,
+    wall_deadline,
+)
+from interlock.domain.partition import Label, shifted, within_calendar
+from interlock.domain.pipeline import Calendar, Schedule, Sla
+from interlock.domain.schedule import Watched, watched_dates, watched_on
+
+_DAY = timedelta(days=1)
+
+
+def closing_dates(
+    schedule: Schedule, calendars: Mapping[str, Calendar], since: datetime, until: datetime
+) -> Iterator[tuple[Watched, datetime]]:
+    """The watched dates whose trigger deadline lies in `since < closes_at <= until`."""
+    since, until = within_calendar(since), within_calendar(until)
+    if schedule.trigger is None or schedule.trigger.deadline is None:
+        return
+    text, zone = schedule.trigger.deadline, zones.zone(schedule.timezone)
+    for watched in _dates_around(text, zone, schedule, calendars, since, until):
+        at = closes_at(schedule, Label.parse(watched.date))
+        if at is not None and since < at <= until:
+            yield watched, at
+
+
+def sla_dates(
+    schedule: Schedule,
+    sla: Sla,
+    calendars: Mapping[str, Calendar],
+    since: datetime,
+    until: datetime,
+) -> Iterator[tuple[Watched, Deadlines]]:
+    """The watched dates with a warning or a breach by the clock in `since < instant <= until`."""
+    since, until = within_calendar(since), within_calendar(until)
+    if sla.deadline is None:
+        return
+    latest = within_calendar(shifted(until, _longest_lead(schedule, sla)))
+    zone = sla_zone(schedule, sla)
+    for watched in _dates_around(sla.deadline, zone, schedule, calendars, since, latest):
+        due = deadlines(schedule, sla, Label.parse(watched.date), calendars=calendars)
+        if any(at and since < at <= until for at in (due.warning_at, due.breach_at)):
+            yield watched, due
+
+
+def _longest_lead(schedule: Schedule, sla: Sla) -> timedelta:
+    """No warning comes earlier than this before its breach."""
+    if sla.expected_duration is not None:
+        return duration.parse(sla.expected_duration)
+    return max(UNKNOWN_LEAD, (schedule.offset + 2) * _DAY / 10)
+
+
+def _dates_around(
+    text: str,
+    zone: ZoneInfo,
+    schedule: Schedule,
+    calendars: Mapping[str, Calendar],
+    since: datetime,
+    until: datetime,
+) -> Iterator[Watched]:
+    """The watched dates whose deadline of this form may lie in the range, few more."""
+    if text.startswith(":"):
+        # a date is over two hours after it began, unless a fold comes between
+        reach = timedelta(hours=2) + _clock_change(since, zones.zone(schedule.timezone))
+        yield from watched_dates(schedule, calendars, since - reach, until, hourly=True)
+        return
+    day = since.astimezone(zone).date() - (schedule.offset + 1) * _DAY
+    while day <= until.astimezone(zone).date() - schedule.offset * _DAY:
+        at = wall_deadline(text, Label(day), schedule, zone)
+        if at is not None and since < at <= until:
+            yield from watched_on(schedule, calendars, day)
+        day += _DAY
+
+
+def _clock_change(instant: datetime, zone: ZoneInfo) -> timedelta:
+    """By how much the clocks were changed in the two days before."""
+    offsets = [at.astimezone(zone).utcoffset() for at in (instant - 2 * _DAY, instant)]
+    return abs((offsets[1] or timedelta(0)) - (offsets[0] or timedelta(0)))

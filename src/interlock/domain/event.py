@@ -1,0 +1,449 @@
+"""Event: something that happened, told once.
+
+The catalogue is data: each type with its severity, who hears of it, what its id is made of and what its
+detail may hold. `happened` is the one place where events are made, and refuses what the table does not
+know. An event's id and time come from stored facts, so telling it again is harmless.
+"""
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+from interlock.domain import timestamp
+from interlock.domain.pipeline import Pipeline
+from interlock.domain.run import RunKey
+
+LONGEST_ID = 200
+LONGEST_MESSAGE = 200
+LONGEST_ERROR = 2000
+LARGEST_DETAIL = 64 * 1024
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]+")
+
+
+class Severity(StrEnum):
+    """How much it matters, in rising order."""
+
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+    CRITICAL = "critical"
+
+    @property
+    def raised(self) -> "Severity":
+        """One step higher, for deadlines that are declared critical."""
+        steps = list(Severity)
+        return steps[min(steps.index(self) + 1, len(steps) - 1)]
+
+
+class Alert(StrEnum):
+    """Who hears of it."""
+
+    YES = "yes"
+    THREAD = "thread"
+    NO = "no"
+    OTHER_SINKS = "other sinks only"
+
+
+class EventType(StrEnum):
+    """Everything that can happen."""
+
+    TRIGGER_STARTED = "TRIGGER_STARTED"
+    VALIDATION_PASSED = "VALIDATION_PASSED"
+    VALIDATION_EXHAUSTED = "VALIDATION_EXHAUSTED"
+    JOB_TRIGGERED = "JOB_TRIGGERED"
+    JOB_COMPLETED = "JOB_COMPLETED"
+    JOB_FAILED = "JOB_FAILED"
+    JOB_POLL_EXHAUSTED = "JOB_POLL_EXHAUSTED"
+    RETRY_EXHAUSTED = "RETRY_EXHAUSTED"
+    INFRA_FAILURE = "INFRA_FAILURE"
+    INFRA_ALARM = "INFRA_ALARM"
+    SLA_WARNING = "SLA_WARNING"
+    SLA_BREACH = "SLA_BREACH"
+    SLA_MET = "SLA_MET"
+    RELATIVE_SLA_WARNING = "RELATIVE_SLA_WARNING"
+    RELATIVE_SLA_BREACH = "RELATIVE_SLA_BREACH"
+    DEADLINE_UNKNOWN = "DEADLINE_UNKNOWN"
+    SCHEDULE_MISSED = "SCHEDULE_MISSED"
+    IRREGULAR_SCHEDULE_MISSED = "IRREGULAR_SCHEDULE_MISSED"
+    SENSOR_DEADLINE_EXPIRED = "SENSOR_DEADLINE_EXPIRED"
+    TRIGGER_RECOVERED = "TRIGGER_RECOVERED"
+    SFN_TIMEOUT = "SFN_TIMEOUT"
+    POST_RUN_BASELINE_CAPTURED = "POST_RUN_BASELINE_CAPTURED"
+    BASELINE_CAPTURE_FAILED = "BASELINE_CAPTURE_FAILED"
+    POST_RUN_PASSED = "POST_RUN_PASSED"
+    POST_RUN_FAILED = "POST_RUN_FAILED"
+    POST_RUN_DRIFT = "POST_RUN_DRIFT"
+    POST_RUN_DRIFT_INFLIGHT = "POST_RUN_DRIFT_INFLIGHT"
+    POST_RUN_SENSOR_MISSING = "POST_RUN_SENSOR_MISSING"
+    LATE_DATA_ARRIVAL = "LATE_DATA_ARRIVAL"
+    RERUN_ACCEPTED = "RERUN_ACCEPTED"
+    RERUN_REJECTED = "RERUN_REJECTED"
+    PIPELINE_EXCLUDED = "PIPELINE_EXCLUDED"
+    SENSOR_REJECTED = "SENSOR_REJECTED"
+    CONFIG_ADOPTED = "CONFIG_ADOPTED"
+    CONFIG_REJECTED = "CONFIG_REJECTED"
+    WATCHDOG_DEGRADED = "WATCHDOG_DEGRADED"
+    WATCHDOG_RECOVERED = "WATCHDOG_RECOVERED"
+    ALERT_UNDELIVERED = "ALERT_UNDELIVERED"
+    DRY_RUN_WOULD_TRIGGER = "DRY_RUN_WOULD_TRIGGER"
+    DRY_RUN_SLA_PROJECTION = "DRY_RUN_SLA_PROJECTION"
+    DRY_RUN_COMPLETED = "DRY_RUN_COMPLETED"
+    DRY_RUN_LATE_DATA = "DRY_RUN_LATE_DATA"
+    DRY_RUN_DRIFT = "DRY_RUN_DRIFT"
+    DRY_RUN_WOULD_RERUN = "DRY_RUN_WOULD_RERUN"
+    DRY_RUN_RERUN_REJECTED = "DRY_RUN_RERUN_REJECTED"
+    DRY_RUN_WOULD_RETRY = "DRY_RUN_WOULD_RETRY"
+    DRY_RUN_RETRY_EXHAUSTED = "DRY_RUN_RETRY_EXHAUSTED"
+
+
+#: The older name of a type; queries, routes and scenarios accept it, nobody publishes it.
+ALIASES = {"JOB_STARTED": EventType.JOB_TRIGGERED}
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One row of the catalogue."""
+
+    when: str
+    by: str
+    severity: Severity
+    alert: Alert
+    id: tuple[str, ...]
+    detail: tuple[str, ...]
+    hint: str | None = None
+    twin: EventType | None = None
+
+
+class Event(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
+    """A fact, as it is stored and sent."""
+
+    event_id: str
+    type: EventType
+    severity: Severity
+    timestamp: datetime
+    message: str
+    pipeline_id: str | None = None
+    schedule_id: str | None = None
+    date: str | None = None
+    attempt: int | None = None
+    run_id: str | None = None
+    owner: str | None = None
+    tags: dict[str, str] = {}
+    detail: dict[str, Any] = {}
+
+
+class Subject(msgspec.Struct, frozen=True):
+    """Whom an event is about; whatever does not apply is None."""
+
+    pipeline_id: str | None = None
+    schedule_id: str | None = None
+    date: str | None = None
+    attempt: int | None = None
+    run_id: str | None = None
+    owner: str | None = None
+    tags: Mapping[str, str] = {}
+
+
+def subject(
+    pipeline: Pipeline | None,
+    key: RunKey | None = None,
+    attempt: int | None = None,
+    run_id: str | None = None,
+) -> Subject:
+    """The subject of an event about a run, or about a pipeline as a whole."""
+    return Subject(
+        pipeline_id=key.pipeline_id if key else pipeline.id if pipeline else None,
+        schedule_id=key.schedule_id if key else None,
+        date=key.date if key else None,
+        attempt=attempt,
+        run_id=run_id,
+        owner=pipeline.pipeline.owner if pipeline else None,
+        tags=pipeline.pipeline.tags if pipeline else {},
+    )
+
+
+def happened(
+    kind: EventType,
+    about: Subject,
+    at: datetime,
+    message: str,
+    /,
+    *,
+    parts: Sequence[object] = (),
+    severity: Severity | None = None,
+    source: str | None = None,
+    **detail: Any,
+) -> Event:
+    """Make an event. Raises ValueError for a detail key or a number of id parts its row lacks."""
+    entry = CATALOGUE[kind]
+    unknown = set(detail) - set(entry.detail)
+    if unknown:
+        raise ValueError(f"{kind} has no detail {', '.join(sorted(unknown))}")
+    if len(parts) != len(entry.id):
+        raise ValueError(f"the id of {kind} is made of {entry.id}, not of {parts}")
+    level = severity or entry.severity
+    facts = {name: value for name, value in detail.items() if value is not None}
+    facts["source"] = source or entry.by
+    if level is not Severity.INFO and entry.hint is not None:
+        facts["actionHint"] = _hint(entry.hint, about)
+    return Event(
+        event_id=event_id(kind, about, parts),
+        type=kind,
+        severity=level,
+        timestamp=at,
+        message=clean(message, LONGEST_MESSAGE),
+        pipeline_id=about.pipeline_id,
+        schedule_id=about.schedule_id,
+        date=about.date,
+        attempt=about.attempt,
+        run_id=about.run_id,
+        owner=about.owner,
+        tags=dict(about.tags),
+        detail=bounded(facts),
+    )
+
+
+def event_id(kind: EventType, about: Subject, parts: Sequence[object]) -> str:
+    """What happened, spelt out; the same fact has the same id, whoever tells it."""
+    place = (about.pipeline_id, about.schedule_id, about.date)
+    whole = "/".join([*(part or "-" for part in place), kind, *map(str, parts)])
+    if len(whole) <= LONGEST_ID:
+        return whole
+    digest = hashlib.sha256(whole.encode()).hexdigest()[:16]
+    return f"{whole[: LONGEST_ID - len(digest) - 1]}~{digest}"
+
+
+def envelope(event: Event) -> dict[str, Any]:
+    """The event as it goes over the wire."""
+    detail = {
+        "pipelineId": event.pipeline_id,
+        "scheduleId": event.schedule_id,
+        "date": event.date,
+        "message": event.message,
+        "timestamp": timestamp.spell(event.timestamp),
+        "eventId": event.event_id,
+        "severity": event.severity,
+        "attempt": event.attempt,
+        "runId": event.run_id,
+        "owner": event.owner,
+        "tags": event.tags or None,
+        "detail": event.detail,
+    }
+    applies = {name: value for name, value in detail.items() if value is not None}
+    return {"source": "interlock", "detail-type": event.type, "detail": applies}
+
+
+def dry(kind: EventType) -> EventType | None:
+    """The type under which a dry run tells of this; None when it keeps silent."""
+    return kind if kind.startswith("DRY_RUN_") else CATALOGUE[kind].twin
+
+
+def clean(text: str, limit: int = LONGEST_ERROR) -> str:
+    """Text without control and direction characters, cut to a length."""
+    plain = _CONTROL.sub(" ", text).strip()
+    return plain if len(plain) <= limit else f"{plain[: limit - 1]}…"
+
+
+def bounded(detail: dict[str, Any]) -> dict[str, Any]:
+    """A detail of at most 64 KB: its longest lists are cut until it fits, and that is said."""
+    cut = 0
+    while len(msgspec.json.encode(detail)) > LARGEST_DETAIL:
+        name = max(detail, key=lambda key: len(msgspec.json.encode(detail[key])))
+        value = detail[name]
+        if isinstance(value, list | tuple) and len(value) > 1:
+            keep = len(value) // 2
+            cut += len(value) - keep
+            detail = {**detail, name: list(value[:keep])}
+        else:
+            cut += 1
+            detail = {**detail, name: clean(msgspec.json.encode(value).decode())}
+    return {**detail, "truncated": cut} if cut else detail
+
+
+def _hint(hint: str, about: Subject) -> str:
+    return hint.format(pipeline=about.pipeline_id or "PIPELINE", date=about.date or "DATE")
+
+
+_E = EventType
+_RULES = ("failing", "passing")
+_DEADLINE = ("warningAt", "breachAt", "status", "blockedBy", "lateBy")
+_ABSOLUTE = ("deadline", "timezone", *_DEADLINE)
+_RELATIVE = ("maxDuration", "firstSensorAt", *_DEADLINE)
+_DRIFT = (
+    "sensorKey",
+    "driftField",
+    "baseline",
+    "current",
+    "delta",
+    "driftThreshold",
+    "rerunRequested",
+)
+_LATE = ("key", "changed", "completedAt", "lateBy", "rerunRequested")
+_REJECTED = ("reason", "requestedBy", "cause", "spent", "max", "activeAttempt")
+_WHY = "see `interlock why {pipeline} {date}`"
+_RERUN = "fix the cause, then `interlock rerun {pipeline} {date}`"
+
+# fmt: off
+CATALOGUE: dict[EventType, Entry] = {
+    _E.TRIGGER_STARTED: Entry(
+        "a run is opened, or reopened with a new attempt", "open_run", Severity.INFO, Alert.NO,
+        ("attempt",), ("openedBy", "key", "reason", "executionName", "lateBy")),
+    _E.VALIDATION_PASSED: Entry(
+        "the rules hold for the first time in this attempt", "evaluate", Severity.INFO, Alert.NO,
+        ("attempt",), ("results", "waitedSeconds", "evaluations")),
+    _E.VALIDATION_EXHAUSTED: Entry(
+        "the evaluation window closed", "validation-exhausted", Severity.ERROR, Alert.YES,
+        ("attempt",), (*_RULES, "windowEnd", "evaluations"),
+        "fix the upstream load; a changed trigger reading or `interlock rerun {pipeline} {date}` opens it again"),
+    _E.JOB_TRIGGERED: Entry(
+        "the job was launched", "trigger", Severity.INFO, Alert.NO,
+        ("attempt",), ("jobType", "runId", "evidence")),
+    _E.JOB_COMPLETED: Entry(
+        "the job succeeded", "complete-trigger", Severity.INFO, Alert.THREAD,
+        ("attempt",), ("runId", "durationSeconds", "attempts", "lateBy"), twin=_E.DRY_RUN_COMPLETED),
+    _E.JOB_FAILED: Entry(
+        "an attempt failed, for every failed attempt", "check-job", Severity.ERROR, Alert.YES,
+        ("attempt",), ("runId", "category", "error", "willRetry", "retryAt", "spent", "max"),
+        _RERUN),
+    _E.JOB_POLL_EXHAUSTED: Entry(
+        "the poll window closed", "job-poll-exhausted", Severity.ERROR, Alert.YES,
+        ("attempt",), ("runId", "runningForSeconds", "pollWindowSeconds", "lastState", "cancelled"),
+        "make sure that the job has ended, then `interlock rerun {pipeline} {date}`"),
+    _E.RETRY_EXHAUSTED: Entry(
+        "the job's or the launch's retries are spent", "complete-trigger", Severity.ERROR, Alert.YES,
+        ("attempt", "kind"), ("kind", "category", "spent", "max", "lastError", "runId", "cancelled"), _RERUN),
+    _E.INFRA_FAILURE: Entry(
+        "a step, or a change record, failed beyond its retries, or a job can't be seen",
+        "infra-failure", Severity.CRITICAL, Alert.YES,
+        ("attempt or change", "state"), ("state", "error", "cause", "executionName", "change"),
+        "run `interlock doctor`"),
+    _E.INFRA_ALARM: Entry(
+        "a CloudWatch alarm changed state", "input-transformer", Severity.ERROR, Alert.YES,
+        ("alarm", "change time"), ("alarmName", "alarmState", "metric", "threshold", "reason"),
+        "look at the alarm in CloudWatch"),
+    _E.SLA_WARNING: Entry(
+        "the warning instant passed, the run is not done", "fire_deadline", Severity.WARNING, Alert.YES,
+        (), _ABSOLUTE, _WHY),
+    _E.SLA_BREACH: Entry(
+        "the breach instant passed, the run is not done", "fire_deadline", Severity.ERROR, Alert.YES,
+        (), (*_ABSOLUTE, "failed", "failure"), _WHY),
+    _E.SLA_MET: Entry(
+        "completed before the breach instant", "settle_deadline", Severity.INFO, Alert.THREAD,
+        (), ("breachAt", "completedAt", "marginSeconds", "warned")),
+    _E.RELATIVE_SLA_WARNING: Entry(
+        "as SLA_WARNING, for `maxDuration`", "fire_deadline", Severity.WARNING, Alert.YES,
+        (), _RELATIVE, _WHY),
+    _E.RELATIVE_SLA_BREACH: Entry(
+        "as SLA_BREACH, for `maxDuration`", "fire_deadline", Severity.ERROR, Alert.YES,
+        (), (*_RELATIVE, "failed", "failure"), _WHY),
+    _E.DEADLINE_UNKNOWN: Entry(
+        "a `:MM` deadline met a date without an hour", "open_run", Severity.WARNING, Alert.YES,
+        (), ("deadline", "problem"), "give the deadline as HH:MM, or send readings with an hour"),
+    _E.SCHEDULE_MISSED: Entry(
+        "a cron moment had no run and can't be fired late", "watchdog", Severity.ERROR, Alert.YES,
+        (), ("cron", "timezone", "due", "grace", "cause", "notWatched"),
+        "`interlock rerun {pipeline} {date}` runs it now"),
+    _E.IRREGULAR_SCHEDULE_MISSED: Entry(
+        "an inclusion date had no run", "watchdog", Severity.ERROR, Alert.YES,
+        (), ("due", "trigger"), _WHY),
+    _E.SENSOR_DEADLINE_EXPIRED: Entry(
+        "the trigger deadline passed with no run; the date is closed", "watchdog",
+        Severity.ERROR, Alert.YES, (), ("triggerDeadline", "deadlineAt", "trigger"),
+        "when the data is there, `interlock rerun {pipeline} {date}`"),
+    _E.TRIGGER_RECOVERED: Entry(
+        "the watchdog did what should have happened", "watchdog", Severity.WARNING, Alert.YES,
+        ("attempt", "how"), ("how", "due", "key", "lateBy"),
+        "nothing to do for this date; `interlock doctor` may tell why it was needed"),
+    _E.SFN_TIMEOUT: Entry(
+        "a run outlived its lease and the engine confirms it is over", "watchdog",
+        Severity.ERROR, Alert.YES, ("attempt",),
+        ("executionName", "leaseUntil", "engineStatus", "runStatus", "runId"),
+        "make sure that the job has ended, then `interlock rerun {pipeline} {date}`"),
+    _E.POST_RUN_BASELINE_CAPTURED: Entry(
+        "baseline stored", "complete-trigger", Severity.INFO, Alert.NO, ("attempt",), ("baseline",)),
+    _E.BASELINE_CAPTURE_FAILED: Entry(
+        "its readings can't be read or don't fit; the run completes without a baseline",
+        "complete-trigger", Severity.WARNING, Alert.YES, ("attempt",), ("error",),
+        "drift of this date will not be seen; " + _WHY),
+    _E.POST_RUN_PASSED: Entry(
+        "post-run rules hold, and did not before", "judge_post_run", Severity.INFO, Alert.THREAD,
+        ("attempt", "n"), ("results",)),
+    _E.POST_RUN_FAILED: Entry(
+        "post-run rules fail, and did not before; no drift", "judge_post_run", Severity.ERROR, Alert.YES,
+        ("attempt", "n"), _RULES, _RERUN),
+    _E.POST_RUN_DRIFT: Entry(
+        "a reading left the baseline after completion", "judge_post_run", Severity.WARNING, Alert.YES,
+        ("attempt", "key", "hash"), _DRIFT, "a rerun was requested; " + _WHY, _E.DRY_RUN_DRIFT),
+    _E.POST_RUN_DRIFT_INFLIGHT: Entry(
+        "the same while the job runs", "judge_post_run", Severity.INFO, Alert.THREAD,
+        ("attempt", "key", "hash"), _DRIFT),
+    _E.POST_RUN_SENSOR_MISSING: Entry(
+        "post-run readings absent after `sensorTimeout`", "watchdog", Severity.WARNING, Alert.YES,
+        ("attempt",), ("missing", "sensorTimeout", "completedAt", "lastSeen"),
+        "check what the job wrote, and who reports it"),
+    _E.LATE_DATA_ARRIVAL: Entry(
+        "the trigger reading changed after completion", "admit", Severity.WARNING, Alert.YES,
+        ("attempt", "hash"), _LATE, "a rerun was requested; " + _WHY, _E.DRY_RUN_LATE_DATA),
+    _E.RERUN_ACCEPTED: Entry(
+        "a rerun was granted and the new attempt is stored", "judge_rerun", Severity.INFO, Alert.THREAD,
+        ("attempt",), ("reason", "requestedBy", "budget", "spent", "max", "forced"),
+        twin=_E.DRY_RUN_WOULD_RERUN),
+    _E.RERUN_REJECTED: Entry(
+        "a rerun was refused", "judge_rerun", Severity.WARNING, Alert.YES,
+        ("request",), _REJECTED, _WHY, _E.DRY_RUN_RERUN_REJECTED),
+    _E.PIPELINE_EXCLUDED: Entry(
+        "a reading would have opened a run on an excluded date", "admit", Severity.INFO, Alert.NO,
+        (), ("key", "excludedBy", "name")),
+    _E.SENSOR_REJECTED: Entry(
+        "a stored reading can't be used", "admit", Severity.WARNING, Alert.YES,
+        ("key", "problem", "day received"), ("key", "problem", "field", "value", "allowed"),
+        "correct the producer and send the reading again"),
+    _E.CONFIG_ADOPTED: Entry(
+        "a stored config came into force, or was taken away", "adopt_config", Severity.INFO, Alert.NO,
+        ("hash", "change time"), ("change", "hash", "previousHash", "changedPaths")),
+    _E.CONFIG_REJECTED: Entry(
+        "a stored config does not validate", "adopt_config", Severity.ERROR, Alert.YES,
+        ("hash",), ("problems", "inForce"), "run `interlock validate` on the file and mend it"),
+    _E.WATCHDOG_DEGRADED: Entry(
+        "a check failed, for one pipeline or all", "watchdog", Severity.ERROR, Alert.YES,
+        ("failing since", "failures", "days"), ("failures", "count", "since"), "run `interlock doctor`"),
+    _E.WATCHDOG_RECOVERED: Entry(
+        "first clean pass after failures or after a gap", "watchdog", Severity.WARNING, Alert.YES,
+        ("since",), ("from", "until", "firedLate", "missed", "recovered", "notWatched"),
+        "look at what was missed: `interlock events --since DATE`"),
+    _E.ALERT_UNDELIVERED: Entry(
+        "a sink gave up on an alert", "send_alert", Severity.ERROR, Alert.OTHER_SINKS,
+        ("sink", "event id"), ("sink", "channel", "error", "tries"),
+        "check the sink's settings with `interlock alert test`"),
+    _E.DRY_RUN_WOULD_TRIGGER: Entry(
+        "rules hold", "trigger", Severity.INFO, Alert.NO, ("attempt",), ("results", "wouldLaunch")),
+    _E.DRY_RUN_SLA_PROJECTION: Entry(
+        "with it, if there is an SLA", "trigger", Severity.INFO, Alert.NO,
+        ("attempt",), ("estimatedCompletion", "breachAt", "marginSeconds", "status")),
+    _E.DRY_RUN_COMPLETED: Entry(
+        "the date is closed", "complete-trigger", Severity.INFO, Alert.NO,
+        ("attempt",), ("triggeredAt", "slaStatus")),
+    _E.DRY_RUN_LATE_DATA: Entry(
+        "as LATE_DATA_ARRIVAL", "admit", Severity.INFO, Alert.NO,
+        ("attempt", "hash"), (*_LATE, "triggeredAt")),
+    _E.DRY_RUN_DRIFT: Entry(
+        "as POST_RUN_DRIFT", "judge_post_run", Severity.INFO, Alert.NO,
+        ("attempt", "key", "hash"), _DRIFT),
+    _E.DRY_RUN_WOULD_RERUN: Entry(
+        "as RERUN_ACCEPTED", "judge_rerun", Severity.INFO, Alert.NO,
+        ("request",), ("reason", "requestedBy", "budget", "spent", "max")),
+    _E.DRY_RUN_RERUN_REJECTED: Entry(
+        "as RERUN_REJECTED", "judge_rerun", Severity.INFO, Alert.NO, ("request",), _REJECTED),
+    _E.DRY_RUN_WOULD_RETRY: Entry(
+        "a failure would be retried", "retry_job", Severity.INFO, Alert.NO,
+        ("attempt",), ("category", "spent", "max", "retryAt")),
+    _E.DRY_RUN_RETRY_EXHAUSTED: Entry(
+        "a failure would not be", "retry_job", Severity.INFO, Alert.NO,
+        ("attempt",), ("category", "spent", "max")),
+}
+# fmt: on

@@ -1,0 +1,392 @@
+"""Job configs: what each type of job must be told, as written under `job.config`.
+
+Like the structs of a pipeline these are the one source: the reader, the JSON Schema and the adapters all
+use them. Where a file may write a thing in two ways (`timeout: 30` or `30s`, a command as text or list,
+a body as map or JSON text) the struct holds the one that is first in the reference; the reader turns the
+other into it, so adapters know only one.
+"""
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+from msgspec import Meta, field
+
+from interlock.domain.pipeline import Declared, JobType, Span
+
+
+def _form(form: str, description: str, pattern: str | None = None, **extra: Any) -> Meta:
+    """Text of a form that the reader checks by name; editors see the pattern."""
+    schema = {} if pattern is None else {"pattern": f"^{pattern}$"}
+    return Meta(description=description, extra={"form": form, **extra}, extra_json_schema=schema)
+
+
+def _also(rewrite: str, types: list[str], description: str, **extra: Any) -> Meta:
+    """A second way of writing, which the reader rewrites into the type at hand."""
+    return Meta(
+        description=description,
+        extra={"also": rewrite, **extra},
+        extra_json_schema={"x-type": types},
+    )
+
+
+CLUSTER_ID = r"j-[0-9A-Za-z]+"
+APPLICATION_ID = r"[0-9a-z]{1,64}"
+REGION = r"[a-z0-9]+(-[a-z0-9]+)+"
+ROLE_ARN = r"arn:[a-z-]+:iam::[0-9]*:role/[!-~]+"
+MACHINE_ARN = r"arn:[a-z-]+:states:[a-z0-9-]*:[0-9]*:stateMachine:[!-~]+"
+
+Name = Annotated[str, _form("name", "Not empty, one line.", r".+")]
+GlueName = Annotated[
+    str, _form("glue job", "Name of the job, at most 255 characters.", r".{1,255}")
+]
+Url = Annotated[str, _form("URL", "An http or https address.")]
+HttpsUrl = Annotated[str, _form("https URL", "An https address.", r"(https://|\$\{).+")]
+Path = Annotated[str, _form("path", "Dotted path into the JSON answer, such as `run.id`.")]
+Region = Annotated[str, _form("region", "AWS region; default: the environment's.", REGION)]
+RoleArn = Annotated[str, _form("role ARN", "ARN of an IAM role.", ROLE_ARN)]
+Timeout = Annotated[Span, _also("seconds", ["string", "number"], "A duration, or seconds.")]
+Headers = dict[
+    Annotated[str, _form("header name", "Name of a header.")],
+    Annotated[str, _form("header value", "Its value; `${...}` and `secret://` are replaced.")],
+]
+Argument = Annotated[
+    str,
+    _also("JSON text", ["string", "number", "boolean"], "Numbers and booleans become JSON text."),
+]
+JsonMap = Annotated[
+    dict[str, Any],
+    _also("JSON object", ["object", "string"], "A map, or text holding a JSON object."),
+]
+
+
+class Config(Declared, frozen=True):
+    """The common ground of the nine."""
+
+
+class AwsConfig(Config, frozen=True, kw_only=True):
+    """What every AWS type takes."""
+
+    region: Region | None = None
+
+
+class Completion(StrEnum):
+    """How the end of a job is known."""
+
+    POLL = "poll"
+    RESPONSE = "response"
+    EVENT = "event"
+
+
+class LambdaCompletion(StrEnum):
+    """How the end of a function is known."""
+
+    RESPONSE = "response"
+    EVENT = "event"
+
+
+class Method(StrEnum):
+    """Methods of HTTP."""
+
+    GET = "GET"
+    POST = "POST"
+    PUT = "PUT"
+    PATCH = "PATCH"
+    DELETE = "DELETE"
+
+
+class ActionOnFailure(StrEnum):
+    """What EMR does with the cluster after a failed step."""
+
+    CONTINUE = "CONTINUE"
+    CANCEL_AND_WAIT = "CANCEL_AND_WAIT"
+    TERMINATE_CLUSTER = "TERMINATE_CLUSTER"
+
+
+class ArgumentsAs(StrEnum):
+    """As what Databricks gets the arguments."""
+
+    NOTEBOOK_PARAMS = "notebook_params"
+    JOB_PARAMETERS = "job_parameters"
+
+
+class DatabricksVersion(StrEnum):
+    """Versions of the Jobs API."""
+
+    V2_1 = "2.1"
+    V2_2 = "2.2"
+
+
+class AirflowVersion(StrEnum):
+    """`v1` is Airflow 2, `v2` is Airflow 3."""
+
+    AUTO = "auto"
+    V1 = "v1"
+    V2 = "v2"
+
+
+class InvocationType(StrEnum):
+    """Whether a function is waited for."""
+
+    REQUEST_RESPONSE = "RequestResponse"
+    EVENT = "Event"
+
+
+class ExecutionClass(StrEnum):
+    """Glue's execution classes."""
+
+    STANDARD = "STANDARD"
+    FLEX = "FLEX"
+
+
+class GlueConfig(AwsConfig, frozen=True, kw_only=True):
+    """A run of an AWS Glue job."""
+
+    job_name: GlueName
+    arguments: Annotated[
+        dict[
+            Annotated[str, _form("glue argument", "Begins with `--`.", r"--.+")],
+            Argument,
+        ],
+        Meta(description="`--par_day` and `--par_hour` are always ours."),
+    ] = field(default_factory=dict)
+    worker_type: Annotated[Name | None, Meta(description="Such as `G.1X`.")] = None
+    number_of_workers: Annotated[int, Meta(ge=1, description="How many.")] | None = None
+    timeout_minutes: Annotated[int, Meta(ge=1, description="Glue's own timeout.")] | None = None
+    execution_class: ExecutionClass | None = None
+    queuing: Annotated[bool | None, Meta(description="Let Glue queue the run.")] = None
+    pass_token: Annotated[
+        bool, Meta(description="Pass `--interlock_token`, by which a repeated start is recognised.")
+    ] = True
+    verify_success: Annotated[
+        bool, Meta(description="Look into Glue's own analysis before SUCCEEDED is believed.")
+    ] = True
+
+
+class EmrConfig(AwsConfig, frozen=True, kw_only=True):
+    """A step on an EMR cluster."""
+
+    cluster_id: Annotated[str, _form("cluster id", "Such as `j-2AXXXXXXGAPLF`.", CLUSTER_ID)]
+    step_name: Annotated[Name | None, Meta(description="Default: the pipeline id.")] = None
+    command: Annotated[Name, Meta(description="The jar.")] = "command-runner.jar"
+    arguments: Annotated[
+        tuple[Argument, ...],
+        _also("pairs", ["array", "object"], "A list as is, or a map as `key=value`."),
+    ] = ()
+    main_class: Annotated[Name | None, Meta(description="Main class of the jar.")] = None
+    execution_role_arn: RoleArn | None = None
+    action_on_failure: ActionOnFailure = ActionOnFailure.CONTINUE
+
+
+class SparkSubmit(Declared, frozen=True):
+    """A Spark job."""
+
+    entry_point: Annotated[Name, Meta(description="The script or jar.")]
+    entry_point_arguments: Annotated[tuple[str, ...], Meta(description="Its arguments.")] = ()
+    spark_submit_parameters: Annotated[str | None, Meta(description="`--conf` and the like.")] = (
+        None
+    )
+
+
+class Hive(Declared, frozen=True):
+    """A Hive query."""
+
+    query: Annotated[Name, Meta(description="The query, or where it lies.")]
+    init_query_file: Annotated[Name | None, Meta(description="Run before the query.")] = None
+    parameters: Annotated[str | None, Meta(description="`--hiveconf` and the like.")] = None
+
+
+class JobDriver(Declared, frozen=True):
+    """What EMR Serverless runs: exactly one of the two."""
+
+    spark_submit: SparkSubmit | None = None
+    hive: Hive | None = None
+
+
+class EmrServerlessConfig(AwsConfig, frozen=True, kw_only=True):
+    """A run of an EMR Serverless application."""
+
+    application_id: Annotated[
+        str, _form("application id", "Id of the application.", APPLICATION_ID)
+    ]
+    execution_role_arn: RoleArn
+    job_driver: JobDriver
+    job_name: Annotated[Name | None, Meta(description="Default: the pipeline id.")] = None
+    configuration_overrides: Annotated[
+        dict[str, Any] | None, Meta(description="Passed on as it is.")
+    ] = None
+    tags: Annotated[dict[str, str], Meta(description="Tags of the run.")] = field(
+        default_factory=dict
+    )
+    execution_timeout_minutes: Annotated[
+        Annotated[
+            int,
+            Meta(
+                extra={"ge": 5, "or": 0},
+                extra_json_schema={"anyOf": [{"const": 0}, {"minimum": 5}]},
+            ),
+        ]
+        | None,
+        Meta(description="0 (none) or at least 5."),
+    ] = None
+
+
+class StepFunctionConfig(AwsConfig, frozen=True, kw_only=True):
+    """An execution of a Step Functions state machine."""
+
+    state_machine_arn: Annotated[
+        str, _form("state machine ARN", "ARN of a machine, version or alias.", MACHINE_ARN)
+    ]
+    arguments: Annotated[
+        dict[str, Any] | None, Meta(description="The input; default: the dates.")
+    ] = None
+
+
+class DatabricksConfig(Config, frozen=True, kw_only=True):
+    """A run of a Databricks job."""
+
+    workspace_url: HttpsUrl
+    job_id: Annotated[
+        int,
+        Meta(
+            ge=0,
+            description="Id of an existing job.",
+            extra={"also": "digits"},
+            extra_json_schema={"x-type": ["integer", "string"]},
+        ),
+    ]
+    headers: Headers = field(default_factory=dict)
+    arguments: dict[str, Argument] = field(default_factory=dict)
+    arguments_as: ArgumentsAs = ArgumentsAs.NOTEBOOK_PARAMS
+    api_version: Annotated[
+        DatabricksVersion, _also("JSON text", ["string", "number"], "Of the Jobs API.")
+    ] = DatabricksVersion.V2_1
+    timeout: Timeout = "30s"
+
+
+class Auth(Declared, frozen=True):
+    """A user of Airflow."""
+
+    username: Annotated[str, _form("secret text", "Who; `secret://` is replaced.")]
+    password: Annotated[str, _form("secret text", "`secret://` is replaced.")]
+
+
+class AirflowConfig(Config, frozen=True, kw_only=True):
+    """A run of an Airflow DAG."""
+
+    url: Annotated[Url, Meta(description="Base URL; a path prefix is kept.")]
+    dag_id: Annotated[Name, Meta(description="Id of the DAG.")]
+    headers: Headers = field(default_factory=dict)
+    auth: Auth | None = None
+    body: Annotated[JsonMap | None, Meta(description="The `conf`; default: the dates.")] = None
+    timeout: Timeout = "30s"
+    api_version: AirflowVersion = AirflowVersion.AUTO
+
+
+SUCCESS_VALUES = ("success", "succeeded", "completed", "complete", "done", "finished")
+FAILURE_VALUES = (
+    "failed",
+    "failure",
+    "error",
+    "cancelled",
+    "canceled",
+    "aborted",
+    "timeout",
+)
+
+
+class HttpConfig(Config, frozen=True, kw_only=True):
+    """A request, and how to learn what became of it."""
+
+    url: Url
+    method: Method = Method.POST
+    headers: Headers = field(default_factory=dict)
+    body: Annotated[
+        Any, Meta(description="Map or list (sent as JSON), or text; default: the dates.")
+    ] = None
+    timeout: Annotated[
+        Timeout,
+        Meta(description="For the whole exchange, at most 15m.", extra={"longest": "15m"}),
+    ] = "30s"
+    run_id_path: Annotated[Path | None, Meta(description="Where the run id stands.")] = None
+    status_url: Annotated[
+        Url | None, Meta(description="Polled with GET; may use `${JOB_RUN_ID}`.")
+    ] = None
+    status_path: Annotated[Path, Meta(description="Where the status stands.")] = "status"
+    success_values: Annotated[
+        tuple[Name, ...], Meta(description="What means success.", min_length=1)
+    ] = SUCCESS_VALUES
+    failure_values: Annotated[
+        tuple[Name, ...], Meta(description="What means failure; anything else: running.")
+    ] = FAILURE_VALUES
+    error_path: Annotated[Path | None, Meta(description="Where the reason stands.")] = None
+    cancel_url: Annotated[Url | None, Meta(description="Called with POST.")] = None
+    completion: Annotated[
+        Completion | None, Meta(description="Default `poll` with statusUrl, else `response`.")
+    ] = None
+    follow_redirects: Annotated[bool, Meta(description="307 and 308 only.")] = False
+    at_most_once: Annotated[
+        bool, Meta(description="Never repeat a start whose outcome is unknown.")
+    ] = False
+
+    @property
+    def ends_by(self) -> Completion:
+        if self.completion is not None:
+            return self.completion
+        return Completion.RESPONSE if self.status_url is None else Completion.POLL
+
+
+class CommandConfig(Config, frozen=True, kw_only=True):
+    """A local process."""
+
+    command: Annotated[
+        tuple[Annotated[str, _form("argument", "One argument.")], ...],
+        Meta(
+            min_length=1,
+            description="List of arguments, or text that is split by POSIX quoting rules; no shell.",
+            extra={"also": "command line"},
+            extra_json_schema={"x-type": ["array", "string"]},
+        ),
+    ]
+    timeout: Annotated[Timeout | None, Meta(description="Default: the poll window.")] = None
+    cwd: Annotated[Name | None, Meta(description="Default: the project folder.")] = None
+    env: Annotated[
+        dict[
+            Annotated[str, _form("variable", "Name of a variable.", r"[A-Za-z_][A-Za-z0-9_]*")],
+            Annotated[str, _form("variable value", "Its value; `secret://` is replaced.")],
+        ],
+        Meta(description="Added to the environment."),
+    ] = field(default_factory=dict)
+
+
+class LambdaConfig(AwsConfig, frozen=True, kw_only=True):
+    """A call of a Lambda function."""
+
+    function_name: Annotated[Name, Meta(description="Name or ARN.")]
+    qualifier: Annotated[Name | None, Meta(description="Version or alias.")] = None
+    payload: Annotated[JsonMap | None, Meta(description="Default: the dates.")] = None
+    invocation_type: InvocationType = InvocationType.REQUEST_RESPONSE
+    completion: Annotated[
+        LambdaCompletion | None,
+        Meta(description="Default `response`; must be given with `Event`."),
+    ] = None
+    timeout: Annotated[Timeout, Meta(description="At most 14m.", extra={"longest": "14m"})] = "60s"
+    at_most_once: Annotated[
+        bool, Meta(description="Never repeat a start whose outcome is unknown.")
+    ] = False
+
+    @property
+    def ends_by(self) -> LambdaCompletion:
+        return self.completion or LambdaCompletion.RESPONSE
+
+
+CONFIGS: dict[JobType, type[Config]] = {
+    JobType.HTTP: HttpConfig,
+    JobType.COMMAND: CommandConfig,
+    JobType.AIRFLOW: AirflowConfig,
+    JobType.GLUE: GlueConfig,
+    JobType.EMR: EmrConfig,
+    JobType.EMR_SERVERLESS: EmrServerlessConfig,
+    JobType.STEP_FUNCTION: StepFunctionConfig,
+    JobType.DATABRICKS: DatabricksConfig,
+    JobType.LAMBDA: LambdaConfig,
+}

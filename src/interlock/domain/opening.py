@@ -1,0 +1,104 @@
+"""Opening: the first version of a run, its deadlines and the timers that guard them."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from interlock.domain import duration
+from interlock.domain.deadline import SlaVerdict, deadlines
+from interlock.domain.partition import Label
+from interlock.domain.pipeline import Pipeline
+from interlock.domain.run import DeadlineKind, OpenedBy, Run, RunKey, execution_name
+from interlock.domain.sensor import Reading
+
+
+class SlaState(msgspec.Struct, frozen=True):
+    """What is known of a date's deadline before its run opens."""
+
+    armed: dict[DeadlineKind, datetime] = {}
+    told: tuple[DeadlineKind, ...] = ()
+    verdict: SlaVerdict | None = None
+
+
+def first_attempt(
+    pipeline: Pipeline,
+    key: RunKey,
+    by: OpenedBy,
+    opened_for: str,
+    now: datetime,
+    *,
+    lease: timedelta,
+    config_hash: str,
+    active_since: datetime,
+    reading: Reading | None = None,
+    sla: SlaState = SlaState(),  # noqa: B008 - frozen
+) -> Run:
+    """A run as it is opened: PENDING, with its deadlines."""
+    first_sensor_at = None if reading is None else reading.received_at
+    run = Run(
+        key=key,
+        execution_name=execution_name(key, 0),
+        opened_at=now,
+        opened_by=by,
+        opened_for=opened_for,
+        changed_at=now,
+        lease_until=now + lease,
+        config_hash=config_hash,
+        trigger_version=None if reading is None else reading.version,
+        first_sensor_at=first_sensor_at,
+        sla_told=sla.told,
+        sla_verdict=sla.verdict,
+    )
+    run = with_deadlines(run, pipeline, active_since)
+    return msgspec.structs.replace(run, sla_armed={**sla.armed, **dict(unarmed(run))})
+
+
+def with_deadlines(run: Run, pipeline: Pipeline, active_since: datetime) -> Run:
+    """The run with its instants. A deadline before the pipeline existed is none; a dry run has none."""
+    instants: dict[str, Any] = dict.fromkeys(_ATTRIBUTES.values())
+    if pipeline.sla is not None and not run.key.dry:
+        schedule = pipeline.schedule(run.key.schedule_id)
+        due = deadlines(
+            schedule,
+            pipeline.sla,
+            Label.parse(run.key.date),
+            first_sensor_at=run.first_sensor_at,
+            calendars=pipeline.calendars,
+        )
+        if due.breach_at is not None and due.breach_at >= active_since:
+            instants |= {"warning_at": due.warning_at, "breach_at": due.breach_at}
+        if due.relative_breach_at is not None:
+            instants["relative_warning_at"] = due.relative_warning_at
+            instants["relative_breach_at"] = due.relative_breach_at
+    return msgspec.structs.replace(run, **instants)
+
+
+def instants(run: Run) -> dict[DeadlineKind, datetime]:
+    """The moments of the run's deadlines."""
+    found = {kind: getattr(run, name) for kind, name in _ATTRIBUTES.items()}
+    return {kind: at for kind, at in found.items() if at is not None}
+
+
+def unarmed(run: Run) -> Iterable[tuple[DeadlineKind, datetime]]:
+    """The moments that still need a timer, or need it at another time."""
+    if run.sla_verdict is not None:
+        return
+    for kind, at in instants(run).items():
+        if kind not in run.sla_told and run.sla_armed.get(kind) != at:
+            yield kind, at
+
+
+def window_end(run: Run, pipeline: Pipeline) -> datetime:
+    """When the rules of this attempt must hold at the latest."""
+    schedule = pipeline.schedule(run.key.schedule_id)
+    return run.opened_at + duration.parse(schedule.evaluation.window)
+
+
+_ATTRIBUTES: dict[DeadlineKind, str] = {
+    DeadlineKind.WARNING: "warning_at",
+    DeadlineKind.BREACH: "breach_at",
+    DeadlineKind.RELATIVE_WARNING: "relative_warning_at",
+    DeadlineKind.RELATIVE_BREACH: "relative_breach_at",
+}

@@ -1,0 +1,71 @@
+"""Reruns: whether a request to run a date again is granted, and why not."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+import msgspec
+
+from interlock.domain.budgets import Budget, Source, rerun_budget, rerun_source
+from interlock.domain.calendars import Excluded
+from interlock.domain.pipeline import Pipeline
+from interlock.domain.run import Run, Status
+from interlock.domain.sensor import Reading
+
+
+class Cause(StrEnum):
+    """Why a rerun is refused."""
+
+    UNKNOWN_PIPELINE = "unknown-pipeline"
+    EXCLUDED = "excluded"
+    IN_PROGRESS = "in-progress"
+    BUDGET = "budget"
+    NO_NEW_DATA = "no-new-data"
+
+
+class Granted(msgspec.Struct, frozen=True):
+    """The date may run again, on this account; a date that never ran costs nothing."""
+
+    budget: Budget | None
+
+
+class Refused(msgspec.Struct, frozen=True):
+    """The date may not run again."""
+
+    cause: Cause
+    budget: Budget | None = None
+
+
+def judge_request(
+    pipeline: Pipeline,
+    reason: str,
+    force: bool,
+    excluded: Excluded | None,
+    run: Run | None,
+    readings: Mapping[str, Reading],
+) -> Granted | Refused:
+    """Judge in a fixed order: calendar, a run in progress, the budget, the circuit breaker."""
+    if excluded is not None:
+        return Refused(Cause.EXCLUDED)
+    if run is None:
+        return Granted(None)
+    if run.is_open or run.awaits_retry:
+        return Refused(Cause.IN_PROGRESS)
+    source = rerun_source(reason)
+    budget = rerun_budget(source, run.spending, pipeline.job)
+    if not budget.left:
+        return Refused(Cause.BUDGET, budget)
+    forced = force and source is Source.MANUAL
+    if run.status is Status.COMPLETED and not forced and not news(run, readings):
+        return Refused(Cause.NO_NEW_DATA, budget)
+    return Granted(budget)
+
+
+def news(run: Run, readings: Mapping[str, Reading]) -> bool:
+    """Whether a reading that the date uses has changed since the job was started on it.
+
+    Post-run readings that the job did not use are compared with what was there at completion.
+    """
+    return any(
+        (seen := run.evidence.get(key)) is None or seen.version != reading.version
+        for key, reading in readings.items()
+    )

@@ -1,0 +1,171 @@
+"""Sensor: the readings that producers report, and the periods in their keys.
+
+A key may carry the period it speaks of: `orders#2026-03-03T10`. For a run of that date such a reading
+serves the rule key `orders`, before a plain `orders` does.
+"""
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+from interlock.domain import timestamp
+from interlock.domain.canonical import content_hash
+from interlock.domain.partition import Grain, Label, label_at, occurs
+
+#: What a reading's version leaves out: a producer that only moves its clock has said nothing new.
+UNVERSIONED = frozenset({"updatedAt", "ttl", "receivedAt"})
+
+#: A key part that wants to be a period. If no calendar has it, the reading is refused, not guessed.
+_PERIOD = re.compile(r"[0-9]{4}-?[0-9]{2}-?[0-9]{2}(T[0-9:]*)?")
+_HOUR = re.compile(r"[0-9]{1,2}")
+_HOURS = frozenset(range(24))
+
+
+class Reading(msgspec.Struct, frozen=True, rename="camel"):
+    """One report about a sensor. `receivedAt` is ours, `updatedAt` among the fields the producer's."""
+
+    pipeline_id: str
+    key: str
+    fields: dict[str, Any]
+    received_at: datetime
+    version: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.version:
+            msgspec.structs.force_setattr(self, "version", content_version(self.fields))
+
+    @property
+    def updated_at(self) -> datetime | None:
+        """What the producer says, if it says something that can be read."""
+        return timestamp.instant(self.fields.get("updatedAt"))
+
+
+class Rejection(msgspec.Struct, frozen=True):
+    """Why a reading can't be used: a stable word, where, what is there, what would be right."""
+
+    problem: str
+    field: str
+    value: Any
+    allowed: str
+
+
+def content_version(fields: Mapping[str, Any]) -> str:
+    """The same for the same content, whoever wrote it and when."""
+    return content_hash({k: v for k, v in fields.items() if k not in UNVERSIONED}, 16)
+
+
+def split_key(key: str) -> tuple[str, str | None]:
+    """The sensor's own key, and the period behind it when there is something that looks like one."""
+    base, mark, period = key.rpartition("#")
+    return (base, period) if mark and base and _PERIOD.fullmatch(period) else (key, None)
+
+
+def period_keys(key: str, label: Label) -> tuple[str, str, str]:
+    """The keys under which a reading of `key` for that date may stand, the best first."""
+    return f"{key}#{label}", f"{key}#{label.compact}", key
+
+
+def reading_label(
+    fields: Mapping[str, Any], zone: ZoneInfo, now: datetime, period: str | None = None
+) -> Label | Rejection:
+    """The date that a reading speaks of; without one, the day it was received."""
+    carried = carried_label(fields, zone, now, period)
+    return label_at(now, zone, Grain.DAY) if carried is None else carried
+
+
+def carried_label(
+    fields: Mapping[str, Any], zone: ZoneInfo, now: datetime, period: str | None = None
+) -> Label | Rejection | None:
+    """The date that a reading names itself, in its key or its fields; None when it names none."""
+    named = _named_by_fields(fields, zone, now)
+    keyed = _named_by_key(period, zone)
+    if isinstance(named, Rejection) or keyed is None:
+        return named
+    if isinstance(keyed, Rejection) or named is None:
+        return keyed
+    if named == keyed or (named.grain < keyed.grain and _within(keyed, named)):
+        return keyed
+    return Rejection("date_disagrees", "date", str(named), f"the key's period {keyed}")
+
+
+def serving(
+    keys: frozenset[str], readings: Mapping[str, Reading], label: Label, zone: ZoneInfo
+) -> dict[str, Reading]:
+    """Which reading serves each rule key for a date: its period's, else a plain one that may."""
+    found = {}
+    for key in keys:
+        for candidate in period_keys(key, label):
+            reading = readings.get(candidate)
+            if reading is not None and _serves(reading, label, zone):
+                found[key] = reading
+                break
+    return found
+
+
+def _serves(reading: Reading, label: Label, zone: ZoneInfo) -> bool:
+    """A reading serves exactly the date it names; one that names none serves every date."""
+    _, period = split_key(reading.key)
+    carried = carried_label(reading.fields, zone, reading.received_at, period)
+    return carried is None or carried == label
+
+
+def _named_by_fields(
+    fields: Mapping[str, Any], zone: ZoneInfo, now: datetime
+) -> Label | Rejection | None:
+    day, hour = fields.get("date"), fields.get("hour")
+    if day is None and hour is None:
+        return None
+    label = label_at(now, zone, Grain.DAY) if day is None else _day(day)
+    if isinstance(label, Rejection) or hour is None:
+        return label
+    number = _hour(hour)
+    if number is None:
+        return Rejection("hour_malformed", "hour", hour, "a whole number from 0 to 23")
+    return _existing(Label(label.day, number), zone, "hour", hour)
+
+
+def _named_by_key(period: str | None, zone: ZoneInfo) -> Label | Rejection | None:
+    if period is None:
+        return None
+    try:
+        label = Label.parse(period)
+    except ValueError:
+        return Rejection("period_malformed", "key", period, "a date such as 2026-03-03T10")
+    return _existing(label, zone, "key", period)
+
+
+def _day(value: Any) -> Label | Rejection:
+    try:
+        label = Label.parse(value) if isinstance(value, str) else None
+    except ValueError:
+        label = None
+    if label is None or label.grain is not Grain.DAY:
+        return Rejection("date_malformed", "date", value, "YYYY-MM-DD or YYYYMMDD")
+    return label
+
+
+def _hour(value: Any) -> int | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, str):
+        number = int(value) if _HOUR.fullmatch(value) else -1
+    elif isinstance(value, int) or (isinstance(value, Decimal) and value in _HOURS):
+        number = int(value)
+    else:
+        return None
+    return number if number in _HOURS else None
+
+
+def _existing(label: Label, zone: ZoneInfo, field: str, value: Any) -> Label | Rejection:
+    if occurs(label, zone):
+        return label
+    return Rejection("hour_skipped", field, value, f"an hour that the clocks of {zone.key} show")
+
+
+def _within(fine: Label, coarse: Label) -> bool:
+    return fine.day == coarse.day and coarse.hour in (None, fine.hour)

@@ -1,0 +1,53 @@
+"""Watching: when somebody must look at a run again, and until when its row is kept."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from interlock.domain.run import FINAL, DeadlineKind, Run, Status
+
+#: How long the ordinary path may take before somebody looks after it.
+TELL_GRACE = timedelta(minutes=1)
+START_GRACE = timedelta(minutes=2)
+RETRY_GRACE = timedelta(minutes=2)
+
+KEEP_DRY = timedelta(days=7)
+KEEP_UNFINISHED = timedelta(days=30)
+
+
+def watch_at(run: Run, has_outbox: bool) -> datetime | None:
+    """The earliest instant at which somebody must look; None when nothing is left to see to.
+
+    Nobody watches a dry run, beyond telling what it has to tell.
+    """
+    moments = [] if run.key.dry else [*_of_attempt(run), *_of_deadline(run)]
+    if has_outbox:
+        moments.append(run.changed_at + TELL_GRACE)
+    return min(moments, default=None)
+
+
+def expires_at(run: Run) -> datetime | None:
+    """When its row may go, and counts as absent. A finished run stays."""
+    if run.key.dry:
+        return run.changed_at + KEEP_DRY
+    return None if run.status in FINAL else run.lease_until + KEEP_UNFINISHED
+
+
+def _of_attempt(run: Run) -> Iterator[datetime]:
+    if run.is_open:
+        yield run.lease_until
+    if run.status is Status.PENDING and run.started_at is None:
+        yield run.opened_at + START_GRACE
+    if run.status is Status.FAILED and run.retry_at is not None:
+        yield run.retry_at + RETRY_GRACE
+    if run.status is Status.COMPLETED and run.post_run_due_at and not run.post_run.missing_judged:
+        yield run.post_run_due_at
+
+
+def _of_deadline(run: Run) -> Iterator[datetime]:
+    """The relative one, whose instants only the run knows; a breach makes its warning idle."""
+    if run.status is Status.COMPLETED or DeadlineKind.RELATIVE_BREACH in run.sla_told:
+        return
+    if run.relative_breach_at is not None:
+        yield run.relative_breach_at
+    if run.relative_warning_at is not None and DeadlineKind.RELATIVE_WARNING not in run.sla_told:
+        yield run.relative_warning_at

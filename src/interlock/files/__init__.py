@@ -1,0 +1,43 @@
+"""Files: text into pipelines. Every problem at once, each with its place.
+
+The names below are fetched on first use: reading a config from a store must not need YAML.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from interlock.files.config import read_config as read_config
+    from interlock.files.config import read_part as read_part
+    from interlock.files.json_schema import calendar_schema as calendar_schema
+    from interlock.files.json_schema import pipeline_schema as pipeline_schema
+    from interlock.files.loaded import Loaded as Loaded
+    from interlock.files.problem import Kind as Kind
+    from interlock.files.problem import Problem as Problem
+    from interlock.files.problem import Severity as Severity
+    from interlock.files.project import Project as Project
+    from interlock.files.project import load_project as load_project
+    from interlock.files.text import load_calendar as load_calendar
+    from interlock.files.text import load_text as load_text
+
+_HOMES = {
+    "Kind": "problem",
+    "Loaded": "loaded",
+    "Problem": "problem",
+    "Project": "project",
+    "Severity": "problem",
+    "calendar_schema": "json_schema",
+    "load_calendar": "text",
+    "load_project": "project",
+    "load_text": "text",
+    "pipeline_schema": "json_schema",
+    "read_config": "config",
+    "read_part": "config",
+}
+__all__ = [*_HOMES]  # noqa: PLE0604 - the names of the table
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(name)
+    return getattr(import_module(f"interlock.files.{_HOMES[name]}"), name)

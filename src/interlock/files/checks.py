@@ -1,0 +1,125 @@
+"""Checks: what the parts of one struct of a pipeline file must be to each other.
+
+A check looks at sound values only. BROKEN marks a value that has an error already; nothing is said
+about what depends on it.
+"""
+
+from datetime import timedelta
+from decimal import Decimal
+
+from interlock.domain import duration
+from interlock.domain.pipeline import (
+    AGE_CHECKS,
+    NUMBER_CHECKS,
+    Evaluation,
+    Job,
+    Rule,
+    Schedule,
+    Sla,
+    Trigger,
+)
+from interlock.domain.pipeline import Check as Operator
+from interlock.domain.rules import number
+from interlock.files.job_checks import JOB_CHECKS, check_job
+from interlock.files.problem import Kind
+from interlock.files.reading import At, Check, known
+
+_LONGEST_SLA = timedelta(hours=24)
+_SHORTEST_INTERVAL = timedelta(seconds=1)
+
+
+def check_rule(rule: Rule | Trigger, at: At) -> None:
+    """A rule has what its operator needs, of the type that it needs."""
+    operator = rule.check
+    if operator is None or not known(operator) or operator is Operator.EXISTS:
+        return
+    if rule.field is None:
+        at.error("field", Kind.MISSING, f"{operator} needs the field to look at")
+    if rule.value is None:
+        _no_value(operator, at)
+    elif known(rule.value) and operator in NUMBER_CHECKS:
+        _check_number(rule.value, operator, at)
+    elif known(rule.value) and operator in AGE_CHECKS:
+        _check_age(rule.value, operator, at)
+
+
+def _no_value(operator: Operator, at: At) -> None:
+    hint = "to ask only whether the sensor is there, use check: exists"
+    at.error("value", Kind.MISSING, f"{operator} needs a value to compare with", hint)
+
+
+def _check_number(value: object, operator: Operator, at: At) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | Decimal | str):
+        at.error("value", Kind.WRONG_TYPE, f"{operator} compares with a number")
+    elif number(value) is None:
+        at.error("value", Kind.BAD_VALUE, f"{operator} compares with a number, and this is none")
+
+
+def _check_age(value: object, operator: Operator, at: At) -> None:
+    if not isinstance(value, str):
+        at.error("value", Kind.WRONG_TYPE, f"{operator} compares with a duration such as 2h")
+        return
+    try:
+        duration.seconds(value)
+    except ValueError as error:
+        at.error("value", Kind.BAD_VALUE, str(error))
+
+
+def check_trigger(trigger: Trigger, at: At) -> None:
+    """A trigger is a sensor or another pipeline, never both."""
+    if trigger.pipeline is None:
+        _check_sensor_trigger(trigger, at)
+    elif trigger.key is not None and known(trigger.pipeline):
+        at.error("pipeline", Kind.CONFLICT, "a trigger has a key or a pipeline, not both")
+
+
+def _check_sensor_trigger(trigger: Trigger, at: At) -> None:
+    if trigger.key is None:
+        at.error("key", Kind.MISSING, "the sensor key that opens a run (or: pipeline)")
+    if trigger.check is None:
+        at.error("check", Kind.MISSING, "is missing")
+    if trigger.hours is not None and known(trigger.hours):
+        at.error("hours", Kind.CONFLICT, "hours belongs to a trigger with pipeline")
+    check_rule(trigger, at)
+
+
+def check_evaluation(evaluation: Evaluation, at: At) -> None:
+    """The window is not empty, and an interval fits into it."""
+    window, interval = evaluation.window, evaluation.interval
+    if known(window) and not duration.seconds(window):
+        at.error("window", Kind.OUT_OF_RANGE, "must be more than 0s")
+        return
+    if interval is None or not known(interval):
+        return
+    if duration.parse(interval) < _SHORTEST_INTERVAL:
+        at.error("interval", Kind.OUT_OF_RANGE, "must be at least 1s")
+    elif known(window) and duration.seconds(interval) > duration.seconds(window):
+        at.error("interval", Kind.OUT_OF_RANGE, f"must be at most the window, {window}")
+
+
+def check_schedule(schedule: Schedule, at: At) -> None:
+    """Something opens its runs, and cron and dates don't contradict each other."""
+    if schedule.cron is None and schedule.trigger is None and schedule.include is None:
+        at.error("cron", Kind.MISSING, "a schedule needs a cron, a trigger or include")
+    elif schedule.cron is not None and schedule.include is not None and known(schedule.include):
+        at.error("include", Kind.CONFLICT, "cron and include exclude each other")
+
+
+def check_sla(sla: Sla, at: At) -> None:
+    """There is a deadline of one kind at least, and a relative one is at most a day."""
+    if sla.deadline is None and sla.max_duration is None:
+        at.error("deadline", Kind.MISSING, "an SLA needs a deadline or a maxDuration")
+    longest = sla.max_duration
+    if longest is not None and known(longest) and duration.parse(longest) > _LONGEST_SLA:
+        at.error("maxDuration", Kind.OUT_OF_RANGE, "must be at most 24h")
+
+
+CHECKS: dict[type, Check] = {
+    Rule: check_rule,
+    Trigger: check_trigger,
+    Evaluation: check_evaluation,
+    Schedule: check_schedule,
+    Sla: check_sla,
+    Job: check_job,
+    **JOB_CHECKS,
+}

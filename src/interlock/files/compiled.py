@@ -1,0 +1,54 @@
+"""Compiled: a project as one checked JSON text, for whoever loads it into a store.
+
+The same files and the same year give the same bytes: sorted keys, no times.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from interlock import __version__
+from interlock.domain import canonical
+from interlock.domain.pipeline import Pipeline
+from interlock.files.problem import Kind, Problem
+from interlock.files.project import Project
+from interlock.files.warnings import MOST_TURNS, turns
+
+#: Raised when the shape of the text changes.
+FORMAT = 1
+LARGEST_CONFIG = 64 * 1024
+
+
+def compiled(project: Project) -> str:
+    """The text. Ask `obstacles` first."""
+    document = {
+        "format": FORMAT,
+        "interlock": __version__,
+        "sources": project.sources,
+        "pipelines": {name: _entry(each) for name, each in project.pipelines.items()},
+        "alerts": {},
+    }
+    return canonical.encode(document) + "\n"
+
+
+def obstacles(project: Project) -> tuple[Problem, ...]:
+    """What is legal in a file and can't be run where compiled configs go."""
+    return tuple(
+        problem
+        for name, pipeline in project.pipelines.items()
+        for problem in _obstacles(pipeline, project.files[name])
+    )
+
+
+def _entry(pipeline: Pipeline) -> dict[str, Any]:
+    return {"hash": canonical.content_hash(pipeline), "config": pipeline}
+
+
+def _obstacles(pipeline: Pipeline, file: str) -> Iterator[Problem]:
+    size = len(canonical.encode(pipeline).encode())
+    if size > LARGEST_CONFIG:
+        message = f"compiled it is {size} bytes, and a config has at most {LARGEST_CONFIG}"
+        yield Problem(path="", kind=Kind.OUT_OF_RANGE, message=message, file=file)
+    for schedule in pipeline.schedules:
+        if turns(schedule.evaluation) > MOST_TURNS:
+            message = f"schedule {schedule.id}: window / interval is more than {MOST_TURNS}"
+            yield Problem(path="", kind=Kind.OUT_OF_RANGE, message=message, file=file)

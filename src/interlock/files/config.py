@@ -1,0 +1,55 @@
+"""Config: a pipeline from a store, decoded but not yet believed.
+
+This half of the package needs neither YAML nor the holiday library: what a compiled config names is
+written into it.
+"""
+
+from typing import Any, TypeVar
+
+import msgspec
+
+from interlock.domain.pipeline import Calendar, holiday_calendar
+from interlock.files.authored import StoredPipeline
+from interlock.files.json_nodes import node_of
+from interlock.files.loaded import Loaded, in_order, load, read_whole, unreadable
+from interlock.files.nodes import Unreadable
+from interlock.files.problem import Problem, quoted
+from interlock.files.reading import Reading, known
+
+Part = TypeVar("Part", bound=msgspec.Struct)
+
+
+def read_config(value: Any) -> Loaded:
+    """Read a decoded JSON config, with the checks of a file. Calendars stand in it, by name."""
+    try:
+        node = node_of(value)
+    except Unreadable as error:
+        return Loaded(None, (unreadable(error),))
+    return load(node, StoredPipeline, _Written)
+
+
+def read_part(kind: type[Part], value: Any) -> tuple[Part | None, tuple[Problem, ...]]:
+    """Read one part of a file, such as a Schedule, by itself: without the checks between its fields."""
+    reading = Reading()
+    try:
+        part = read_whole(kind, node_of(value), reading)
+    except Unreadable as error:
+        return None, (unreadable(error),)
+    return part if reading.is_sound else None, in_order(reading.problems)
+
+
+class _Written:
+    """The calendars that are written into a config."""
+
+    def __init__(self, config: StoredPipeline) -> None:
+        self._calendars = config.calendars if known(config.calendars) else {}
+        self.holidays_until = config.holidays_until
+
+    def calendar(self, name: str) -> Calendar:
+        calendar = self._calendars.get(name)
+        if calendar is None or not known(calendar) or calendar.name != name:
+            raise ValueError(f"the calendar {quoted(name)} is not written into this config")
+        return calendar
+
+    def holidays(self, country: str) -> Calendar:
+        return self.calendar(holiday_calendar(country))

@@ -1,0 +1,138 @@
+"""Forms: what a text must look like, by the name that the structs give its form.
+
+Each raises ValueError with a sentence for the author.
+"""
+
+import difflib
+import re
+from collections.abc import Callable
+from datetime import date
+from functools import lru_cache
+
+from interlock.domain import duration, job_configs, job_forms, pipeline, zones
+from interlock.domain.schedule import check_cron
+from interlock.files.problem import printable, quoted
+
+Form = Callable[[str], object]
+
+#: A sort key of the control table has 1,024 bytes, and a period follows the key.
+_LONGEST_KEY = 512
+_HEADER_NAME = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+_COUNTRY = r"[A-Z]{2}(-[A-Za-z0-9]{1,20})?"
+
+
+def check_form(form: str, text: str) -> None:
+    """Raises ValueError, with a sentence for the author, unless the text has this form."""
+    _cached(form, text) if len(text) <= 64 else FORMS[form](text)
+
+
+def hint_for(form: str, text: str) -> str:
+    """What to write instead, where that can be guessed."""
+    if form == "sensor key" and text.startswith("SENSOR#"):
+        return f"write {printable(text.removeprefix('SENSOR#'))}"
+    if form == "time zone":
+        near = difflib.get_close_matches(text[:40], zones.known_zones(), n=1, cutoff=0.8)
+        return f"did you mean {near[0]}?" if near else ""
+    return ""
+
+
+@lru_cache(maxsize=8192)
+def _cached(form: str, text: str) -> None:
+    FORMS[form](text)
+
+
+def _matching(pattern: str, allowed: str) -> Form:
+    whole = re.compile(pattern)
+
+    def check(text: str) -> None:
+        if whole.fullmatch(text) is None:
+            raise ValueError(f"{quoted(text)} is not {allowed}")
+
+    return check
+
+
+def _sensor_key(text: str) -> None:
+    if text.startswith("SENSOR#"):
+        raise ValueError("a key is written without SENSOR#")
+    _one_line(text)
+    if len(text.encode()) > _LONGEST_KEY:
+        raise ValueError(f"a key has at most {_LONGEST_KEY} bytes")
+
+
+def _date(text: str) -> None:
+    _matching(pipeline.DAY, "a date, YYYY-MM-DD")(text)
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"'{text}' is not a day of the calendar") from None
+
+
+def _one_line(text: str) -> None:
+    if not text.strip():
+        raise ValueError("the text is empty")
+    if any(ord(character) < 32 or ord(character) == 127 for character in text):
+        raise ValueError("the text holds a line break or another control character")
+
+
+def _glue_job(text: str) -> None:
+    _one_line(text)
+    if len(text) > 255:
+        raise ValueError("the name of a Glue job has at most 255 characters")
+
+
+def _no_nul(text: str) -> None:
+    if "\0" in text:
+        raise ValueError("no process can be given a NUL character")
+
+
+def _variable_value(text: str) -> None:
+    _no_nul(text)
+    job_forms.check_secrets(text)
+
+
+FORMS: dict[str, Form] = {
+    "pipeline id": _matching(
+        pipeline.PIPELINE_ID,
+        "an id: 1 to 63 of a-z 0-9 . _ - that begin with a letter or digit",
+    ),
+    "schedule id": _matching(pipeline.SCHEDULE_ID, "an id: 1 to 24 of a-z 0-9 -"),
+    "sensor key": _sensor_key,
+    "field": _one_line,
+    "duration": duration.seconds,
+    "clock time": _matching(pipeline.CLOCK, "a time, HH:MM with two digits each"),
+    "deadline": _matching(
+        f"{pipeline.CLOCK}|{pipeline.MINUTE}", "a deadline, HH:MM or :MM with two digits each"
+    ),
+    "date": _date,
+    "time zone": zones.zone,
+    "cron": check_cron,
+    "calendar": _one_line,
+    "country": _matching(_COUNTRY, "a country code such as US or DE-BY"),
+    "name": _one_line,
+    "argument": _no_nul,
+    "path": _one_line,
+    "URL": job_forms.check_url,
+    "https URL": job_forms.check_https_url,
+    "header name": _matching(_HEADER_NAME, "the name of a header"),
+    "header value": job_forms.check_header_value,
+    "secret text": job_forms.check_secrets,
+    "variable": _matching(r"[A-Za-z_][A-Za-z0-9_]*", "the name of a variable"),
+    "variable value": _variable_value,
+    "region": _matching(job_configs.REGION, "an AWS region such as eu-west-1"),
+    "glue job": _glue_job,
+    "glue argument": _matching(r"(?s)--.+", "an argument of Glue: it begins with --"),
+    "cluster id": _matching(job_configs.CLUSTER_ID, "the id of a cluster, j-..."),
+    "application id": _matching(
+        job_configs.APPLICATION_ID, "the id of an application: 1 to 64 of 0-9 a-z"
+    ),
+    "role ARN": _matching(job_configs.ROLE_ARN, "the ARN of an IAM role"),
+    "state machine ARN": _matching(job_configs.MACHINE_ARN, "the ARN of a state machine"),
+}
+
+#: What a form is called where something else than text stands in its place.
+DUE: dict[str, str] = {
+    "duration": "a duration such as 90s",
+    "clock time": "a time such as 08:00",
+    "deadline": "a time such as 08:00",
+    "date": "a date",
+}

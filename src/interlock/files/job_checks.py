@@ -1,0 +1,138 @@
+"""Job checks: a job's config is read along the struct of its type, and its parts are held together."""
+
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+from msgspec.structs import force_setattr
+
+from interlock.domain import duration, job_forms
+from interlock.domain.job_configs import (
+    CONFIGS,
+    AirflowConfig,
+    CommandConfig,
+    Completion,
+    Config,
+    DatabricksConfig,
+    HttpConfig,
+    InvocationType,
+    JobDriver,
+    LambdaConfig,
+)
+from interlock.domain.pipeline import Job
+from interlock.files.nodes import Map, Node, scalars
+from interlock.files.problem import Kind
+from interlock.files.reader import read_anything, reader
+from interlock.files.reading import BROKEN, At, Check, known
+from interlock.files.scalars import meaning
+
+
+def check_job(job: Job, at: At) -> None:
+    """Read the config as the job's type wants it; without a sound type there is nothing to say."""
+    if not known(job.config):
+        return
+    node, path = at.given("config"), (*at.path, "config")
+    if node is None:
+        if known(job.type) and _needs_config(CONFIGS[job.type]):
+            at.error("config", Kind.MISSING, f"a job of type {job.type} needs its settings")
+        return
+    if not known(job.type):
+        _check_loosely(node, at)
+        return
+    config = reader(CONFIGS[job.type])(node, path, at.reading)
+    _refuse_own_settings(node, at)
+    force_setattr(job, "config", _given(config, node) if isinstance(node, Map) else BROKEN)
+
+
+def _needs_config(kind: type[Config]) -> bool:
+    return any(field.required for field in _fields(kind))
+
+
+@lru_cache(maxsize=64)
+def _fields(kind: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
+    return msgspec.structs.fields(kind)
+
+
+def _check_loosely(node: Node, at: At) -> None:
+    """Of a job without a sound type only what is wrong in any map: keys written twice."""
+    if isinstance(node, Map):
+        read_anything(node, (*at.path, "config"), at.reading)
+
+
+def _refuse_own_settings(node: Node, at: At) -> None:
+    for path, scalar in scalars(node, (*at.path, "config")):
+        value = meaning(scalar)
+        name = job_forms.own_setting_in(value) if isinstance(value, str) else None
+        if name is not None:
+            message = f"{name} is a setting of Interlock itself and not for files"
+            at.reading.error(path, scalar, Kind.BAD_VALUE, message, "use a name of your own")
+
+
+def _given(config: Config, node: Map) -> dict[str, Any]:
+    """The settings that were written, as plain values. Defaults are left to the struct."""
+    return {
+        field.encode_name: _plain(getattr(config, field.name))
+        for field in _fields(type(config))
+        if field.encode_name in node.items and getattr(config, field.name) is not None
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, msgspec.Struct):
+        pairs = ((each.encode_name, getattr(value, each.name)) for each in _fields(type(value)))
+        return {name: _plain(each) for name, each in pairs if each is not None}
+    if isinstance(value, tuple):
+        return [_plain(each) for each in value]
+    return value.value if hasattr(value, "value") else value
+
+
+def _check_driver(driver: JobDriver, at: At) -> None:
+    if driver.spark_submit is None and driver.hive is None:
+        at.error("sparkSubmit", Kind.MISSING, "a jobDriver is sparkSubmit or hive")
+    elif driver.spark_submit is not None and driver.hive is not None and known(driver.hive):
+        at.error("hive", Kind.CONFLICT, "a jobDriver is sparkSubmit or hive, not both")
+
+
+def _check_http(config: HttpConfig, at: At) -> None:
+    _check_headers(config, at)
+    if known(config.body) and not isinstance(config.body, dict | list | str | None):
+        at.error("body", Kind.WRONG_TYPE, "a body is a map, a list or text")
+    if config.completion is Completion.POLL and config.status_url is None:
+        at.error("completion", Kind.CONFLICT, "poll needs a statusUrl")
+
+
+def _check_lambda(config: LambdaConfig, at: At) -> None:
+    """Nobody waits for an Event, so somebody must say how its end is known."""
+    if config.invocation_type is not InvocationType.EVENT:
+        return
+    if config.completion is None:
+        at.error("completion", Kind.MISSING, "must be given with invocationType Event")
+
+
+def _check_headers(config: HttpConfig | AirflowConfig | DatabricksConfig, at: At) -> None:
+    """The names of headers don't tell capitals from small letters."""
+    _check_timeout(config, at)
+    seen: set[str] = set()
+    for name in config.headers if known(config.headers) else ():
+        if name.lower() in seen:
+            at.inner("headers").error(name, Kind.DUPLICATE, "this header is set twice")
+        seen.add(name.lower())
+
+
+def _check_timeout(
+    config: HttpConfig | AirflowConfig | DatabricksConfig | CommandConfig, at: At
+) -> None:
+    if config.timeout is None or not known(config.timeout):
+        return
+    if not duration.seconds(config.timeout):
+        at.error("timeout", Kind.OUT_OF_RANGE, "must be more than 0s")
+
+
+JOB_CHECKS: dict[type, Check] = {
+    JobDriver: _check_driver,
+    HttpConfig: _check_http,
+    LambdaConfig: _check_lambda,
+    AirflowConfig: _check_headers,
+    DatabricksConfig: _check_headers,
+    CommandConfig: _check_timeout,
+}

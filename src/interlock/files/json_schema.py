@@ -1,0 +1,115 @@
+"""JSON Schema: the form of pipeline and calendar files, for editors.
+
+Made from the same structs that the reader uses. It can't say everything the reader checks; it must never
+refuse what the reader accepts, written in the plain way.
+"""
+
+from typing import Any
+
+import msgspec
+
+from interlock.domain.job_configs import CONFIGS
+from interlock.domain.pipeline import Calendar, JobType
+from interlock.files.authored import PipelineFile
+
+_DRAFT = "https://json-schema.org/draft/2020-12/schema"
+
+Schema = dict[str, Any]
+
+
+def pipeline_schema() -> Schema:
+    """Of a pipeline file."""
+    (whole, *configs), definitions = msgspec.json.schema_components(
+        [PipelineFile, *CONFIGS.values()], ref_template="#/$defs/{name}"
+    )
+    for name, extra in _EXTRA.items():
+        definitions[name] |= extra
+    definitions["Job"]["allOf"] = [
+        _by_type(kind, config) for kind, config in zip(CONFIGS, configs, strict=True)
+    ]
+    definitions["PipelineFile"]["properties"]["schedules"] = _LISTED
+    return _whole("Interlock pipeline", whole, definitions)
+
+
+def calendar_schema() -> Schema:
+    """Of a calendar file."""
+    (whole,), definitions = msgspec.json.schema_components(
+        [Calendar], ref_template="#/$defs/{name}"
+    )
+    return _whole("Interlock calendar", whole, definitions)
+
+
+def _whole(title: str, ref: Schema, definitions: dict[str, Schema]) -> Schema:
+    tidy: Schema = _tidy({"$schema": _DRAFT, "title": title, **ref, "$defs": definitions})
+    return tidy
+
+
+def _by_type(kind: JobType, config: Schema) -> Schema:
+    """The config of one type, and that it must be there when it has required settings."""
+    then: Schema = {"properties": {"config": config}}
+    if any(field.required for field in msgspec.structs.fields(CONFIGS[kind])):
+        then["required"] = ["config"]
+    return {
+        "if": {"properties": {"type": {"const": str(kind)}}, "required": ["type"]},
+        "then": then,
+    }
+
+
+def _tidy(schema: Any) -> Any:
+    """Close every map against unknown keys, and say the types that msgspec can't."""
+    if isinstance(schema, list):
+        return [_tidy(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    tidy = {key: _tidy(value) for key, value in schema.items() if not _is_noise(key, value)}
+    if "title" in tidy and tidy.get("type") == "object":
+        tidy["additionalProperties"] = False
+    if "x-type" in tidy:
+        tidy = _retyped(tidy)
+    return tidy
+
+
+def _is_noise(key: str, value: Any) -> bool:
+    """A default that only says that there is none."""
+    return key == "default" and value in (None, "")
+
+
+def _retyped(schema: Schema) -> Schema:
+    """What may be written in more than one way."""
+    types = schema.pop("x-type")
+    schema.pop("format", None)
+    if schema.get("default") == "0":
+        schema["default"] = 0
+    if "$ref" in schema:
+        return {"anyOf": [schema, *({"type": each} for each in types)]}
+    return {**schema, "type": types[0] if len(types) == 1 else types}
+
+
+_NEEDS_VALUE = {
+    "if": {"properties": {"check": {"not": {"const": "exists"}}}, "required": ["check"]},
+    "then": {"required": ["field", "value"]},
+}
+
+_LISTED: Schema = {
+    "description": "Instead of `schedule`: several, each with its own id.",
+    "type": "array",
+    "minItems": 1,
+    "items": {"$ref": "#/$defs/Schedule", "required": ["id"]},
+}
+
+#: What holds between the fields of one struct.
+_EXTRA: dict[str, Schema] = {
+    "PipelineFile": {"oneOf": [{"required": ["schedule"]}, {"required": ["schedules"]}]},
+    "Rule": _NEEDS_VALUE,
+    "Trigger": {
+        "oneOf": [{"required": ["key", "check"]}, {"required": ["pipeline"]}],
+        **_NEEDS_VALUE,
+    },
+    "Sla": {"anyOf": [{"required": ["deadline"]}, {"required": ["maxDuration"]}]},
+    "Schedule": {
+        "anyOf": [{"required": ["cron"]}, {"required": ["trigger"]}, {"required": ["include"]}],
+        "not": {"required": ["cron", "include"]},
+    },
+    "JobDriver": {"oneOf": [{"required": ["sparkSubmit"]}, {"required": ["hive"]}]},
+    "Mode": {"enum": ["ALL", "ANY", "all", "any", "All", "Any"]},
+}

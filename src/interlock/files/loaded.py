@@ -1,0 +1,122 @@
+"""Loaded: what came of reading one pipeline, and the reading itself, whatever form it came in."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+import msgspec
+
+from interlock.domain.pipeline import Calendar, Pipeline, holiday_calendar
+from interlock.files.authored import PipelineFile
+from interlock.files.checks import CHECKS
+from interlock.files.nodes import Node, Scalar, Unreadable
+from interlock.files.pipeline_checks import (
+    Library,
+    check_calendars,
+    check_pipeline,
+    placed_schedules,
+    upstreams,
+)
+from interlock.files.problem import Kind, Path, Problem
+from interlock.files.reader import reader
+from interlock.files.reading import BROKEN, At, Reading, known
+from interlock.files.scalars import is_nothing
+from interlock.files.warnings import warn
+
+Part = TypeVar("Part", bound=msgspec.Struct)
+Written = TypeVar("Written", bound=PipelineFile)
+
+
+class Mention(msgspec.Struct, frozen=True):
+    """The id of a pipeline, and where it is written."""
+
+    id: str
+    path: Path
+    line: int
+    column: int
+
+
+class Loaded(msgspec.Struct, frozen=True):
+    """A pipeline, or None when there are errors; every problem; and what other files must know of it."""
+
+    pipeline: Pipeline | None
+    problems: tuple[Problem, ...]
+    own_id: Mention | None = None
+    upstreams: tuple[Mention, ...] = ()
+
+    @property
+    def errors(self) -> tuple[Problem, ...]:
+        return tuple(problem for problem in self.problems if problem.is_error)
+
+
+def load(
+    node: Node, kind: type[Written], library: Callable[[Written], Library], file: str = ""
+) -> Loaded:
+    """Read a whole pipeline, with every check."""
+    reading = Reading(file, CHECKS)
+    written = read_whole(kind, node, reading)
+    if written is None:
+        return Loaded(None, tuple(reading.problems))
+    at, calendars = At(reading, node, ()), library(written)
+    check_pipeline(written, at)
+    named = check_calendars(written, calendars, at)
+    pipeline = None
+    if reading.is_sound:
+        pipeline = _assembled(written, named, calendars)
+        warn(written, at)
+    waits_for = tuple(_mention(upstream, path, at) for path, upstream in upstreams(written))
+    return Loaded(pipeline, in_order(reading.problems), _own_id(written, at), waits_for)
+
+
+def read_whole(kind: type[Part], node: Node, reading: Reading) -> Part | None:
+    """The struct that a whole file holds, perhaps with BROKEN parts; None when it holds none."""
+    if isinstance(node, Scalar) and is_nothing(node):
+        reading.error((), node, Kind.MISSING, "the file is empty")
+        return None
+    value: Any = reader(kind)(node, (), reading)
+    return None if value is BROKEN else value
+
+
+def unreadable(error: Unreadable, file: str = "") -> Problem:
+    """The one problem of a file that can't be read at all."""
+    return Problem(
+        path="",
+        kind=Kind.BAD_VALUE,
+        message=str(error),
+        hint=error.hint,
+        file=file,
+        line=error.line,
+        column=error.column,
+    )
+
+
+def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """As they stand in the file."""
+    return tuple(sorted(problems, key=lambda problem: (problem.line, problem.column)))
+
+
+def _assembled(
+    written: PipelineFile, calendars: Mapping[str, Calendar], library: Library
+) -> Pipeline:
+    holidays = any(name.startswith(holiday_calendar("")) for name in calendars)
+    return Pipeline(
+        pipeline=written.pipeline,
+        schedules=tuple(schedule for _, schedule in placed_schedules(written)),
+        validation=written.validation,
+        job=written.job,
+        sla=written.sla,
+        post_run=written.post_run,
+        dry_run=written.dry_run,
+        calendars=dict(calendars),
+        holidays_until=library.holidays_until if holidays else None,
+    )
+
+
+def _own_id(written: PipelineFile, at: At) -> Mention | None:
+    """Known even when other things in the file are wrong."""
+    own = written.pipeline.id
+    return _mention(own, ("pipeline", "id"), at) if known(own) else None
+
+
+def _mention(name: str, path: Path, at: At) -> Mention:
+    node = at.inner(*path).node
+    return Mention(name, path, node.line, node.column)

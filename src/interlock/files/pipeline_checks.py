@@ -1,0 +1,154 @@
+"""Pipeline checks: what the parts of a whole pipeline file must be to each other.
+
+The same checks serve a file and a config from a store; only where calendars come from differs.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+from interlock.domain.partition import Grain
+from interlock.domain.pipeline import Calendar, Schedule
+from interlock.domain.schedule import cron_grain
+from interlock.errors import ConfigError
+from interlock.files.authored import PipelineFile
+from interlock.files.problem import Kind, Path
+from interlock.files.reading import At, known
+
+
+class Library(Protocol):
+    """Where the calendars of a pipeline come from. Each raises ValueError for an unknown name."""
+
+    @property
+    def holidays_until(self) -> str | None:
+        """The last day for which holidays are known; None when that is nobody's business."""
+        ...
+
+    def calendar(self, name: str) -> Calendar: ...
+
+    def holidays(self, country: str) -> Calendar: ...
+
+
+def check_pipeline(file: PipelineFile, at: At) -> None:
+    """Everything that one file shows by itself."""
+    _check_either(file, at)
+    _check_ids(file, at)
+    _check_needed_trigger(file, at)
+    _check_minute_deadline(file, at)
+    _check_upstream(file, at)
+
+
+def placed_schedules(file: PipelineFile) -> Iterator[tuple[Path, Schedule]]:
+    """The sound schedules of a file, each with its path."""
+    if file.schedule is not None and known(file.schedule):
+        yield ("schedule",), file.schedule
+    if file.schedules is not None and known(file.schedules):
+        for position, schedule in enumerate(file.schedules):
+            if known(schedule):
+                yield ("schedules", position), schedule
+
+
+def upstreams(file: PipelineFile) -> Iterator[tuple[Path, str]]:
+    """Every pipeline that a schedule waits for, and the path where that is written."""
+    for path, schedule in placed_schedules(file):
+        trigger = schedule.trigger
+        upstream = None if trigger is None else trigger.pipeline
+        if upstream is not None and known(upstream):
+            yield (*path, "trigger", "pipeline"), upstream
+
+
+def is_daily(schedule: Schedule) -> bool:
+    """Whether a cron says that the dates of its runs are days."""
+    cron = schedule.cron
+    return cron is not None and known(cron) and cron_grain(cron) is Grain.DAY
+
+
+def check_calendars(file: PipelineFile, library: Library, at: At) -> dict[str, Calendar]:
+    """The calendars that the schedules name. Each name must be one of the library's."""
+    found: dict[str, Calendar] = {}
+    for path, schedule in placed_schedules(file):
+        place = at.inner(*path)
+        _look_up(schedule.calendar, library.calendar, place, "calendar", found)
+        if schedule.exclude is not None and known(schedule.exclude):
+            place = place.inner("exclude")
+            _look_up(schedule.exclude.calendar, library.calendar, place, "calendar", found)
+            _look_up(schedule.exclude.holidays, library.holidays, place, "holidays", found)
+    return found
+
+
+def _look_up(
+    name: str | None,
+    find: Callable[[str], Calendar],
+    at: At,
+    key: str,
+    found: dict[str, Calendar],
+) -> None:
+    if name is None or not known(name):
+        return
+    try:
+        calendar = find(name)
+    except (ValueError, ConfigError) as error:
+        at.error(key, Kind.BAD_VALUE, str(error))
+    else:
+        found[calendar.name] = calendar
+
+
+def _check_either(file: PipelineFile, at: At) -> None:
+    if file.schedule is None and file.schedules is None:
+        at.error("schedule", Kind.MISSING, "a pipeline needs a schedule, or schedules")
+    elif file.schedule is not None and file.schedules is not None:
+        if known(file.schedules):
+            at.error("schedules", Kind.CONFLICT, "schedule and schedules exclude each other")
+    elif file.schedules == ():
+        at.error("schedules", Kind.MISSING, "the list is empty")
+
+
+def _check_ids(file: PipelineFile, at: At) -> None:
+    """Each schedule of a list has an id, and no two the same."""
+    seen: set[str] = set()
+    for path, schedule in placed_schedules(file):
+        if path == ("schedule",) or not known(schedule.id):
+            continue
+        place = at.inner(*path)
+        if place.given("id") is None:
+            place.error("id", Kind.MISSING, "required in a list of schedules")
+        elif schedule.id in seen:
+            place.error("id", Kind.DUPLICATE, f"a schedule above is called {schedule.id} already")
+        seen.add(schedule.id)
+
+
+def _check_needed_trigger(file: PipelineFile, at: At) -> None:
+    """What counts from a trigger needs one. An unread schedule may have it."""
+    if not _all_read(file) or any(each.trigger is not None for _, each in placed_schedules(file)):
+        return
+    longest = None if file.sla is None else file.sla.max_duration
+    if longest is not None and known(longest):
+        message = "counts from a trigger, and no schedule has one"
+        at.inner("sla").error("maxDuration", Kind.CONFLICT, message)
+    if file.dry_run is True:
+        at.error("dryRun", Kind.CONFLICT, "needs a trigger, and no schedule has one")
+
+
+def _all_read(file: PipelineFile) -> bool:
+    """Whether the schedules are one or the other, and every one was read."""
+    if file.schedules is None:
+        return file.schedule is not None and known(file.schedule)
+    return file.schedule is None and known(file.schedules) and known(*file.schedules)
+
+
+def _check_minute_deadline(file: PipelineFile, at: At) -> None:
+    deadline = None if file.sla is None else file.sla.deadline
+    if deadline is None or not known(deadline) or not deadline.startswith(":"):
+        return
+    if any(is_daily(schedule) for _, schedule in placed_schedules(file)):
+        message = ":MM is for hourly runs, and the cron of this schedule is daily"
+        at.inner("sla").error("deadline", Kind.CONFLICT, message, "write HH:MM")
+
+
+def _check_upstream(file: PipelineFile, at: At) -> None:
+    """A pipeline that waits for itself never runs."""
+    if not known(file.pipeline.id):
+        return
+    for path, upstream in upstreams(file):
+        if upstream == file.pipeline.id:
+            message = "a pipeline can't wait for itself"
+            at.inner(*path[:-1]).error("pipeline", Kind.CONFLICT, message)

@@ -1,0 +1,77 @@
+"""Problem: something wrong in a file, where it stands, and what would be right."""
+
+from enum import StrEnum
+
+import msgspec
+
+Path = tuple[str | int, ...]
+
+_LONGEST_KEY = 200
+
+
+class Kind(StrEnum):
+    """What sort of wrong it is. The list is closed: programs rely on it."""
+
+    UNKNOWN_KEY = "unknown_key"
+    MISSING = "missing"
+    WRONG_TYPE = "wrong_type"
+    OUT_OF_RANGE = "out_of_range"
+    BAD_VALUE = "bad_value"
+    CONFLICT = "conflict"
+    DUPLICATE = "duplicate"
+
+
+class Severity(StrEnum):
+    """A file with an error is refused; a warning is legal but surely not what was meant."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """One problem. Lines and columns count from 1; 0 means the file as a whole."""
+
+    path: str
+    kind: Kind
+    message: str
+    hint: str = ""
+    severity: Severity = Severity.ERROR
+    file: str = ""
+    line: int = 0
+    column: int = 0
+
+    @property
+    def is_error(self) -> bool:
+        return self.severity is Severity.ERROR
+
+    def __str__(self) -> str:
+        """`file:line:column: path: message; hint`, on one line whatever the file holds."""
+        place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+        place = place.removeprefix(":")
+        severity = "" if self.is_error else "warning"
+        said = f"{self.message}; {self.hint}" if self.hint else self.message
+        return ": ".join(part for part in (place, severity, self.path, said) if part)
+
+
+def spell(path: Path) -> str:
+    """`schedules[1].id`: keys joined by points, positions in brackets."""
+    text = ""
+    for step in path:
+        text += f"[{step}]" if isinstance(step, int) else f".{printable(step, _LONGEST_KEY)}"
+    return text.removeprefix(".")
+
+
+def printable(text: str, longest: int = 60) -> str:
+    """Text from a file as it may be shown: no control characters, not endless."""
+    short = text if len(text) <= longest else f"{text[:longest]}..."
+    if short.isprintable():
+        return short
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode()
+        for character in short
+    )
+
+
+def quoted(text: str) -> str:
+    """Text from a file inside a sentence."""
+    return f"'{printable(text)}'"

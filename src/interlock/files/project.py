@@ -1,0 +1,224 @@
+"""Project: all pipelines and calendars of a folder, and what they must be to each other.
+
+One file that can't be read never stops the others from being checked, and where it might be the missing
+piece, nothing is said about what is missing.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from interlock.domain.pipeline import Calendar, Pipeline
+from interlock.files.loaded import Loaded, Mention, in_order, unreadable
+from interlock.files.nodes import Unreadable
+from interlock.files.problem import Kind, Problem, printable, spell
+from interlock.files.sources import Source, find_sources, read_source
+from interlock.files.text import load_calendar, load_text, this_year
+
+Progress = Callable[[int, int], None]
+
+
+class Project(msgspec.Struct, frozen=True):
+    """What was found. Only sound pipelines are in it; `files` says where each came from."""
+
+    pipelines: dict[str, Pipeline]
+    files: dict[str, str]
+    calendars: dict[str, Calendar]
+    problems: tuple[Problem, ...]
+    #: The SHA-256 of every file that was read, by its name in the project.
+    sources: dict[str, str]
+
+    @property
+    def errors(self) -> tuple[Problem, ...]:
+        return tuple(problem for problem in self.problems if problem.is_error)
+
+
+class _Found(msgspec.Struct):
+    """A pipeline file and what came of it."""
+
+    source: Source
+    loaded: Loaded
+    problems: list[Problem]
+
+    @property
+    def file(self) -> str:
+        return shown(self.source.path)
+
+    @property
+    def id(self) -> str | None:
+        return None if self.loaded.own_id is None else self.loaded.own_id.id
+
+    def error(self, mention: Mention, kind: Kind, message: str) -> None:
+        self.problems.append(
+            Problem(
+                path=spell(mention.path),
+                kind=kind,
+                message=message,
+                file=self.file,
+                line=mention.line,
+                column=mention.column,
+            )
+        )
+
+    @property
+    def is_sound(self) -> bool:
+        return not any(problem.is_error for problem in self.problems)
+
+
+def load_project(
+    paths: str | Path | Iterable[str | Path],
+    year: int | None = None,
+    progress: Progress | None = None,
+) -> Project:
+    """Read a project folder, or any files and folders. Country holidays are those around `year`."""
+    sources = find_sources([paths] if isinstance(paths, str | Path) else paths)
+    hashes: dict[str, str] = {}
+    calendars, problems = _load_calendars(sources, hashes)
+    found = []
+    for count, source in enumerate(_pipelines(sources)):
+        if progress is not None:
+            progress(count, len(sources))
+        found.append(_load(source, list(calendars.values()), year or this_year(), hashes))
+    _check_ids(found)
+    _check_upstreams(found)
+    _check_cycles(found)
+    return _project(found, calendars, problems, hashes)
+
+
+def shown(path: Path) -> str:
+    """A path as it may be printed."""
+    return printable(str(path).encode(errors="backslashreplace").decode(), 1000)
+
+
+def _pipelines(sources: Sequence[Source]) -> list[Source]:
+    return [source for source in sources if not source.is_calendar]
+
+
+def _read(source: Source, hashes: dict[str, str]) -> bytes:
+    data = read_source(source.path)
+    hashes[source.name] = hashlib.sha256(data).hexdigest()
+    return data
+
+
+def _load(source: Source, calendars: list[Calendar], year: int, hashes: dict[str, str]) -> _Found:
+    file = shown(source.path)
+    try:
+        loaded = load_text(_read(source, hashes), file, calendars, year)
+    except Unreadable as error:
+        loaded = Loaded(None, (unreadable(error, file),))
+    return _Found(source, loaded, list(loaded.problems))
+
+
+def _load_calendars(
+    sources: Sequence[Source], hashes: dict[str, str]
+) -> tuple[dict[str, Calendar], list[Problem]]:
+    calendars: dict[str, Calendar] = {}
+    problems: list[Problem] = []
+    for source in sources:
+        if source.is_calendar:
+            file = shown(source.path)
+            try:
+                calendar, noted = load_calendar(_read(source, hashes), file)
+            except Unreadable as error:
+                calendar, noted = None, (unreadable(error, file),)
+            problems += noted
+            if calendar is not None and calendar.name in calendars:
+                problems.append(_twice("name", calendar.name, file))
+            elif calendar is not None:
+                calendars[calendar.name] = calendar
+    return calendars, problems
+
+
+def _twice(path: str, name: str, file: str) -> Problem:
+    message = f"another file has the name {name} already"
+    return Problem(path=path, kind=Kind.DUPLICATE, message=message, file=file, line=1, column=1)
+
+
+def _check_ids(found: Sequence[_Found]) -> None:
+    """An id belongs to one file."""
+    first: dict[str, _Found] = {}
+    for each in found:
+        own = each.loaded.own_id
+        if own is None:
+            continue
+        earlier = first.setdefault(own.id, each)
+        if earlier is not each:
+            each.error(own, Kind.DUPLICATE, f"{earlier.file} has this id already")
+
+
+def _check_upstreams(found: Sequence[_Found]) -> None:
+    """Every pipeline that is waited for exists. A file without a readable id may be it."""
+    ids = {each.id for each in found}
+    if None in ids:
+        return
+    for each in found:
+        for upstream in each.loaded.upstreams if each.source.is_whole else ():
+            if upstream.id not in ids:
+                each.error(upstream, Kind.BAD_VALUE, f"there is no pipeline {upstream.id}")
+
+
+def _check_cycles(found: Sequence[_Found]) -> None:
+    """Nobody waits, by way of others, for itself."""
+    waits = _knotted(
+        {each.id: {up.id for up in each.loaded.upstreams} for each in found if each.id is not None}
+    )
+    for each in found:
+        for upstream in each.loaded.upstreams if each.id in waits else ():
+            if upstream.id != each.id and each.id in _reach(upstream.id, waits):
+                message = f"{upstream.id} waits, perhaps by way of others, for {each.id}"
+                each.error(upstream, Kind.CONFLICT, message)
+
+
+Waits = dict[str, set[str]]
+
+
+def _knotted(waits: Waits) -> Waits:
+    """What is left when whoever waits for nobody is taken away, again and again."""
+    left = {name: ups & waits.keys() for name, ups in waits.items()}
+    waiting: dict[str, list[str]] = {}
+    for name, ups in left.items():
+        for up in ups:
+            waiting.setdefault(up, []).append(name)
+    free = [name for name, ups in left.items() if not ups]
+    while free:
+        done = free.pop()
+        del left[done]
+        for name in waiting.get(done, ()):
+            left[name].discard(done)
+            if not left[name]:
+                free.append(name)
+    return left
+
+
+def _reach(start: str, waits: Waits) -> set[str]:
+    """Everything that a pipeline waits for, directly or not."""
+    reached: set[str] = set()
+    ahead = [start]
+    while ahead:
+        new = waits.get(ahead.pop(), set()) - reached
+        reached |= new
+        ahead += new
+    return reached
+
+
+def _project(
+    found: Sequence[_Found],
+    calendars: dict[str, Calendar],
+    problems: list[Problem],
+    hashes: dict[str, str],
+) -> Project:
+    sound = [(each, each.loaded.pipeline) for each in found if each.is_sound]
+    return Project(
+        pipelines={pipeline.id: pipeline for _, pipeline in sound if pipeline is not None},
+        files={pipeline.id: each.file for each, pipeline in sound if pipeline is not None},
+        calendars=calendars,
+        problems=(*problems, *_all_problems(found)),
+        sources=hashes,
+    )
+
+
+def _all_problems(found: Sequence[_Found]) -> Iterator[Problem]:
+    for each in found:
+        yield from in_order(each.problems)

@@ -1,0 +1,97 @@
+"""Reading: one file being read. It gathers the problems, at most one error for each path."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from interlock.files.nodes import Map, Node, Scalar, find
+from interlock.files.problem import Kind, Path, Problem, Severity, printable, spell
+from interlock.files.scalars import is_nothing
+
+_LONGEST_MESSAGE = 400
+
+
+class _Broken:
+    """Stands in a struct for a value that has an error already. So do all of its parts."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self
+
+    def __repr__(self) -> str:
+        return "BROKEN"
+
+
+BROKEN: Any = _Broken()
+
+
+def known(*values: object) -> bool:
+    """Whether all of these were read well: nothing is said about what depends on a broken value."""
+    return all(value is not BROKEN for value in values)
+
+
+class Reading:
+    """The problems of one file so far."""
+
+    def __init__(self, file: str = "", checks: Mapping[type, "Check"] | None = None) -> None:
+        self.problems: list[Problem] = []
+        self.checks = checks or {}
+        self.suggestions_left = 50
+        self._file = file
+        self._errors: set[Path] = set()
+
+    @property
+    def is_sound(self) -> bool:
+        return not self._errors
+
+    def error(self, path: Path, place: Node, kind: Kind, message: str, hint: str = "") -> Any:
+        """Note an error and give what stands in for the value."""
+        if path not in self._errors:
+            self._errors.add(path)
+            self._note(path, place, kind, message, hint, Severity.ERROR)
+        return BROKEN
+
+    def warn(self, path: Path, root: Node, kind: Kind, message: str, hint: str = "") -> None:
+        self._note(path, find(root, path), kind, message, hint, Severity.WARNING)
+
+    def _note(
+        self, path: Path, place: Node, kind: Kind, message: str, hint: str, severity: Severity
+    ) -> None:
+        self.problems.append(
+            Problem(
+                path=spell(path),
+                kind=kind,
+                message=printable(message, _LONGEST_MESSAGE),
+                hint=hint,
+                severity=severity,
+                file=self._file,
+                line=place.line,
+                column=place.column,
+            )
+        )
+
+
+class At:
+    """A struct that was just read: where it stands, and how to object to a part of it."""
+
+    __slots__ = ("node", "path", "reading")
+
+    def __init__(self, reading: Reading, node: Node, path: Path) -> None:
+        self.reading, self.node, self.path = reading, node, path
+
+    def inner(self, *steps: str | int) -> "At":
+        """A part of it; where that was not written, the nearest above."""
+        return At(self.reading, find(self.node, steps), (*self.path, *steps))
+
+    def given(self, key: str) -> Node | None:
+        """What was written under a key; nothing at all counts as not written."""
+        node = self.node.items.get(key) if isinstance(self.node, Map) else None
+        return None if isinstance(node, Scalar) and is_nothing(node) else node
+
+    def error(self, key: str, kind: Kind, message: str, hint: str = "") -> Any:
+        """The part named by the key is wrong, or missing."""
+        place = find(self.node, (key,))
+        return self.reading.error((*self.path, key), place, kind, message, hint)
+
+
+Check = Callable[[Any, At], None]

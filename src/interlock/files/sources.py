@@ -1,0 +1,97 @@
+"""Sources: which files make up a project, and their bytes, read safely.
+
+A project is a folder with `pipelines/` and perhaps `calendars/`. Single files and folders of files are
+checked as well; when they lie in a project, its calendars are known to them.
+"""
+
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from interlock.files.nodes import Unreadable
+
+PIPELINES = "pipelines"
+CALENDARS = "calendars"
+LARGEST = 1024 * 1024
+
+_ENDINGS = (".yaml", ".yml")
+
+
+class Source(msgspec.Struct, frozen=True):
+    """A file of a project: where it lies, what the project calls it, what it holds."""
+
+    path: Path
+    name: str
+    is_calendar: bool = False
+    #: Whether all pipelines of its project are looked at, too.
+    is_whole: bool = False
+
+
+def find_sources(paths: Iterable[str | Path]) -> list[Source]:
+    """Every file that the paths stand for, once each, calendars first."""
+    found: dict[str, Source] = {}
+    for path in map(Path, paths):
+        for source in _sources(path):
+            known = found.get(os.path.realpath(source.path))
+            if known is None or (source.is_whole and not known.is_whole):
+                found[os.path.realpath(source.path)] = source
+    return sorted(found.values(), key=lambda source: (not source.is_calendar, str(source.path)))
+
+
+def read_source(path: Path) -> bytes:
+    """The bytes of a file. Raises Unreadable; never reads more than a pipeline file may hold."""
+    try:
+        about = path.stat()
+        if not stat.S_ISREG(about.st_mode):
+            raise Unreadable("not a file that can be read")
+        if about.st_size > LARGEST:
+            raise Unreadable(f"larger than {LARGEST // 1024} KiB")
+        with path.open("rb") as file:
+            return file.read(LARGEST + 1)
+    except (OSError, ValueError) as error:
+        if isinstance(error, Unreadable):
+            raise
+        reason = getattr(error, "strerror", None) or str(error)
+        raise Unreadable(f"can't be read: {reason.lower()}") from None
+
+
+def _sources(path: Path) -> Iterator[Source]:
+    if not path.is_dir():
+        root = _project_of(path)
+        yield _source(path, root, is_whole=False)
+    elif (path / PIPELINES).is_dir() or (path / CALENDARS).is_dir():
+        root = path
+        yield from _within(path / PIPELINES, path, is_whole=True)
+    else:
+        root = _project_of(path / "any")
+        yield from _within(path, root, is_whole=path.absolute().name == PIPELINES)
+    yield from _within(root / CALENDARS, root, is_whole=True)
+
+
+def _within(folder: Path, root: Path, is_whole: bool) -> Iterator[Source]:
+    """The files of a folder, and what in it can't be listed."""
+    denied: list[OSError] = []
+    for here, folders, names in os.walk(folder, onerror=denied.append):
+        folders.sort()
+        for name in sorted(names):
+            if name.endswith(_ENDINGS) and not name.startswith("."):
+                yield _source(Path(here, name), root, is_whole)
+    for error in denied if folder.is_dir() else ():
+        yield _source(Path(error.filename), root, is_whole)
+
+
+def _source(path: Path, root: Path, is_whole: bool) -> Source:
+    name = Path(os.path.relpath(path, root))
+    inside = name if name.parts[0] != ".." else path
+    return Source(path, inside.as_posix(), CALENDARS in inside.parts[:-1], is_whole)
+
+
+def _project_of(path: Path) -> Path:
+    """The folder that holds `pipelines/` or `calendars/`, seen from a file below; else its own."""
+    for folder in path.absolute().parents:
+        if folder.name in (PIPELINES, CALENDARS):
+            return Path(os.path.relpath(folder.parent))
+    return path.parent

@@ -1,0 +1,74 @@
+"""Text: a pipeline or calendar file, from its text."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from interlock.domain.pipeline import Calendar, holiday_calendar
+from interlock.files.authored import PipelineFile
+from interlock.files.holidays import country_calendar, last_day
+from interlock.files.loaded import Loaded, in_order, load, read_whole, unreadable
+from interlock.files.nodes import Unreadable
+from interlock.files.problem import Kind, Problem, quoted
+from interlock.files.reading import At, Reading, known
+from interlock.files.yaml_nodes import parse
+
+
+def load_text(
+    text: str | bytes,
+    file: str = "",
+    calendars: Sequence[Calendar] = (),
+    year: int | None = None,
+) -> Loaded:
+    """Read one pipeline file. Whatever the text is, what comes back says what is wrong with it.
+
+    Country holidays are written in around `year`, by default the present one.
+    """
+    try:
+        node = parse(text)
+    except Unreadable as error:
+        return Loaded(None, (unreadable(error, file),))
+    shelf = _Shelf(calendars, this_year() if year is None else year)
+    return load(node, PipelineFile, lambda _: shelf, file)
+
+
+def load_calendar(text: str | bytes, file: str = "") -> tuple[Calendar | None, tuple[Problem, ...]]:
+    """Read one calendar file; None when it has errors."""
+    reading = Reading(file)
+    try:
+        node = parse(text)
+    except Unreadable as error:
+        return None, (unreadable(error, file),)
+    calendar = read_whole(Calendar, node, reading)
+    if calendar is not None and _is_reserved(calendar.name):
+        message = "names that begin with holidays: are those of countries"
+        At(reading, node, ()).error("name", Kind.BAD_VALUE, message)
+    return calendar if reading.is_sound else None, in_order(reading.problems)
+
+
+def _is_reserved(name: str) -> bool:
+    return known(name) and name.startswith(holiday_calendar(""))
+
+
+def this_year() -> int:
+    return datetime.now(UTC).year
+
+
+class _Shelf:
+    """The calendars of a project, and the holidays of every country."""
+
+    def __init__(self, calendars: Sequence[Calendar], year: int) -> None:
+        self._calendars = {calendar.name: calendar for calendar in calendars}
+        self._year = year
+
+    @property
+    def holidays_until(self) -> str:
+        return last_day(self._year)
+
+    def calendar(self, name: str) -> Calendar:
+        if name not in self._calendars:
+            names = ", ".join(sorted(self._calendars)) or "none in calendars/"
+            raise ValueError(f"there is no calendar {quoted(name)}; there are: {names}")
+        return self._calendars[name]
+
+    def holidays(self, country: str) -> Calendar:
+        return country_calendar(country, self._year)

@@ -1,0 +1,162 @@
+"""Warnings: what is legal in a pipeline file and surely not what its author meant."""
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
+
+from interlock.domain import duration
+from interlock.domain.pipeline import Check, Evaluation, Mode, Rule, Schedule, Weekday
+from interlock.domain.sensor import split_key
+from interlock.files.authored import PipelineFile
+from interlock.files.contradictions import contradictions
+from interlock.files.job_warnings import job_warnings
+from interlock.files.pipeline_checks import is_daily, placed_schedules
+from interlock.files.problem import Kind, Path
+from interlock.files.reading import At
+
+#: How long the machinery lets one execution run, unless it is told otherwise.
+EXECUTION_TIMEOUT = timedelta(hours=4)
+#: More evaluations than this do not fit into the history of one execution.
+MOST_TURNS = 1500
+
+#: Where, what kind, and the sentence.
+Warning_ = tuple[Path, Kind, str]
+
+
+def warn(file: PipelineFile, at: At) -> None:
+    """Note every warning of a sound file."""
+    for find in (_schedule_warnings, _rule_warnings, _sla_warnings):
+        for path, kind, message in find(file):
+            at.reading.warn(path, at.node, kind, message)
+    for path, kind, message in job_warnings(file, at.inner("job", "config")):
+        at.reading.warn(path, at.node, kind, message)
+
+
+def turns(evaluation: Evaluation) -> float:
+    """How often the rules of a run may be judged."""
+    return duration.parse(evaluation.window) / evaluation.every
+
+
+def _schedule_warnings(file: PipelineFile) -> Iterator[Warning_]:
+    for path, schedule in placed_schedules(file):
+        for find in _OF_SCHEDULES:
+            for inner, kind, message in find(schedule):
+                yield (*path, *inner), kind, message
+        yield from _long_wait(file, path, schedule)
+
+
+def _long_wait(file: PipelineFile, path: Path, schedule: Schedule) -> Iterator[Warning_]:
+    longest = duration.parse(schedule.evaluation.window) + file.job.poll_window
+    if longest > EXECUTION_TIMEOUT:
+        yield (
+            (*path, "evaluation", "window"),
+            Kind.OUT_OF_RANGE,
+            f"window and jobPollWindowSeconds together are {duration.spell(longest)}, "
+            f"and an execution is ended after {duration.spell(EXECUTION_TIMEOUT)}",
+        )
+
+
+def _odd_interval(schedule: Schedule) -> Iterator[Warning_]:
+    where = ("evaluation", "interval")
+    if turns(schedule.evaluation) > MOST_TURNS:
+        yield where, Kind.OUT_OF_RANGE, f"more than {MOST_TURNS} evaluations fit into the window"
+    elif schedule.evaluation.every < min(
+        timedelta(minutes=1), duration.parse(schedule.evaluation.window)
+    ):
+        yield where, Kind.OUT_OF_RANGE, "an interval under 1m costs more than it tells"
+
+
+def _odd_trigger(schedule: Schedule) -> Iterator[Warning_]:
+    trigger = schedule.trigger
+    if trigger is None:
+        return
+    if trigger.pipeline is not None and trigger.check is not None:
+        yield ("trigger", "check"), Kind.CONFLICT, "has no effect with pipeline"
+    if trigger.hours is not None and schedule.cron is not None and not is_daily(schedule):
+        yield ("trigger", "hours"), Kind.CONFLICT, "is for daily runs, and this cron is not daily"
+    if trigger.key is not None:
+        yield from _odd_key(trigger.key, ("trigger", "key"))
+
+
+def _odd_trigger_deadline(schedule: Schedule) -> Iterator[Warning_]:
+    deadline = None if schedule.trigger is None else schedule.trigger.deadline
+    where = ("trigger", "deadline")
+    if deadline is None or not is_daily(schedule):
+        return
+    if deadline.startswith(":"):
+        yield where, Kind.CONFLICT, ":MM is for hourly runs, and this cron is daily"
+    elif schedule.offset == 0 and _precedes_cron(deadline, schedule):
+        yield where, Kind.CONFLICT, f"{deadline} is before the cron fires"
+
+
+def _never_runs(schedule: Schedule) -> Iterator[Warning_]:
+    exclude = schedule.exclude
+    if exclude is None:
+        return
+    weekend = {Weekday.SATURDAY, Weekday.SUNDAY} if exclude.weekends else set()
+    if len({*exclude.days, *weekend}) == len(Weekday):
+        yield ("exclude",), Kind.CONFLICT, "every day of the week is excluded"
+    if schedule.include is not None and set(schedule.include.dates) <= set(exclude.dates):
+        yield ("exclude", "dates"), Kind.CONFLICT, "every included date is excluded"
+
+
+def _rule_warnings(file: PipelineFile) -> Iterator[Warning_]:
+    rules = file.validation.rules
+    yield from _odd_rules(rules, ("validation", "rules"))
+    if file.validation.trigger is Mode.ALL:
+        yield from _contradicting(rules, ("validation", "rules"))
+    if file.post_run is not None:
+        yield from _odd_rules(file.post_run.rules, ("postRun", "rules"))
+        yield from _contradicting(file.post_run.rules, ("postRun", "rules"))
+
+
+def _odd_rules(rules: Sequence[Rule], path: Path) -> Iterator[Warning_]:
+    for position, rule in enumerate(rules):
+        yield from _odd_key(rule.key, (*path, position, "key"))
+        if rule.check is Check.EXISTS and rule.value is not None:
+            yield (*path, position, "value"), Kind.CONFLICT, "exists compares with nothing"
+
+
+def _odd_key(key: str, path: Path) -> Iterator[Warning_]:
+    base, period = split_key(key)
+    if period is not None:
+        yield path, Kind.BAD_VALUE, f"only one period can ever match; the key alone is {base}"
+
+
+def _contradicting(rules: Sequence[Rule], path: Path) -> Iterator[Warning_]:
+    for first, second in contradictions(rules):
+        message = f"can't hold together with rule [{first}] on the same field"
+        yield (*path, second), Kind.CONFLICT, message
+
+
+def _sla_warnings(file: PipelineFile) -> Iterator[Warning_]:
+    sla = file.sla
+    if sla is None or sla.deadline is None:
+        return
+    for _, schedule in placed_schedules(file):
+        message = _odd_deadline(sla.deadline, sla.timezone, schedule)
+        if message:
+            yield ("sla", "deadline"), Kind.CONFLICT, message
+
+
+def _odd_deadline(deadline: str, zone: str | None, schedule: Schedule) -> str:
+    """Why a deadline makes no sense for a schedule, as far as wall clocks of one zone show it."""
+    if deadline.startswith(":"):
+        days = schedule.include is not None
+        return ":MM is for hourly runs, and included dates are days" if days else ""
+    if schedule.offset > 0 or zone not in (None, schedule.timezone) or not is_daily(schedule):
+        return ""
+    return f"{deadline} is before the cron fires" if _precedes_cron(deadline, schedule) else ""
+
+
+def _precedes_cron(clock: str, schedule: Schedule) -> bool:
+    """Whether a time of day is not after the one at which a daily cron fires."""
+    minute, hour = (schedule.cron or "").split()[:2]
+    return minute.isdigit() and hour.isdigit() and clock <= f"{int(hour):02}:{int(minute):02}"
+
+
+_OF_SCHEDULES: tuple[Callable[[Schedule], Iterator[Warning_]], ...] = (
+    _odd_interval,
+    _odd_trigger,
+    _odd_trigger_deadline,
+    _never_runs,
+)

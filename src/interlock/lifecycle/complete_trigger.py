@@ -1,0 +1,40 @@
+"""Complete the trigger: give the run its end, and say how the attempt ended."""
+
+from typing import Any
+
+from interlock.domain.opening import instants
+from interlock.domain.run import Run, Status
+from interlock.lifecycle.step import Step, config_of
+from interlock.ports import Ports
+from interlock.usecases.complete_run import complete_run
+
+
+def complete_trigger(step: Step, ports: Ports) -> dict[str, Any]:
+    """After an exhausted poll window the run has its end already, and this only names it."""
+    run = complete_run(step.key, step.attempt, config_of(step, ports), ports)
+    current = run.attempt == step.attempt
+    completed = current and run.status is Status.COMPLETED
+    return {
+        "current": current,
+        "outcome": outcome(run, step),
+        "settleSla": completed and not run.key.dry and bool(instants(run)),
+    }
+
+
+def outcome(run: Run, step: Step) -> str:
+    """One word for how the attempt ended."""
+    if run.attempt != step.attempt:
+        return "superseded"
+    if run.status is Status.COMPLETED:
+        return "completed"
+    if run.awaits_retry:
+        return "retrying"
+    return _OUTCOMES.get(run.failure.reason if run.failure else "job", "failed")
+
+
+_OUTCOMES = {
+    "poll": "poll-exhausted",
+    "window": "validation-exhausted",
+    "launch": "launch-failed",
+    "infra": "infra-failure",
+}

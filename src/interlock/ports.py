@@ -1,0 +1,498 @@
+"""Ports: what the use cases need from the world, in the domain's words.
+
+Every write that follows a decision is conditional on what was decided from and answers whether it won:
+"somebody got there first" is a normal answer. Only a broken store raises (TransientError,
+UnavailableError). Every call may be made again with the same arguments.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any, Protocol
+
+import msgspec
+
+from interlock.domain.budgets import Category
+from interlock.domain.event import Event
+from interlock.domain.guards import EngineState
+from interlock.domain.pipeline import Pipeline
+from interlock.domain.run import EXECUTION_TIMEOUT, LEASE_MARGIN, Evidence, Run, RunKey
+from interlock.domain.schedule import Occurrence
+from interlock.domain.sensor import Reading
+from interlock.domain.sla import SlaWatch
+
+Clock = Callable[[], datetime]
+
+
+# --- what is stored -------------------------------------------------------------------------------
+
+
+class Config(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """The config in force of one pipeline, and what goes with it."""
+
+    pipeline: Pipeline
+    config_hash: str
+    adopted_at: datetime
+    active_since: datetime
+    version: int = 1
+    rejected_hash: str | None = None
+    retired_at: datetime | None = None
+    paused_since: datetime | None = None
+    paused_until: datetime | None = None
+    armed: dict[str, Occurrence] = {}
+
+    def is_paused(self, now: datetime) -> bool:
+        if self.paused_since is None:
+            return False
+        return self.paused_until is None or now < self.paused_until
+
+    @property
+    def is_retired(self) -> bool:
+        return self.retired_at is not None
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """What an owner wants in force: the file as JSON, or None for a pipeline that was taken away."""
+
+    pipeline_id: str
+    config: Any
+    config_hash: str
+    wanted_at: datetime
+
+
+class ChangeKind(StrEnum):
+    """What a change record tells of."""
+
+    SENSOR = "sensor"
+    CONFIG = "config"
+    RERUN = "rerun"
+    JOB = "job"
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """A record that somebody wrote, as the feed or stream tells of it."""
+
+    id: str
+    kind: ChangeKind
+    pipeline_id: str
+    key: str
+    at: datetime
+    removed: bool = False
+    reading: Reading | None = None
+    request: "RerunRequest | None" = None
+    record: "JobRecord | None" = None
+
+
+class Downstream(msgspec.Struct, frozen=True, rename="camel"):
+    """A schedule that opens when another pipeline completes."""
+
+    pipeline_id: str
+    schedule_id: str
+    whole_day: bool
+
+
+class JobRecord(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """A line of the job log. One that the job wrote itself may lack the attempt."""
+
+    key: RunKey
+    at: datetime
+    event: str
+    attempt: int | None = None
+    run_id: str | None = None
+    error: str | None = None
+    category: Category | None = None
+    duration: float | None = None
+    final: bool = False
+    stopped: bool = False
+
+
+class RerunRequest(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """Somebody asks for a date to run again."""
+
+    key: RunKey
+    reason: str
+    requested_at: datetime
+    requested_by: str = ""
+    force: bool = False
+
+    @property
+    def id(self) -> str:
+        """One request, one id: the instant it was made, to the microsecond."""
+        return self.requested_at.isoformat()
+
+
+class RerunRecord(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """A further attempt that was granted, and on whose account."""
+
+    key: RunKey
+    attempt: int
+    source: str
+    reason: str
+    triggered_at: datetime
+    requested_by: str = ""
+    request: str | None = None
+
+
+class Baseline(msgspec.Struct, frozen=True, rename="camel"):
+    """The post-run readings as the job of an attempt saw them."""
+
+    attempt: int
+    readings: dict[str, Evidence]
+
+
+class Timer(msgspec.Struct, frozen=True, rename="camel"):
+    """A row with a due time."""
+
+    name: str
+    kind: str
+    due_at: datetime
+    payload: dict[str, Any]
+
+
+class TimerKind(StrEnum):
+    """What timers are for, beside the four moments of a deadline."""
+
+    CRON = "cron"
+    RETRY = "retry"
+
+
+class Wait(StrEnum):
+    """What an execution can be waiting for."""
+
+    RULES = "rules"
+    JOB = "job"
+
+
+class WatchdogState(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """The watchdog's own row."""
+
+    version: int = 0
+    pass_until: datetime | None = None
+    last_pass_at: datetime | None = None
+    last_ok_at: datetime | None = None
+    since: datetime | None = None
+    lagging: dict[str, datetime] = {}
+    failing_since: datetime | None = None
+    failures: tuple[str, ...] = ()
+    suspects: dict[str, datetime] = {}
+
+
+# --- jobs -----------------------------------------------------------------------------------------
+
+
+class JobContext(msgspec.Struct, frozen=True):
+    """What a job may be told about its run."""
+
+    pipeline: str
+    schedule: str
+    label: str
+    date: str
+    hour: str | None
+    attempt: int
+    token: str
+    opened_at: datetime
+
+
+class Launched(msgspec.Struct, frozen=True):
+    """A job that was started; `metadata` is all that polling and cancelling need."""
+
+    run_id: str
+    metadata: dict[str, Any]
+    finished: bool = False
+
+
+class Absent(msgspec.Struct, frozen=True):
+    """No job was started under the token."""
+
+
+class CannotTell(msgspec.Struct, frozen=True):
+    """The platform can't say whether a job was started under the token."""
+
+
+class Running(msgspec.Struct, frozen=True):
+    """The job has not ended; `unseen` when the platform will not tell us."""
+
+    message: str = ""
+    unseen: bool = False
+
+
+class Succeeded(msgspec.Struct, frozen=True):
+    """The job ended well."""
+
+    message: str = ""
+    ended_at: datetime | None = None
+    detail: dict[str, Any] = {}
+
+
+class Failed(msgspec.Struct, frozen=True):
+    """The job ended badly; `stopped` when somebody ended it on purpose."""
+
+    category: Category | None
+    message: str
+    ended_at: datetime | None = None
+    stopped: bool = False
+    detail: dict[str, Any] = {}
+
+
+class Jobs(Protocol):
+    """The outside workloads."""
+
+    def launch(self, pipeline: Pipeline, context: JobContext) -> Launched:
+        """Start the job once. Raises LaunchError; never retries by itself."""
+        ...
+
+    def find(self, pipeline: Pipeline, context: JobContext) -> Launched | Absent | CannotTell:
+        """The job that was started under the context's token, if the platform can tell."""
+        ...
+
+    def poll(self, metadata: Mapping[str, Any]) -> Running | Succeeded | Failed:
+        """How the job is doing. Raises TransientError when nobody answers."""
+        ...
+
+    def cancel(self, metadata: Mapping[str, Any]) -> bool:
+        """Ask the job to stop; whether that was possible. Never raises."""
+        ...
+
+
+# --- stores ---------------------------------------------------------------------------------------
+
+
+class Pipelines(Protocol):
+    """Configs: what owners want, and what is in force."""
+
+    def want(self, wanted: Wanted) -> None:
+        """Store what an owner wants. A change record follows unless nothing changed."""
+        ...
+
+    def wanted(self, pipeline_id: str) -> Wanted | None: ...
+
+    def unadopted(self) -> list[Wanted]:
+        """What is wanted and neither in force nor refused already."""
+        ...
+
+    def find(self, pipeline_id: str) -> Config | None:
+        """The config in force; a retired one too, with `retired_at`."""
+        ...
+
+    def in_force(self) -> list[Config]:
+        """Every config in force that is not retired, by id."""
+        ...
+
+    def save(self, config: Config, events: Sequence[Event] = ()) -> bool:
+        """Store a config's next version. False if somebody stored that version first."""
+        ...
+
+    def refuse(self, wanted: Wanted) -> None:
+        """Remember that this config does not validate, so that nobody tries it again."""
+        ...
+
+    def downstream_of(self, pipeline_id: str) -> list[Downstream]:
+        """The schedules that open when this pipeline completes a date."""
+        ...
+
+
+class Sensors(Protocol):
+    """Readings. Producers own them; we put only on their behalf, and for a cascade."""
+
+    def put(self, reading: Reading) -> None:
+        """One durable write, followed by a change record."""
+        ...
+
+    def remove(self, pipeline_id: str, key: str, at: datetime) -> None: ...
+
+    def find(self, pipeline_id: str, keys: Collection[str]) -> dict[str, Reading]:
+        """Exactly the readings of these keys that exist."""
+        ...
+
+    def between(self, pipeline_id: str, key: str, first: str, last: str) -> list[Reading]:
+        """The readings `key#period` with first <= period <= last, in both spellings of days."""
+        ...
+
+    def of_pipeline(self, pipeline_id: str) -> list[Reading]: ...
+
+
+class Runs(Protocol):
+    """Run records. Every write is a compare-and-set: of two writers, one wins.
+
+    Events given with a write are its outbox: stored with it, and published by whoever comes next.
+    """
+
+    def get(self, key: RunKey) -> Run:
+        """Raises NotFoundError."""
+        ...
+
+    def find(self, keys: Collection[RunKey]) -> dict[RunKey, Run]: ...
+
+    def open(self, run: Run, events: Sequence[Event] = ()) -> bool:
+        """Store a date's first version. False if the date has a run already."""
+        ...
+
+    def save(
+        self,
+        run: Run,
+        events: Sequence[Event] = (),
+        *,
+        baseline: Baseline | None = None,
+        rerun: RerunRecord | None = None,
+        request: RerunRequest | None = None,
+    ) -> bool:
+        """Store a run's next version, with what must not be stored without it. False if it lost."""
+        ...
+
+    def baseline(self, key: RunKey) -> Baseline | None: ...
+
+    def due(self, now: datetime) -> list[Run]:
+        """The runs that somebody must look at by now."""
+        ...
+
+    def active(self) -> list[Run]:
+        """The runs that are not final, oldest first."""
+        ...
+
+    def of_pipeline(
+        self, pipeline_id: str | None, since: str, until: str, limit: int
+    ) -> list[Run]:
+        """Runs whose date label lies between the two, newest first; for people."""
+        ...
+
+
+class JobLog(Protocol):
+    """What happened to jobs. Append-only."""
+
+    def append(self, record: JobRecord) -> None:
+        """Of two records of one attempt and event, the first stays. A change record follows."""
+        ...
+
+    def of_run(self, key: RunKey) -> list[JobRecord]:
+        """In the order of their times."""
+        ...
+
+
+class Reruns(Protocol):
+    """Requests to run a date again, and the attempts that were granted."""
+
+    def request(self, request: RerunRequest) -> None:
+        """Store a request; a change record follows."""
+        ...
+
+    def unjudged(self) -> list[RerunRequest]: ...
+
+    def judged(self, request: RerunRequest) -> None:
+        """The request has had its answer."""
+        ...
+
+    def withdraw(self, key: RunKey, at: datetime) -> None: ...
+
+    def granted(self, key: RunKey) -> list[RerunRecord]: ...
+
+
+class Events(Protocol):
+    """The event log, and whoever listens to it."""
+
+    def publish(self, events: Sequence[Event]) -> None:
+        """Tell them, once per id. Raises TransientError when that failed for any of them."""
+        ...
+
+    def of_run(self, key: RunKey) -> list[Event]:
+        """In the order in which they happened."""
+        ...
+
+    def newest(
+        self,
+        *,
+        pipeline_id: str | None = None,
+        kind: str | None = None,
+        since: datetime | None = None,
+        limit: int = 100,
+    ) -> list[Event]: ...
+
+
+class Outbox(Protocol):
+    """Events that were stored with a state and have not been told yet."""
+
+    def pending(self, owner: str) -> list[Event]: ...
+
+    def clear(self, events: Sequence[Event]) -> None: ...
+
+    def leftovers(self, before: datetime) -> list[Event]:
+        """Events that have waited since before that instant."""
+        ...
+
+
+class Marks(Protocol):
+    """Facts that have no run row, claimed once."""
+
+    def claim(self, event: Event) -> bool:
+        """Store an event under its id, to be published. False if it was claimed already."""
+        ...
+
+    def is_claimed(self, event_ids: Iterable[str]) -> set[str]: ...
+
+    def watch(self, key: RunKey) -> SlaWatch | None: ...
+
+    def watches(self, keys: Collection[RunKey]) -> dict[RunKey, SlaWatch]: ...
+
+    def save_watch(self, watch: SlaWatch, events: Sequence[Event] = ()) -> bool:
+        """Store a watch's next version (the first: if absent). False if somebody was first."""
+        ...
+
+
+class Timers(Protocol):
+    """Rows with a due time."""
+
+    def arm(self, timers: Sequence[Timer]) -> None:
+        """Arming a name again with another time moves it; with the same time does nothing."""
+        ...
+
+    def cancel(self, names: Sequence[str]) -> None: ...
+
+
+class Workflows(Protocol):
+    """The lifecycle's engine."""
+
+    def start(self, name: str, given: Mapping[str, Any]) -> None:
+        """Start an execution. Starting a name twice is starting it once, also after it ended."""
+        ...
+
+    def describe(self, name: str) -> EngineState:
+        """Raises UnavailableError when the engine can't be asked."""
+        ...
+
+    def wake(self, pipeline_id: str, waiting_for: Wait) -> None:
+        """What the waiting executions of a pipeline wait for may be there. An engine may ignore it."""
+        ...
+
+
+class Watch(Protocol):
+    """The watchdog's row."""
+
+    def load(self) -> WatchdogState: ...
+
+    def save(self, state: WatchdogState) -> bool: ...
+
+
+@dataclass(frozen=True)
+class Ports:
+    """Everything a use case may touch."""
+
+    clock: Clock
+    pipelines: Pipelines
+    sensors: Sensors
+    runs: Runs
+    job_log: JobLog
+    reruns: Reruns
+    events: Events
+    outbox: Outbox
+    marks: Marks
+    timers: Timers
+    workflows: Workflows
+    jobs: Jobs
+    watch: Watch
+    instance: str = "interlock"
+    execution_timeout: timedelta = EXECUTION_TIMEOUT
+
+    @property
+    def lease(self) -> timedelta:
+        """How long an attempt may take before the watchdog asks what became of it."""
+        return self.execution_timeout + LEASE_MARGIN

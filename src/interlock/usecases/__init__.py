@@ -1,0 +1,1 @@
+"""Use cases: what we do. Load, ask the domain, act; one public function a file."""

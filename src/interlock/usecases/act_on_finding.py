@@ -1,0 +1,300 @@
+"""Act on a finding: do what the watchdog found wanting, through the ordinary use cases."""
+
+from datetime import datetime, timedelta
+from typing import Any, assert_never
+
+import msgspec
+
+from interlock.domain import duration
+from interlock.domain.admission import OpenRun, Reopen
+from interlock.domain.event import Event, EventType
+from interlock.domain.guards import (
+    LEASE_EXTENSION,
+    Admit,
+    ArmDeadline,
+    Close,
+    ExtendLease,
+    Finding,
+    Finish,
+    FireLate,
+    JudgeDeadline,
+    Missed,
+    NoteStarted,
+    PostRunMissing,
+    Restart,
+    RetryNow,
+    Suspect,
+    TimeOut,
+)
+from interlock.domain.opening import SlaState, first_attempt
+from interlock.domain.rules import judge_one
+from interlock.domain.run import Failure, OpenedBy, Run, RunKey, Status
+from interlock.domain.telling import about_date, about_run
+from interlock.domain.timestamp import spell
+from interlock.ports import Config, Ports
+from interlock.usecases.admit_reading import act_on
+from interlock.usecases.arm_deadlines import arm_deadlines
+from interlock.usecases.claim_event import claim_event
+from interlock.usecases.complete_run import complete_run
+from interlock.usecases.evidence import readings_for, rule_records
+from interlock.usecases.fire_deadline import fire_deadline
+from interlock.usecases.open_run import open_run
+from interlock.usecases.publish_outbox import publish_outbox
+from interlock.usecases.retry_job import retry_job
+from interlock.usecases.save_run import Write, save_run
+from interlock.usecases.settle_deadline import settle_deadline
+from interlock.usecases.start_run import start_run
+
+
+def act_on_finding(finding: Finding, config: Config, now: datetime, ports: Ports) -> None:
+    """Every branch is conditional and may be taken twice, or by two passes at once."""
+    match finding:
+        case Restart(run):
+            _restart(run, config, ports)
+        case NoteStarted(run):
+            save_run(run.key, lambda stored: _noted_started(stored, run, now), ports)
+        case Finish(run):
+            _finish(run, config, ports)
+        case TimeOut():
+            _time_out(finding, config, now, ports)
+        case ExtendLease(run):
+            save_run(run.key, lambda stored: _extended(stored, run, now), ports)
+        case RetryNow(run):
+            retry_job(run.key, run.attempt, ports, recovered=True)
+        case Admit():
+            _admit(finding, config, now, ports)
+        case FireLate(key, due_at):
+            _fire_late(key, due_at, config, now, ports)
+        case Missed():
+            _tell_missed(finding, config, now, ports)
+        case Close():
+            _close(finding, config, now, ports)
+        case ArmDeadline(key):
+            arm_deadlines(key, config, ports)
+        case JudgeDeadline(key, kind):
+            fire_deadline(key, kind, ports)
+        case PostRunMissing():
+            _tell_post_run_missing(finding, config, now, ports)
+        case Suspect():
+            pass  # the pass remembers it
+        case _:
+            assert_never(finding)
+
+
+def _restart(run: Run, config: Config, ports: Ports) -> None:
+    """Told when the start has worked: until then nothing was recovered."""
+    start_run(run, config.pipeline, ports)
+    now = ports.clock()
+
+    def decide(stored: Run) -> Write | None:
+        if stored.attempt != run.attempt or stored.started_at is not None:
+            return None
+        noted = stored.changed(now, started_at=now)
+        return Write(noted, _recovered(noted, "restart", config, late=now - run.opened_at))
+
+    save_run(run.key, decide, ports)
+
+
+def _noted_started(stored: Run, run: Run, now: datetime) -> Write | None:
+    if stored.attempt != run.attempt or stored.started_at is not None:
+        return None
+    return Write(stored.changed(now, started_at=now))
+
+
+def _extended(stored: Run, run: Run, now: datetime) -> Write | None:
+    if stored.attempt != run.attempt or not stored.is_open:
+        return None
+    return Write(stored.changed(now, lease_until=now + LEASE_EXTENSION))
+
+
+def _finish(run: Run, config: Config, ports: Ports) -> None:
+    """The engine is gone and the job log says success: complete the run as the engine would have."""
+    now = ports.clock()
+    complete_run(run.key, run.attempt, config, ports)
+    settle_deadline(run.key, config, ports)
+    for event in _recovered(msgspec.structs.replace(run, changed_at=now), "completion", config):
+        claim_event(event, ports)
+
+
+def _time_out(finding: TimeOut, config: Config, now: datetime, ports: Ports) -> None:
+    run = finding.run
+
+    def decide(stored: Run) -> Write | None:
+        if stored.attempt != run.attempt or not stored.is_open:
+            return None
+        failure = Failure("lease", "the execution ended without finishing the run")
+        over = stored.to(Status.FAILED_FINAL, now, failure=failure)
+        events = about_run(
+            EventType.SFN_TIMEOUT,
+            over,
+            config.pipeline,
+            f"step function timed out for {run.key}",
+            executionName=run.execution_name,
+            leaseUntil=spell(run.lease_until),
+            engineStatus=finding.engine,
+            runStatus=stored.status,
+            runId=stored.run_id,
+        )
+        return Write(over, events)
+
+    over = save_run(run.key, decide, ports)
+    if over.job:
+        ports.jobs.cancel(over.job)
+
+
+def _admit(finding: Admit, config: Config, now: datetime, ports: Ports) -> None:
+    """What the ordinary path would have done, told as recovered when it opens something."""
+    admission = finding.admission
+    act_on(admission, config, now, ports)
+    if isinstance(admission, OpenRun | Reopen):
+        key = admission.key if isinstance(admission, OpenRun) else admission.run.key
+        run = ports.runs.get(key)
+        for event in _recovered(run, "reading", config, key=finding.reading.key):
+            claim_event(event, ports)
+
+
+def _fire_late(key: RunKey, due_at: datetime, config: Config, now: datetime, ports: Ports) -> None:
+    open_run(
+        key,
+        OpenedBy.CRON,
+        "",
+        config,
+        ports,
+        now=now,
+        due_at=due_at,
+        also=lambda run: _recovered(run, "late-fire", config, due=due_at, late=now - due_at),
+    )
+
+
+def _recovered(
+    run: Run,
+    how: str,
+    config: Config,
+    *,
+    due: datetime | None = None,
+    key: str | None = None,
+    late: timedelta | None = None,
+) -> tuple[Event, ...]:
+    return about_run(
+        EventType.TRIGGER_RECOVERED,
+        run,
+        config.pipeline,
+        f"the watchdog did what was left undone: {_HOW[how]}",
+        parts=(run.attempt, how),
+        how=how,
+        due=None if due is None else spell(due),
+        key=key,
+        lateBy=None if late is None else duration.for_people(late),
+    )
+
+
+def _tell_missed(finding: Missed, config: Config, now: datetime, ports: Ports) -> None:
+    key, schedule = finding.key, config.pipeline.schedule(finding.key.schedule_id)
+    if schedule.cron is not None:
+        kind = EventType.SCHEDULE_MISSED
+        detail: dict[str, Any] = {
+            "cron": schedule.cron,
+            "timezone": schedule.timezone,
+            "due": spell(finding.due_at),
+            "grace": schedule.grace,
+            "cause": finding.cause,
+        }
+    else:
+        kind = EventType.IRREGULAR_SCHEDULE_MISSED
+        detail = {"due": spell(finding.due_at), "trigger": _trigger_state(key, config, now, ports)}
+    for event in about_date(
+        kind,
+        key,
+        config.pipeline,
+        f"missed schedule for {key.pipeline_id} on {key.date}",
+        at=now,
+        **detail,
+    ):
+        claim_event(event, ports)
+
+
+def _close(finding: Close, config: Config, now: datetime, ports: Ports) -> None:
+    """A row that is closed from the start: the lock of a date that nothing may open by itself."""
+    key, schedule = finding.key, config.pipeline.schedule(finding.key.schedule_id)
+    assert schedule.trigger is not None
+    watch = ports.marks.watch(key)
+    sla = SlaState() if watch is None else SlaState(watch.armed, watch.told, watch.verdict)
+    opened = first_attempt(
+        config.pipeline,
+        key,
+        OpenedBy.RECOVERY,
+        "deadline",
+        now,
+        lease=ports.lease,
+        config_hash=config.config_hash,
+        active_since=config.active_since,
+        sla=sla,
+    )
+    closed = msgspec.structs.replace(
+        opened,
+        status=Status.FAILED_FINAL,
+        sla_armed=sla.armed,
+        failure=Failure("deadline", "no reading passed the trigger before its deadline"),
+    )
+    events = about_date(
+        EventType.SENSOR_DEADLINE_EXPIRED,
+        key,
+        config.pipeline,
+        f"no {schedule.trigger.rule.key} by the trigger deadline {schedule.trigger.deadline}",
+        at=now,
+        triggerDeadline=schedule.trigger.deadline,
+        deadlineAt=spell(finding.deadline_at),
+        trigger=_trigger_state(key, config, now, ports),
+    )
+    ports.runs.open(closed, events)  # lost: a run came first, fine
+    publish_outbox(key, ports)
+    arm_deadlines(key, config, ports)
+
+
+def _trigger_state(key: RunKey, config: Config, now: datetime, ports: Ports) -> object:
+    """How the trigger fares on the newest reading of the date."""
+    trigger = config.pipeline.schedule(key.schedule_id).trigger
+    if trigger is None:
+        return None
+    rule = trigger.rule
+    readings = readings_for(key, config.pipeline, ports, frozenset({rule.key}))
+    return rule_records([judge_one(rule, readings.get(rule.key), now)], now)[0]
+
+
+def _tell_post_run_missing(
+    finding: PostRunMissing, config: Config, now: datetime, ports: Ports
+) -> None:
+    run, post_run = finding.run, config.pipeline.post_run
+    assert post_run is not None
+
+    def decide(stored: Run) -> Write | None:
+        if stored.attempt != run.attempt or stored.post_run.missing_judged:
+            return None
+        state = msgspec.structs.replace(stored.post_run, missing_judged=True)
+        noted = stored.changed(now, post_run=state)
+        if not finding.missing:
+            return Write(noted)
+        return Write(
+            noted,
+            about_run(
+                EventType.POST_RUN_SENSOR_MISSING,
+                noted,
+                config.pipeline,
+                f"post-run sensor not received within {post_run.sensor_timeout} of completion: "
+                + ", ".join(finding.missing),
+                missing=list(finding.missing),
+                sensorTimeout=post_run.sensor_timeout,
+                completedAt=None if run.completed_at is None else spell(run.completed_at),
+                lastSeen={key: spell(at) for key, at in stored.post_run.seen.items()} or None,
+            ),
+        )
+
+    save_run(run.key, decide, ports)
+
+
+_HOW = {
+    "restart": "started the attempt",
+    "completion": "completed the run from the job log",
+    "reading": "acted on a reading that nobody had",
+    "late-fire": "fired a schedule late",
+}

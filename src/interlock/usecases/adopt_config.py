@@ -1,0 +1,127 @@
+"""Adopt a config: bring what an owner wants into force, if it is right; else keep what there is."""
+
+from datetime import datetime
+
+import msgspec
+
+from interlock.domain import canonical
+from interlock.domain.event import Event, EventType, happened, subject
+from interlock.domain.pipeline import Pipeline
+from interlock.domain.timestamp import spell
+from interlock.files import Problem, read_config
+from interlock.ports import Config, Ports, Wanted
+from interlock.usecases.arm_cron import arm_cron, cron_timer
+from interlock.usecases.claim_event import claim_event
+from interlock.usecases.publish_outbox import publish_outbox
+
+
+def adopt_config(pipeline_id: str, ports: Ports) -> Config | None:
+    """The config in force afterwards. An invalid one is refused whole; the last good one stays."""
+    now = ports.clock()
+    wanted = ports.pipelines.wanted(pipeline_id)
+    current = ports.pipelines.find(pipeline_id)
+    publish_outbox(config_owner(pipeline_id), ports)
+    if wanted is None:
+        return current
+    if wanted.config is None:
+        return _retire(current, wanted, now, ports)
+    if current and current.config_hash == wanted.config_hash and not current.is_retired:
+        arm_cron(current, now, ports)
+        return current
+    loaded = read_config(wanted.config)
+    problems = [problem for problem in loaded.problems if problem.is_error]
+    if loaded.pipeline is None or problems or loaded.pipeline.id != pipeline_id:
+        return _reject(current, wanted, problems, ports)
+    return _adopt(current, wanted, loaded.pipeline, now, ports)
+
+
+def config_owner(pipeline_id: str) -> str:
+    """The name under which the events of a config wait."""
+    return f"{pipeline_id}/config"
+
+
+def _adopt(
+    current: Config | None, wanted: Wanted, pipeline: Pipeline, now: datetime, ports: Ports
+) -> Config | None:
+    returning = current is None or current.is_retired
+    config = Config(
+        pipeline=pipeline,
+        config_hash=wanted.config_hash,
+        adopted_at=now,
+        active_since=now if current is None or returning else current.active_since,
+        version=1 if current is None else current.version + 1,
+        paused_since=None if current is None else current.paused_since,
+        paused_until=None if current is None else current.paused_until,
+    )
+    event = _adopted(config, current, wanted, "new" if returning else "changed")
+    if ports.pipelines.save(config, [event]):
+        publish_outbox(config_owner(pipeline.id), ports)
+        if current is not None:
+            ports.timers.cancel(_cron_timers(current))
+        arm_cron(config, now, ports)
+    return ports.pipelines.find(pipeline.id)
+
+
+def _retire(current: Config | None, wanted: Wanted, now: datetime, ports: Ports) -> Config | None:
+    if current is None or current.is_retired:
+        return current
+    retired = msgspec.structs.replace(
+        current, retired_at=now, armed={}, version=current.version + 1
+    )
+    event = _adopted(retired, current, wanted, "retired")
+    if ports.pipelines.save(retired, [event]):
+        publish_outbox(config_owner(current.pipeline.id), ports)
+    ports.timers.cancel(_cron_timers(current))
+    return ports.pipelines.find(current.pipeline.id)
+
+
+def _reject(
+    current: Config | None, wanted: Wanted, problems: list[Problem], ports: Ports
+) -> Config | None:
+    shown = [{"path": problem.path, "message": problem.message} for problem in problems]
+    first = shown[0]["message"] if shown else "its id is another one"
+    about = subject(current.pipeline if current else None)
+    about = msgspec.structs.replace(about, pipeline_id=wanted.pipeline_id)
+    claim_event(
+        happened(
+            EventType.CONFIG_REJECTED,
+            about,
+            wanted.wanted_at,
+            f"the file is refused: {first}",
+            parts=(wanted.config_hash[:12],),
+            problems=shown,
+            inForce=current.config_hash if current else "none",
+        ),
+        ports,
+    )
+    ports.pipelines.refuse(wanted)
+    return current
+
+
+def _adopted(config: Config, before: Config | None, wanted: Wanted, change: str) -> Event:
+    return happened(
+        EventType.CONFIG_ADOPTED,
+        subject(config.pipeline),
+        wanted.wanted_at,
+        f"the {change} file is in force" if change != "retired" else "the pipeline was taken away",
+        parts=(config.config_hash[:12], spell(wanted.wanted_at)),
+        change=change,
+        hash=config.config_hash,
+        previousHash=before.config_hash if before else None,
+        changedPaths=_changed_paths(before, config) if change == "changed" else None,
+    )
+
+
+def _changed_paths(before: Config | None, after: Config) -> list[str]:
+    """The top-level parts that differ, for people."""
+    old = canonical.as_json(before.pipeline) if before else {}
+    new = canonical.as_json(after.pipeline)
+    return sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
+
+
+def _cron_timers(config: Config) -> list[str]:
+    """The timers that a config had armed; a new one arms its own."""
+    return [
+        cron_timer(config.pipeline.id, schedule_id, moment).name
+        for schedule_id, moment in config.armed.items()
+    ]

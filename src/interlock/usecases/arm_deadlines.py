@@ -1,0 +1,58 @@
+"""Arm deadlines: timers for the moments of a date that have none, or have them at another time."""
+
+from datetime import datetime
+
+import msgspec
+
+from interlock.domain.opening import unarmed
+from interlock.domain.run import DeadlineKind, Run, RunKey
+from interlock.ports import Config, Ports
+from interlock.usecases.fire_deadline import first_watch, watched_instants
+from interlock.usecases.open_run import deadline_timer
+from interlock.usecases.save_run import Write, save_run
+
+
+def arm_deadlines(key: RunKey, config: Config, ports: Ports) -> list[str]:
+    """The names that were armed; the row remembers for which instants."""
+    if key in ports.runs.find([key]):
+        return _arm_run(key, ports)
+    return _arm_watch(key, config, ports)
+
+
+def _arm_run(key: RunKey, ports: Ports) -> list[str]:
+    now = ports.clock()
+    armed: dict[DeadlineKind, datetime] = {}
+
+    def decide(run: Run) -> Write | None:
+        nonlocal armed
+        armed = dict(unarmed(run))
+        if not armed:
+            return None
+        ports.timers.arm([deadline_timer(key, kind, at) for kind, at in armed.items()])
+        return Write(run.changed(now, sla_armed=run.sla_armed | armed))
+
+    save_run(key, decide, ports)
+    return [deadline_timer(key, kind, at).name for kind, at in armed.items()]
+
+
+def _arm_watch(key: RunKey, config: Config, ports: Ports) -> list[str]:
+    fresh = first_watch(key, config)
+    watch = ports.marks.watch(key) or fresh
+    if watch is None or fresh is None or watch.verdict is not None:
+        return []
+    due = {k: at for k, at in watched_instants(fresh).items() if k not in watch.told}
+    armed = {kind: at for kind, at in due.items() if watch.armed.get(kind) != at}
+    if not armed:
+        return []
+    timers = [deadline_timer(key, kind, at) for kind, at in armed.items()]
+    ports.timers.arm(timers)
+    ports.marks.save_watch(
+        msgspec.structs.replace(
+            watch,
+            version=watch.version + 1,
+            warning_at=fresh.warning_at,
+            breach_at=fresh.breach_at,
+            armed=watch.armed | armed,
+        )
+    )
+    return [timer.name for timer in timers]

@@ -1,0 +1,148 @@
+"""Complete a run: give it its end from the job log, and do what follows from it."""
+
+from datetime import datetime
+
+from interlock.domain import duration
+from interlock.domain.event import Event, EventType
+from interlock.domain.opening import instants
+from interlock.domain.pipeline import Pipeline
+from interlock.domain.run import Evidence, Failure, Run, RunKey, Status
+from interlock.domain.sla import BREACHES
+from interlock.domain.telling import about_run
+from interlock.domain.timestamp import spell
+from interlock.ports import Baseline, Config, JobRecord, Ports
+from interlock.usecases.cascade import cascade
+from interlock.usecases.evidence import as_evidence, readings_for
+from interlock.usecases.job_ending import ending_of, failure_of, retry_of
+from interlock.usecases.judge_post_run import judge_post_run
+from interlock.usecases.note_late_data import note_late_data
+from interlock.usecases.save_run import Write, save_run
+
+
+def complete_run(key: RunKey, attempt: int, config: Config, ports: Ports) -> Run:
+    """Return the run as it stands. A repeat does again what follows from the end: the readings,
+    baselines and events are the same ones.
+    """
+    now, pipeline = ports.clock(), config.pipeline
+    records = ports.job_log.of_run(key)
+
+    def decide(run: Run) -> Write | None:
+        ending = ending_of(run, records)
+        if run.attempt != attempt or run.status is not Status.RUNNING or ending is None:
+            return None
+        if ending.event == "success":
+            return _completed(run, ending, pipeline, now, ports)
+        return _failed(run, ending, pipeline, now)
+
+    run = save_run(key, decide, ports)
+    if run.attempt == attempt and run.status is Status.COMPLETED:
+        _follow_up(run, config, ports)
+    return run
+
+
+def _follow_up(run: Run, config: Config, ports: Ports) -> None:
+    """What a completion gives rise to: downstream readings, and changes made while the job ran."""
+    pipeline = config.pipeline
+    cascade(run, pipeline, ports)
+    watched = {rule.key for rule in pipeline.post_run.rules} if pipeline.post_run else set()
+    readings = readings_for(run.key, pipeline, ports)
+    for key in sorted(watched & readings.keys()):
+        seen = run.evidence.get(key)
+        if seen is not None and seen.version != readings[key].version:
+            judge_post_run(run.key, readings[key], key, config, ports)
+    trigger = pipeline.schedule(run.key.schedule_id).trigger
+    if trigger is not None and trigger.rule.key in readings.keys() - watched:
+        note_late_data(run.key, readings[trigger.rule.key], config, ports)
+
+
+def _completed(
+    run: Run, ending: JobRecord, pipeline: Pipeline, now: datetime, ports: Ports
+) -> Write:
+    post_run = pipeline.post_run
+    timeout = None if post_run is None else duration.parse(post_run.sensor_timeout)
+    done = run.to(
+        Status.COMPLETED,
+        now,
+        completed_at=ending.at,
+        post_run_due_at=None if timeout is None else ending.at + timeout,
+    )
+    events = _completed_events(done, pipeline)
+    if post_run is None:
+        return Write(done, events)
+    baseline = Baseline(run.attempt, _baseline(run, pipeline, ports))
+    return Write(done, events + _captured(done, baseline, pipeline), {"baseline": baseline})
+
+
+def _baseline(run: Run, pipeline: Pipeline, ports: Ports) -> dict[str, Evidence]:
+    """The post-run readings as the job saw them; those it did not use, as they are now."""
+    assert pipeline.post_run is not None
+    keys = frozenset(rule.key for rule in pipeline.post_run.rules)
+    now = as_evidence(readings_for(run.key, pipeline, ports, keys - run.evidence.keys()))
+    return now | {key: run.evidence[key] for key in keys & run.evidence.keys()}
+
+
+def _captured(run: Run, baseline: Baseline, pipeline: Pipeline) -> tuple[Event, ...]:
+    return about_run(
+        EventType.POST_RUN_BASELINE_CAPTURED,
+        run,
+        pipeline,
+        f"baseline of {len(baseline.readings)} readings stored",
+        baseline=[
+            {"key": seen.key, "version": seen.version, "value": seen.fields}
+            for seen in baseline.readings.values()
+        ],
+    )
+
+
+def _completed_events(run: Run, pipeline: Pipeline) -> tuple[Event, ...]:
+    assert run.completed_at is not None
+    took = run.completed_at - (run.launched_at or run.completed_at)
+    breaches = [at for kind, at in instants(run).items() if kind in BREACHES]
+    late = run.completed_at - min(breaches) if breaches else None
+    if run.key.dry:
+        return about_run(
+            EventType.DRY_RUN_COMPLETED,
+            run,
+            pipeline,
+            "the date is closed",
+            triggeredAt=None if run.launched_at is None else spell(run.launched_at),
+        )
+    return about_run(
+        EventType.JOB_COMPLETED,
+        run,
+        pipeline,
+        f"the job succeeded after {duration.for_people(took)}",
+        runId=run.run_id,
+        durationSeconds=int(took.total_seconds()),
+        attempts=run.attempt + 1,
+        lateBy=None if late is None or late.total_seconds() < 0 else duration.for_people(late),
+    )
+
+
+def _failed(run: Run, ending: JobRecord, pipeline: Pipeline, now: datetime) -> Write:
+    retry = retry_of(ending, run, pipeline.job)
+    failure = run.failure or failure_of(ending)
+    if retry.due_at is not None:
+        return Write(run.to(Status.FAILED, now, failure=failure, retry_at=retry.due_at))
+    done = run.to(Status.FAILED_FINAL, now, failure=failure)
+    if ending.stopped or ending.final:
+        return Write(done)
+    return Write(done, _exhausted(done, failure, retry.budget.spent, retry.budget.max, pipeline))
+
+
+def _exhausted(
+    run: Run, failure: Failure, spent: int, allowed: int, pipeline: Pipeline
+) -> tuple[Event, ...]:
+    return about_run(
+        EventType.RETRY_EXHAUSTED,
+        run,
+        pipeline,
+        f"no retries left ({spent} of {allowed} spent): {failure.message}",
+        parts=(run.attempt, "job"),
+        kind="job",
+        category=failure.category,
+        spent=spent,
+        max=allowed,
+        lastError=failure.message,
+        runId=run.run_id,
+    )

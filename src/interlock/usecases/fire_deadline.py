@@ -1,0 +1,189 @@
+"""Fire a deadline: a moment has come; tell of it if it is still true, with the verdict in one write."""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from interlock.domain import duration, sla
+from interlock.domain.calendars import excluded
+from interlock.domain.deadline import deadlines
+from interlock.domain.event import CATALOGUE, Event, EventType
+from interlock.domain.opening import instants
+from interlock.domain.partition import Label
+from interlock.domain.pipeline import Pipeline
+from interlock.domain.run import DeadlineKind, Run, RunKey, Status
+from interlock.domain.telling import about_date
+from interlock.domain.timestamp import spell
+from interlock.domain.zones import zone
+from interlock.domain.sla import SlaWatch
+from interlock.ports import Config, Ports
+from interlock.usecases.publish_outbox import publish_outbox
+from interlock.usecases.save_run import Write, save_run
+
+_TYPES = {
+    DeadlineKind.WARNING: EventType.SLA_WARNING,
+    DeadlineKind.BREACH: EventType.SLA_BREACH,
+    DeadlineKind.RELATIVE_WARNING: EventType.RELATIVE_SLA_WARNING,
+    DeadlineKind.RELATIVE_BREACH: EventType.RELATIVE_SLA_BREACH,
+}
+
+
+def fire_deadline(key: RunKey, kind: DeadlineKind, ports: Ports) -> bool:
+    """Whether something was told. A retired or dry pipeline has no deadlines."""
+    config = ports.pipelines.find(key.pipeline_id)
+    if config is None or config.is_retired or config.pipeline.dry_run:
+        return False
+    if key in ports.runs.find([key]):
+        return _fire_on_run(key, kind, config, ports)
+    return _fire_on_watch(key, kind, config, ports)
+
+
+def _fire_on_run(key: RunKey, kind: DeadlineKind, config: Config, ports: Ports) -> bool:
+    now = ports.clock()
+    told = False
+
+    def decide(run: Run) -> Write | None:
+        nonlocal told
+        due = instants(run)
+        found = sla.judge_moment(kind, due, run.sla_told, run.sla_verdict, run, now)
+        told = found is not None
+        if found is None:
+            return None
+        noted = run.changed(
+            now,
+            sla_told=(*run.sla_told, kind),
+            sla_verdict=found.verdict or run.sla_verdict,
+        )
+        return Write(noted, deadline_events(kind, key, due, run, config, now))
+
+    save_run(key, decide, ports)
+    return told
+
+
+def _fire_on_watch(key: RunKey, kind: DeadlineKind, config: Config, ports: Ports) -> bool:
+    """The same for a date without a run: the verdict is kept on its own row until one opens."""
+    now = ports.clock()
+    watch = ports.marks.watch(key) or first_watch(key, config)
+    if watch is None:
+        return False
+    due = watched_instants(watch)
+    found = sla.judge_moment(kind, due, watch.told, watch.verdict, None, now)
+    if found is not None:
+        told = msgspec.structs.replace(
+            watch,
+            version=watch.version + 1,
+            told=(*watch.told, kind),
+            verdict=found.verdict or watch.verdict,
+        )
+        if not ports.marks.save_watch(told, deadline_events(kind, key, due, None, config, now)):
+            return False  # somebody got there first; the watchdog looks again
+    publish_outbox(watch_owner(key), ports)
+    return found is not None
+
+
+def first_watch(key: RunKey, config: Config) -> SlaWatch | None:
+    """The deadline of a date that nobody has looked at yet; None when it has none."""
+    pipeline = config.pipeline
+    if pipeline.sla is None or key.schedule_id not in {s.id for s in pipeline.schedules}:
+        return None
+    schedule, label = pipeline.schedule(key.schedule_id), Label.parse(key.date)
+    if excluded(schedule, pipeline.calendars, label.day) is not None:
+        return None
+    due = deadlines(schedule, pipeline.sla, label, calendars=pipeline.calendars)
+    if due.breach_at is None or due.breach_at < config.active_since:
+        return None
+    return SlaWatch(key=key, version=0, warning_at=due.warning_at, breach_at=due.breach_at)
+
+
+def watched_instants(watch: SlaWatch) -> dict[DeadlineKind, datetime]:
+    found = {DeadlineKind.WARNING: watch.warning_at, DeadlineKind.BREACH: watch.breach_at}
+    return {kind: at for kind, at in found.items() if at is not None}
+
+
+def watch_owner(key: RunKey) -> str:
+    """The name under which the events of a date without a run wait."""
+    return f"{key}/sla"
+
+
+def deadline_events(
+    kind: DeadlineKind,
+    key: RunKey,
+    due: dict[DeadlineKind, datetime],
+    run: Run | None,
+    config: Config,
+    now: datetime,
+) -> tuple[Event, ...]:
+    """The event of a moment, with why the run is not done."""
+    pipeline = config.pipeline
+    declared = pipeline.sla
+    assert declared is not None
+    event_type = _TYPES[kind]
+    causes = sla.blocked_by(run, pipeline, key.schedule_id, now)
+    if config.is_paused(now):
+        causes = ["paused", *causes]
+    late = now - due[kind]
+    severity = CATALOGUE[event_type].severity
+    return about_date(
+        event_type,
+        key,
+        pipeline,
+        _message(kind, key, due, causes, pipeline),
+        at=now,
+        attempt=None if run is None else run.attempt,
+        run_id=None if run is None else run.run_id,
+        severity=severity.raised if declared.critical else None,
+        status="absent" if run is None else run.status,
+        blockedBy=causes,
+        lateBy=duration.for_people(late) if late.total_seconds() >= 1 else None,
+        **_facts(kind, due, run, pipeline, key),
+    )
+
+
+def _facts(
+    kind: DeadlineKind,
+    due: dict[DeadlineKind, datetime],
+    run: Run | None,
+    pipeline: Pipeline,
+    key: RunKey,
+) -> dict[str, Any]:
+    declared = pipeline.sla
+    assert declared is not None
+    relative = kind in (DeadlineKind.RELATIVE_WARNING, DeadlineKind.RELATIVE_BREACH)
+    pair = (
+        (DeadlineKind.RELATIVE_WARNING, DeadlineKind.RELATIVE_BREACH)
+        if relative
+        else (DeadlineKind.WARNING, DeadlineKind.BREACH)
+    )
+    facts: dict[str, Any] = {
+        "warningAt": spell(due[pair[0]]) if pair[0] in due else None,
+        "breachAt": spell(due[pair[1]]) if pair[1] in due else None,
+    }
+    if relative:
+        first = None if run is None else run.first_sensor_at
+        facts["maxDuration"] = declared.max_duration
+        facts["firstSensorAt"] = None if first is None else spell(first)
+    else:
+        facts["deadline"] = declared.deadline
+        facts["timezone"] = declared.timezone or pipeline.schedule(key.schedule_id).timezone
+    if kind in sla.BREACHES and run is not None:
+        failed = run.status in (Status.FAILED, Status.FAILED_FINAL)
+        facts["failed"] = failed
+        facts["failure"] = run.failure.message if failed and run.failure else None
+    return facts
+
+
+def _message(
+    kind: DeadlineKind,
+    key: RunKey,
+    due: dict[DeadlineKind, datetime],
+    causes: list[str],
+    pipeline: Pipeline,
+) -> str:
+    declared = pipeline.sla
+    assert declared is not None
+    name = declared.timezone or pipeline.schedule(key.schedule_id).timezone
+    breach = due[sla.WARNINGS.get(kind, kind)].astimezone(zone(name))
+    day = "" if f"{breach:%Y-%m-%d}" == key.date[:10] else f"{breach:%Y-%m-%d} "
+    what = "is due" if kind in sla.WARNINGS else "was due"
+    return f"{what} {day}{breach:%H:%M} {name} and is not done: {'; '.join(causes)}"

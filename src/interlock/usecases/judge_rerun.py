@@ -1,0 +1,211 @@
+"""Judge a rerun: grant a request in one write with the new attempt, or refuse it and say why."""
+
+from typing import Any
+
+import msgspec
+
+from interlock.domain.budgets import rerun_source
+from interlock.domain.calendars import excluded
+from interlock.domain.event import Event, EventType, happened, subject
+from interlock.domain.partition import Label
+from interlock.domain.reruns import Cause, Granted, Refused, judge_request
+from interlock.domain.run import OpenedBy, Run, RunKey
+from interlock.domain.telling import about_date, about_run
+from interlock.ports import Config, Ports, RerunRecord, RerunRequest
+from interlock.usecases.claim_event import claim_event
+from interlock.usecases.evidence import readings_for
+from interlock.usecases.open_run import open_run
+from interlock.usecases.reopen_run import reopen_run
+
+Answer = Granted | Refused
+
+
+def judge_rerun(request: RerunRequest, ports: Ports) -> Answer | None:
+    """The answer; None while the pipeline is paused: the request waits for the resume.
+
+    A repeat of a request that was granted starts its attempt again and says nothing new.
+    """
+    config = ports.pipelines.find(request.key.pipeline_id)
+    if config is None or config.is_retired or not _has_schedule(config, request.key):
+        return _refuse(request, Refused(Cause.UNKNOWN_PIPELINE), None, None, ports)
+    if config.is_paused(ports.clock()):
+        return None
+    key = msgspec.structs.replace(request.key, dry=config.pipeline.dry_run)
+    run = ports.runs.find([key]).get(key)
+    if _rejected_before(request, config, key, ports):
+        ports.reruns.judged(request)
+        return None
+    if run is not None and _granted_before(request, key, ports):
+        answer: Answer = Granted(None)
+        _reopen(request, key, config, Granted(None), ports)
+    else:
+        answer = _judge(request, key, config, run, ports)
+        if isinstance(answer, Refused):
+            return _refuse(request, answer, config, run, ports)
+        _grant(request, key, config, answer, run, ports)
+    ports.reruns.judged(request)
+    return answer
+
+
+def _judge(
+    request: RerunRequest, key: RunKey, config: Config, run: Run | None, ports: Ports
+) -> Answer:
+    schedule = config.pipeline.schedule(key.schedule_id)
+    out = excluded(schedule, config.pipeline.calendars, Label.parse(key.date).day)
+    readings = {} if run is None else readings_for(key, config.pipeline, ports)
+    return judge_request(config.pipeline, request.reason, request.force, out, run, readings)
+
+
+def _grant(
+    request: RerunRequest,
+    key: RunKey,
+    config: Config,
+    answer: Granted,
+    run: Run | None,
+    ports: Ports,
+) -> None:
+    if key.dry and run is not None:
+        _tell_would_rerun(request, run, config, answer, ports)
+    elif run is None:
+        now = ports.clock()
+        open_run(
+            key,
+            OpenedBy.RERUN,
+            request.reason,
+            config,
+            ports,
+            now=now,
+            also=lambda opened: _accepted(request, opened, config, answer),
+        )
+    else:
+        _reopen(request, key, config, answer, ports)
+
+
+def _reopen(
+    request: RerunRequest, key: RunKey, config: Config, answer: Granted, ports: Ports
+) -> None:
+    def may(run: Run) -> bool:
+        return isinstance(_judge(request, key, config, run, ports), Granted) and (
+            not _granted_before(request, key, ports)
+        )
+
+    def record(run: Run) -> RerunRecord:
+        return RerunRecord(
+            key=key,
+            attempt=run.attempt,
+            source=rerun_source(request.reason),
+            reason=request.reason,
+            triggered_at=run.opened_at,
+            requested_by=request.requested_by,
+            request=request.id,
+        )
+
+    def spend(run: Run) -> dict[str, object]:
+        assert answer.budget is not None
+        return {"spending": answer.budget.spend(run.spending)}
+
+    reopen_run(
+        key,
+        OpenedBy.RERUN,
+        request.reason,
+        config,
+        ports,
+        may=may,
+        record=record,
+        events=lambda run: _accepted(request, run, config, answer),
+        changes=spend,
+    )
+
+
+def _accepted(
+    request: RerunRequest, run: Run, config: Config, answer: Granted
+) -> tuple[Event, ...]:
+    budget = answer.budget
+    return about_run(
+        EventType.RERUN_ACCEPTED,
+        run,
+        config.pipeline,
+        f"rerun accepted: {request.reason}",
+        parts=(request.id,) if run.key.dry else (run.attempt,),
+        reason=request.reason,
+        requestedBy=request.requested_by or None,
+        budget=None if budget is None else budget.name,
+        spent=None if budget is None else budget.spent + 1,
+        max=None if budget is None else budget.max,
+        forced=request.force or None,
+    )
+
+
+def _tell_would_rerun(
+    request: RerunRequest, run: Run, config: Config, answer: Granted, ports: Ports
+) -> None:
+    told = msgspec.structs.replace(run, changed_at=request.requested_at)
+    for event in _accepted(request, told, config, answer):
+        claim_event(event, ports)
+
+
+def _refuse(
+    request: RerunRequest,
+    refused: Refused,
+    config: Config | None,
+    run: Run | None,
+    ports: Ports,
+) -> Refused:
+    for event in _rejected(request, refused, config, run):
+        claim_event(event, ports)
+    ports.reruns.judged(request)
+    return refused
+
+
+def _rejected(
+    request: RerunRequest, refused: Refused, config: Config | None, run: Run | None
+) -> tuple[Event, ...]:
+    message = f"rerun refused: {_EXPLAINED[refused.cause]}"
+    budget = refused.budget
+    detail: dict[str, Any] = {
+        "reason": request.reason,
+        "requestedBy": request.requested_by or None,
+        "cause": refused.cause,
+        "spent": None if budget is None else budget.spent,
+        "max": None if budget is None else budget.max,
+        "activeAttempt": run.attempt if run and refused.cause is Cause.IN_PROGRESS else None,
+    }
+    if config is None:
+        about = subject(None, request.key)
+        kind = EventType.RERUN_REJECTED
+        return (
+            happened(kind, about, request.requested_at, message, parts=(request.id,), **detail),
+        )
+    key = msgspec.structs.replace(request.key, dry=config.pipeline.dry_run)
+    return about_date(
+        EventType.RERUN_REJECTED,
+        key,
+        config.pipeline,
+        message,
+        at=request.requested_at,
+        attempt=None if run is None else run.attempt,
+        parts=(request.id,),
+        **detail,
+    )
+
+
+def _rejected_before(request: RerunRequest, config: Config, key: RunKey, ports: Ports) -> bool:
+    events = _rejected(request, Refused(Cause.BUDGET), config, None)
+    return bool(ports.marks.is_claimed([event.event_id for event in events]))
+
+
+def _granted_before(request: RerunRequest, key: RunKey, ports: Ports) -> bool:
+    return any(record.request == request.id for record in ports.reruns.granted(key))
+
+
+def _has_schedule(config: Config, key: RunKey) -> bool:
+    return any(schedule.id == key.schedule_id for schedule in config.pipeline.schedules)
+
+
+_EXPLAINED = {
+    Cause.UNKNOWN_PIPELINE: "no such pipeline or schedule is in force",
+    Cause.EXCLUDED: "the calendar excludes the date",
+    Cause.IN_PROGRESS: "a run is in progress, or a retry is due",
+    Cause.BUDGET: "the budget is spent",
+    Cause.NO_NEW_DATA: "no reading has changed since the run succeeded",
+}

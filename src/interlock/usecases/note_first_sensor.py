@@ -1,0 +1,30 @@
+"""Note the first sensor: start the relative deadline of a run that a reading did not open."""
+
+import msgspec
+
+from interlock.domain.opening import unarmed, with_deadlines
+from interlock.domain.run import Run, RunKey
+from interlock.domain.sensor import Reading
+from interlock.ports import Config, Ports
+from interlock.usecases.open_run import deadline_timers
+from interlock.usecases.save_run import Write, save_run
+
+
+def note_first_sensor(key: RunKey, reading: Reading, config: Config, ports: Ports) -> Run:
+    """Return the run as it stands; one that knows its first reading keeps it."""
+    now = ports.clock()
+
+    def decide(run: Run) -> Write | None:
+        if run.first_sensor_at is not None or not run.is_open:
+            return None
+        noted = run.changed(
+            now,
+            first_sensor_at=reading.received_at,
+            trigger_version=run.trigger_version or reading.version,
+        )
+        noted = with_deadlines(noted, config.pipeline, config.active_since)
+        ports.timers.arm(deadline_timers(noted))
+        armed = noted.sla_armed | dict(unarmed(noted))
+        return Write(msgspec.structs.replace(noted, sla_armed=armed))
+
+    return save_run(key, decide, ports)

@@ -1,0 +1,34 @@
+"""Note a job record: arm the retry that a failure is due, and wake the run that polls for its end."""
+
+import msgspec
+
+from interlock.domain.run import Run, Status
+from interlock.ports import JobRecord, Ports, Wait
+from interlock.usecases.job_ending import ENDINGS, retry_of
+from interlock.usecases.retry_job import retry_timer
+
+
+def note_job_record(record: JobRecord, ports: Ports) -> None:
+    """A failure's retry is armed from its record; the run need not have heard of it yet."""
+    run = ports.runs.find([record.key]).get(record.key)
+    if run is None or record.attempt not in (None, run.attempt):
+        return
+    if run.status is Status.RUNNING and record.event in ENDINGS:
+        ports.workflows.wake(record.key.pipeline_id, Wait.JOB)
+    due = _awaiting_retry(run, record, ports)
+    if due is not None:
+        ports.timers.arm([retry_timer(due)])
+
+
+def _awaiting_retry(run: Run, record: JobRecord, ports: Ports) -> Run | None:
+    """The run as it is, or is about to be, when its retry is due."""
+    if run.awaits_retry:
+        return run
+    failed = record.event in ("fail", "timeout") and not record.final
+    config = ports.pipelines.find(run.key.pipeline_id)
+    if run.status is not Status.RUNNING or not failed or config is None:
+        return None
+    retry = retry_of(record, run, config.pipeline.job)
+    if retry.due_at is None:
+        return None
+    return msgspec.structs.replace(run, retry_at=retry.due_at)

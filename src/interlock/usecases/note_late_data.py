@@ -1,0 +1,49 @@
+"""Note late data: the trigger reading changed after completion, so what was computed may be wrong."""
+
+from interlock.domain import duration
+from interlock.domain.admission import has_changed
+from interlock.domain.drift import changes
+from interlock.domain.event import EventType
+from interlock.domain.run import Run, RunKey, Status
+from interlock.domain.sensor import Reading, split_key
+from interlock.domain.telling import about_run
+from interlock.domain.timestamp import spell
+from interlock.ports import Config, Ports, RerunRequest
+from interlock.usecases.save_run import Write, save_run
+
+
+def note_late_data(key: RunKey, reading: Reading, config: Config, ports: Ports) -> Run:
+    """Tell of it and ask for a rerun, once per content, in one write."""
+    base, _ = split_key(reading.key)
+    now = ports.clock()
+
+    def decide(run: Run) -> Write | None:
+        if run.status is not Status.COMPLETED or run.completed_at is None:
+            return None
+        if reading.version in run.late_told or not has_changed(run, reading, base):
+            return None
+        seen = run.evidence.get(base)
+        noted = run.changed(now, late_told=(*run.late_told, reading.version))
+        late_by = max(reading.received_at - run.completed_at, now - now)
+        events = about_run(
+            EventType.LATE_DATA_ARRIVAL,
+            noted,
+            config.pipeline,
+            f"{reading.key} changed after the job completed",
+            parts=(run.attempt, reading.version[:12]),
+            key=reading.key,
+            changed=changes({} if seen is None else seen.fields, reading.fields),
+            completedAt=spell(run.completed_at),
+            lateBy=duration.for_people(late_by),
+            rerunRequested=True,
+        )
+        return Write(noted, events, {"request": rerun_request(key, "late-data", noted)})
+
+    return save_run(key, decide, ports)
+
+
+def rerun_request(key: RunKey, reason: str, run: Run) -> RerunRequest:
+    """Our own request; its id is the instant of the write that it is stored with."""
+    return RerunRequest(
+        key=key, reason=reason, requested_at=run.changed_at, requested_by="interlock"
+    )

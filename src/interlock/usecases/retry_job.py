@@ -1,0 +1,98 @@
+"""Retry a job: arm the timer for a failed attempt's retry, and open the next attempt when it fires."""
+
+from interlock.domain.budgets import retry_budget
+from interlock.domain.event import Event, EventType
+from interlock.domain.run import OpenedBy, Run, RunKey, Status
+from interlock.domain.telling import about_run
+from interlock.ports import Config, Ports, RerunRecord, Timer, TimerKind
+from interlock.usecases.reopen_run import reopen_run
+from interlock.usecases.save_run import Write, save_run
+
+
+def retry_job(key: RunKey, attempt: int, ports: Ports, recovered: bool = False) -> Run | None:
+    """Open the next attempt if the run is FAILED with that retry due; else nothing.
+
+    None while the pipeline is paused: the watchdog comes back to it.
+    """
+    config = ports.pipelines.find(key.pipeline_id)
+    now = ports.clock()
+    if config is not None and config.is_paused(now):
+        return None
+    run = ports.runs.find([key]).get(key)
+    if run is None:
+        return None
+    if config is None or config.is_retired:
+        return _give_up(key, attempt, ports)
+
+    def may(stored: Run) -> bool:
+        return stored.attempt == attempt and stored.awaits_retry
+
+    def spend(stored: Run) -> dict[str, object]:
+        if stored.failure is not None and stored.failure.reason == "infra":
+            return {}
+        category = None if stored.failure is None else stored.failure.category
+        budget = retry_budget(category, stored.spending, config.pipeline.job)
+        return {"spending": budget.spend(stored.spending)} if budget.left else {}
+
+    return reopen_run(
+        key,
+        OpenedBy.RETRY,
+        "" if run.failure is None else run.failure.reason,
+        config,
+        ports,
+        may=may,
+        record=_record,
+        changes=spend,
+        events=lambda fresh: _recovery(fresh, config) if recovered else (),
+    )
+
+
+def retry_timer(run: Run) -> Timer:
+    """The timer of a retry that is due; its name holds the attempt that failed."""
+    assert run.retry_at is not None
+    key = run.key
+    return Timer(
+        f"retry.{key.pipeline_id}.{key.schedule_id}.{key.date}.{run.attempt}",
+        TimerKind.RETRY,
+        run.retry_at,
+        {
+            "timer": "retry",
+            "pipelineId": key.pipeline_id,
+            "scheduleId": key.schedule_id,
+            "date": key.date,
+            "attempt": run.attempt,
+            "dry": key.dry,
+        },
+    )
+
+
+def _record(run: Run) -> RerunRecord:
+    return RerunRecord(
+        key=run.key,
+        attempt=run.attempt,
+        source="job",
+        reason=run.opened_for,
+        triggered_at=run.opened_at,
+    )
+
+
+def _recovery(run: Run, config: Config) -> tuple[Event, ...]:
+    return about_run(
+        EventType.TRIGGER_RECOVERED,
+        run,
+        config.pipeline,
+        f"the watchdog started the retry of attempt {run.attempt - 1}",
+        parts=(run.attempt, "restart"),
+        how="restart",
+    )
+
+
+def _give_up(key: RunKey, attempt: int, ports: Ports) -> Run:
+    now = ports.clock()
+
+    def decide(run: Run) -> Write | None:
+        if run.attempt != attempt or not run.awaits_retry:
+            return None
+        return Write(run.to(Status.FAILED_FINAL, now, retry_at=None))
+
+    return save_run(key, decide, ports)

@@ -1,0 +1,21 @@
+"""Route a change: by the kind of record, and nothing more."""
+
+from interlock.ports import Change, ChangeKind, Ports
+from interlock.usecases.admit_reading import admit_reading
+from interlock.usecases.adopt_config import adopt_config
+from interlock.usecases.judge_rerun import judge_rerun
+from interlock.usecases.note_job_record import note_job_record
+
+
+def route_change(change: Change, ports: Ports) -> None:
+    """Handle one record. It may come again, late, and in any company."""
+    if change.kind is ChangeKind.CONFIG:
+        adopt_config(change.pipeline_id, ports)
+    elif change.removed:
+        return  # a reading, request or record that is gone opens nothing
+    elif change.reading is not None:
+        admit_reading(change.reading, ports)
+    elif change.request is not None:
+        judge_rerun(change.request, ports)
+    elif change.record is not None:
+        note_job_record(change.record, ports)

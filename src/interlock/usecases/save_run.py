@@ -1,0 +1,36 @@
+"""Save a run: decide from what is stored, write conditionally, decide anew when somebody was first."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from interlock.domain.event import Event
+from interlock.domain.run import Run, RunKey
+from interlock.errors import TransientError
+from interlock.ports import Ports
+from interlock.usecases.load_run import load_run
+from interlock.usecases.publish_outbox import publish_outbox
+
+_TRIES = 8
+
+
+class Write(msgspec.Struct, frozen=True):
+    """A run's next version, the events of it, and what must be stored with it."""
+
+    run: Run
+    events: Sequence[Event] = ()
+    also: dict[str, Any] = {}
+
+
+def save_run(key: RunKey, decide: Callable[[Run], Write | None], ports: Ports) -> Run:
+    """Return the run as it stands afterwards. `decide` answers None when there is nothing to do."""
+    for _ in range(_TRIES):
+        run = load_run(key, ports)
+        write = decide(run)
+        if write is None:
+            return run
+        if ports.runs.save(write.run, write.events, **write.also):
+            publish_outbox(key, ports)
+            return write.run
+    raise TransientError(f"{key}: somebody got there first, {_TRIES} times in a row")

@@ -1,0 +1,54 @@
+"""Settle a deadline: the run is done; write the verdict and put its timers away."""
+
+from datetime import datetime
+
+from interlock.domain.deadline import SlaVerdict
+from interlock.domain.event import EventType
+from interlock.domain.opening import instants
+from interlock.domain.run import Run, RunKey, Status
+from interlock.domain.sla import BREACHES, WARNINGS
+from interlock.domain.telling import about_run
+from interlock.domain.timestamp import spell
+from interlock.ports import Config, Ports
+from interlock.usecases.fire_deadline import deadline_events
+from interlock.usecases.open_run import deadline_timer
+from interlock.usecases.save_run import Write, save_run
+
+
+def settle_deadline(key: RunKey, config: Config, ports: Ports) -> SlaVerdict | None:
+    """The verdict of the date; written once, whoever comes first."""
+    now = ports.clock()
+    run = save_run(key, lambda run: _decide(run, config, now), ports)
+    if run.status is Status.COMPLETED:
+        armed = [deadline_timer(key, kind, at).name for kind, at in instants(run).items()]
+        ports.timers.cancel(armed)
+    return run.sla_verdict
+
+
+def _decide(run: Run, config: Config, now: datetime) -> Write | None:
+    if run.status is not Status.COMPLETED or run.completed_at is None:
+        return None
+    due = instants(run)
+    breaches = [(at, kind) for kind, at in due.items() if kind in BREACHES]
+    if run.sla_verdict is not None or not breaches:
+        return None
+    passed = [kind for at, kind in sorted(breaches) if run.completed_at >= at]
+    if passed:
+        noted = run.changed(
+            now, sla_verdict=SlaVerdict.BREACHED, sla_told=(*run.sla_told, passed[0])
+        )
+        return Write(noted, deadline_events(passed[0], run.key, due, run, config, now))
+    breach_at = min(breaches)[0]
+    noted = run.changed(now, sla_verdict=SlaVerdict.MET)
+    events = about_run(
+        EventType.SLA_MET,
+        noted,
+        config.pipeline,
+        f"done {int((breach_at - run.completed_at).total_seconds() // 60)} minutes before its deadline",
+        parts=(),
+        breachAt=spell(breach_at),
+        completedAt=spell(run.completed_at),
+        marginSeconds=int((breach_at - run.completed_at).total_seconds()),
+        warned=any(kind in WARNINGS for kind in run.sla_told),
+    )
+    return Write(noted, events)
