@@ -60,7 +60,9 @@ def main() -> None:
     for name, limit in TARGETS_MS.items():
         found = figures[name]["p50"]
         verdict = "reached" if found <= limit else "MISSED"
-        print(f"{name}: {found:.0f} ms (p95 {figures[name]['p95']:.0f}), at most {limit}: {verdict}")
+        print(
+            f"{name}: {found:.0f} ms (p95 {figures[name]['p95']:.0f}), at most {limit}: {verdict}"
+        )
 
 
 def _validate(files: int, runs: int) -> list[float]:

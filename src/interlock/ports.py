@@ -496,3 +496,14 @@ class Ports:
     def lease(self) -> timedelta:
         """How long an attempt may take before the watchdog asks what became of it."""
         return self.execution_timeout + LEASE_MARGIN
+
+
+class Sink(Protocol):
+    """A channel to people."""
+
+    def send(self, event: Event, thread: str | None) -> str:
+        """Post an event, as a reply when there is a thread. Returns what names the message there.
+
+        Raises TransientError when trying again may work.
+        """
+        ...

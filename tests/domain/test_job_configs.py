@@ -54,7 +54,7 @@ def test_addresses_that_a_request_may_go_to(url: str) -> None:
     "url",
     [
         "",
-        "a",
+        "etl.example",
         "ftp://a",
         "http:///x",
         "file:///etc/passwd",

@@ -14,7 +14,10 @@ TRIGGER = "trigger: {key: a, check: exists}"
         ("{crn: 0 8 * * *}", [("schedule.cron", "missing"), ("schedule.crn", "unknown_key")]),
         ("{cron: 5}", [("schedule.cron", "wrong_type")]),
         # a trigger is a sensor or a pipeline
-        ("{trigger: {}}", [("schedule.trigger.check", "missing"), ("schedule.trigger.key", "missing")]),
+        (
+            "{trigger: {}}",
+            [("schedule.trigger.check", "missing"), ("schedule.trigger.key", "missing")],
+        ),
         ("{trigger: {pipeline: other}}", []),
         ("{trigger: {pipeline: other, hours: all}}", []),
         ("{trigger: {pipeline: other, hours: some}}", [("schedule.trigger.hours", "bad_value")]),
@@ -60,6 +63,7 @@ TRIGGER = "trigger: {key: a, check: exists}"
             [("schedule.include", "conflict"), ("schedule.include.dates[0]", "bad_value")],
         ),
         ("{cron: 0 8 * * *, include: 5}", [("schedule.include", "wrong_type")]),
+        ("{cron: 0 8 * *, include: {dates: [2026-01-31]}}", [("schedule.cron", "bad_value")]),
         # names
         (f"{{{TRIGGER}, calendar: nope}}", [("schedule.calendar", "bad_value")]),
         (

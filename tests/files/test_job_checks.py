@@ -106,7 +106,12 @@ def test_every_type_says_what_it_can_not_do_without(kind: JobType) -> None:
         ("command", "{command: [a, b c]}", "command", ["a", "b c"]),
         ("airflow", """{url: 'http://a', dagId: d, body: '{"n": 1}'}""", "body", {"n": 1}),
         ("databricks", "{workspaceUrl: 'https://a', jobId: '007'}", "jobId", 7),
-        ("databricks", "{workspaceUrl: 'https://a', jobId: 7, apiVersion: 2.1}", "apiVersion", "2.1"),
+        (
+            "databricks",
+            "{workspaceUrl: 'https://a', jobId: 7, apiVersion: 2.1}",
+            "apiVersion",
+            "2.1",
+        ),
         (
             "glue",
             "{jobName: a, arguments: {--a: 1, --b: true, --c: x, --d: 1.50, --e: no}}",
@@ -118,9 +123,7 @@ def test_every_type_says_what_it_can_not_do_without(kind: JobType) -> None:
         ("glue", "{jobName: a, queuing: yes}", "queuing", True),
     ],
 )
-def test_two_ways_of_writing_become_one(
-    kind: str, config: str, key: str, expected: object
-) -> None:
+def test_two_ways_of_writing_become_one(kind: str, config: str, key: str, expected: object) -> None:
     assert config_of(kind, config)[key] == expected
 
 

@@ -74,9 +74,7 @@ def test_a_quoted_scalar_is_always_text(text: str) -> None:
         ("oN", None),
     ],
 )
-def test_where_a_boolean_is_due_every_word_for_one_counts(
-    text: str, expected: bool | None
-) -> None:
+def test_where_a_boolean_is_due_every_word_for_one_counts(text: str, expected: bool | None) -> None:
     assert boolean(Scalar(text, plain=True)) is expected
 
 

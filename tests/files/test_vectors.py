@@ -20,7 +20,7 @@ _FILES = [
 
 
 def _vectors() -> list[Any]:
-    found = {}
+    found: dict[str, Any] = {}
     for file in _FILES:
         document = json.loads(file.read_text(), parse_float=Decimal)
         found |= {vector["id"]: vector for vector in document["vectors"]}

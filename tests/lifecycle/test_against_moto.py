@@ -64,10 +64,13 @@ class Raised(msgspec.Struct, frozen=True):
     @property
     def cause(self) -> str:
         """As the Lambda runtime reports it, and Step Functions hands it on."""
+        if self == TOO_LATE:
+            return ""
         told = {"errorType": self.error, "errorMessage": self.message}
         return json.dumps(told, separators=(",", ":"))
 
 
+TOO_LATE = Raised(asl.TIMEOUT)
 Answer = Raised | dict[str, Any]
 Script = Mapping[str, list[Answer]]
 
@@ -242,6 +245,18 @@ STORIES = {
         {**SUCCEEDED, "evaluate": [Raised("Lambda.TooManyRequestsException"), PASSED]},
         f"{POLLED} IsJobDone {ENDED}",
         pauses=(2, 10),
+    ),
+    "the evaluation takes too long": Story(  # a timeout is not tried again
+        {"evaluate": [TOO_LATE], "infra-failure": [finished("infra-failure")]},
+        "InitEvalLoop Evaluate MarkInfraFailure InfraFailure",
+        status="FAILED",
+        pauses=(),
+    ),
+    "the evaluation forgets to say how long to wait": Story(
+        {"evaluate": [{"current": True, "passed": False, "exhausted": False}]},
+        "InitEvalLoop Evaluate IsReady WaitInterval",
+        status="FAILED",
+        pauses=(),
     ),
     "the job can't be seen for a while": Story(
         {**SUCCEEDED, "check-job": [*BROKEN, job(event="success")]},
@@ -429,6 +444,8 @@ def answer_calls(handlers: Handlers, monkeypatch: pytest.MonkeyPatch) -> None:
     def invoke(parameters: Any, **_: Any) -> dict[str, Any]:
         payload = canonical.decode(parameters["Payload"])
         answer = handlers.ask(parameters["FunctionName"], payload)
+        if answer == TOO_LATE:
+            raise TimeoutError
         if isinstance(answer, Raised):
             return {"FunctionError": "Unhandled", "Payload": json.loads(answer.cause)}
         return {"Payload": answer}
@@ -459,6 +476,7 @@ def entered_in_moto(history: Any) -> Iterator[str]:
 
 def improvised(chance: random.Random) -> Script:
     """Enough answers of every kind for any way through; what is not asked for is left."""
+    trouble = chance.choice([0.1, 0.4, 0.8])
 
     def maybe(often: float = 0.5) -> bool:
         return chance.random() < often
@@ -466,29 +484,26 @@ def improvised(chance: random.Random) -> Script:
     def answers(answer: Any, count: int = 40) -> list[Answer]:
         return [
             Raised(chance.choice(["TransientError", "LaunchError", "KeyError"]))
-            if maybe(0.3)
+            if maybe(trouble)
             else answer()
             for _ in range(count)
         ]
 
     def polled() -> Answer:
-        event = chance.choice(["", "", "success", "fail", "timeout"])
-        spent, wait = maybe(0.2), chance.randrange(0, 61)
-        current, window = maybe(0.95), chance.randrange(1, 120)
         return job(
-            current=current,
+            current=maybe(0.95),
             launched=maybe(0.9),
-            event=event,
-            exhausted=spent,
-            waitSeconds=wait,
-            pollWindowSeconds=window,
+            event=chance.choice(["", "", "success", "fail", "timeout"]),
+            exhausted=maybe(0.2),
+            waitSeconds=chance.randrange(0, 61),
+            pollWindowSeconds=chance.randrange(1, 120),
             armSla=maybe(),
         )
 
     def looked() -> Answer:
         return evaluated(
             current=maybe(0.95),
-            passed=maybe(0.4),
+            passed=maybe(0.7),
             exhausted=maybe(0.2),
             waitSeconds=chance.randrange(0, 301),
             elapsedSeconds=chance.randrange(0, 7200),

@@ -26,12 +26,13 @@ def closing_dates(
     """The watched dates whose trigger deadline lies in `since < closes_at <= until`."""
     since, until = within_calendar(since), within_calendar(until)
     if schedule.trigger is None or schedule.trigger.deadline is None:
-        return
+        return iter(())
     text, zone = schedule.trigger.deadline, zones.zone(schedule.timezone)
-    for watched in _dates_around(text, zone, schedule, calendars, since, until):
-        at = closes_at(schedule, Label.parse(watched.date))
-        if at is not None and since < at <= until:
-            yield watched, at
+    return (
+        (watched, at)
+        for watched in _dates_around(text, zone, schedule, calendars, since, until)
+        if (at := closes_at(schedule, Label.parse(watched.date))) and since < at <= until
+    )
 
 
 def sla_dates(
@@ -44,13 +45,18 @@ def sla_dates(
     """The watched dates with a warning or a breach by the clock in `since < instant <= until`."""
     since, until = within_calendar(since), within_calendar(until)
     if sla.deadline is None:
-        return
+        return iter(())
     latest = within_calendar(shifted(until, _longest_lead(schedule, sla)))
     zone = sla_zone(schedule, sla)
-    for watched in _dates_around(sla.deadline, zone, schedule, calendars, since, latest):
-        due = deadlines(schedule, sla, Label.parse(watched.date), calendars=calendars)
-        if any(at and since < at <= until for at in (due.warning_at, due.breach_at)):
-            yield watched, due
+    due = (
+        (watched, deadlines(schedule, sla, Label.parse(watched.date), calendars=calendars))
+        for watched in _dates_around(sla.deadline, zone, schedule, calendars, since, latest)
+    )
+    return ((watched, moments) for watched, moments in due if _has_moment(moments, since, until))
+
+
+def _has_moment(due: Deadlines, since: datetime, until: datetime) -> bool:
+    return any(at and since < at <= until for at in (due.warning_at, due.breach_at))
 
 
 def _longest_lead(schedule: Schedule, sla: Sla) -> timedelta:

@@ -12,7 +12,7 @@ import msgspec
 
 from interlock.domain import duration
 from interlock.domain.admission import Admission, Ignore
-from interlock.domain.deadline import closing_dates, sla_dates
+from interlock.domain.due_dates import closing_dates, sla_dates
 from interlock.domain.opening import instants
 from interlock.domain.partition import Label, instant_of
 from interlock.domain.pipeline import Pipeline, Schedule

@@ -35,6 +35,8 @@ RUN_NAMES = frozenset({"PIPELINE", "SCHEDULE", "DATE", "HOUR", "LABEL", "RUN_ID"
 JOB_RUN_ID = "JOB_RUN_ID"
 
 LONGEST_URL = 2048
+#: What Linux takes as one argument.
+LONGEST_COMMAND = 128 * 1024
 
 #: Where clouds hand out credentials. No setting admits these.
 FORBIDDEN_ADDRESSES = frozenset(
@@ -138,6 +140,8 @@ def check_header_value(text: str) -> None:
 
 def argv(text: str) -> list[str]:
     """A command line, split by POSIX quoting rules. No shell ever sees it."""
+    if len(text) > LONGEST_COMMAND:
+        raise ValueError(f"a command line has at most {LONGEST_COMMAND} characters")
     try:
         words = shlex.split(text)
     except ValueError as error:

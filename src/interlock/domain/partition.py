@@ -22,6 +22,9 @@ _LABEL = re.compile(
 _FIRST_WALL = datetime(1, 1, 2)  # noqa: DTZ001 - a wall clock has no zone
 _LAST_WALL = datetime(9999, 12, 30)  # noqa: DTZ001
 
+_FIRST_SEARCHED = datetime(1, 2, 1, tzinfo=UTC)
+_LAST_SEARCHED = datetime(9999, 12, 1, tzinfo=UTC)
+
 
 class Grain(IntEnum):
     """How fine a label is; a finer grain is the greater one."""
@@ -82,13 +85,13 @@ def utc(instant: datetime) -> datetime:
 
 
 def within_calendar(instant: datetime) -> datetime:
-    """The nearest instant, in UTC, that every zone can show."""
-    return min(max(utc(instant), _FIRST_WALL.replace(tzinfo=UTC)), _LAST_WALL.replace(tzinfo=UTC))
+    """The nearest instant, in UTC, with a month of calendar on either side to search in."""
+    return min(max(utc(instant), _FIRST_SEARCHED), _LAST_SEARCHED)
 
 
 def label_at(instant: datetime, zone: ZoneInfo, grain: Grain) -> Label:
     """The label that an instant belongs to."""
-    local = instant.astimezone(zone)
+    local = utc(instant).astimezone(zone)
     return Label(
         local.date(),
         local.hour if grain >= Grain.HOUR else None,

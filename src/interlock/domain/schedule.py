@@ -109,7 +109,7 @@ def watched_dates(
     A sensor-driven schedule has no due moments: its days, or its hours when the deadline in
     question is `:MM`, count by their first instant.
     """
-    zone = zones.zone(schedule.timezone)
+    since, until, zone = utc(since), utc(until), zones.zone(schedule.timezone)
     if not sensor_driven(schedule):
         return (_watched(moment, zone) for moment in occurrences(schedule, calendars, since, until))
     return (
@@ -157,8 +157,8 @@ def _moments(schedule: Schedule, since: datetime, until: datetime) -> Iterator[O
 def _inclusions(schedule: Schedule, since: datetime, until: datetime) -> Iterator[Occurrence]:
     listed = () if schedule.include is None else schedule.include.dates
     reach = timedelta(days=schedule.offset + 3)
-    earliest = shifted(since, -reach).date().isoformat()
-    latest = shifted(until, _DAY).date().isoformat()
+    earliest = (since - reach).date().isoformat()
+    latest = (until + _DAY).date().isoformat()
     for text in sorted({text for text in listed if earliest <= text <= latest}):
         day = date.fromisoformat(text)
         due_at = _included_at(schedule, day)
@@ -182,7 +182,7 @@ def _at(schedule: Schedule, day: date, clock: str, days: int = 0) -> datetime:
 
 def _first_moment(schedule: Schedule, since: datetime, until: datetime) -> Occurrence | None:
     """Most crons fire within a day, and a day is cheap to look at."""
-    near = min(until, shifted(since, _DAY))
+    near = min(until, since + _DAY)
     return next(_moments(schedule, since, near), None) or next(
         _moments(schedule, near, until), None
     )

@@ -69,7 +69,7 @@ def check_trigger(trigger: Trigger, at: At) -> None:
     """A trigger is a sensor or another pipeline, never both."""
     if trigger.pipeline is None:
         _check_sensor_trigger(trigger, at)
-    elif trigger.key is not None and known(trigger.pipeline):
+    elif trigger.key is not None and known(trigger.key, trigger.pipeline):
         at.error("pipeline", Kind.CONFLICT, "a trigger has a key or a pipeline, not both")
 
 
@@ -101,7 +101,7 @@ def check_schedule(schedule: Schedule, at: At) -> None:
     """Something opens its runs, and cron and dates don't contradict each other."""
     if schedule.cron is None and schedule.trigger is None and schedule.include is None:
         at.error("cron", Kind.MISSING, "a schedule needs a cron, a trigger or include")
-    elif schedule.cron is not None and schedule.include is not None and known(schedule.include):
+    elif None not in (schedule.cron, schedule.include) and known(schedule.cron, schedule.include):
         at.error("include", Kind.CONFLICT, "cron and include exclude each other")
 
 

@@ -43,7 +43,6 @@ class _Written:
 
     def __init__(self, config: StoredPipeline) -> None:
         self._calendars = config.calendars if known(config.calendars) else {}
-        self.holidays_until = config.holidays_until
 
     def calendar(self, name: str) -> Calendar:
         calendar = self._calendars.get(name)

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from datetime import date
 from functools import lru_cache
 
-from interlock.domain import duration, job_configs, job_forms, pipeline, zones
+from interlock.domain import duration, job_configs, job_forms, pipeline, timestamp, zones
+from interlock.domain.partition import Label
 from interlock.domain.schedule import check_cron
 from interlock.files.problem import printable, quoted
 
@@ -90,6 +91,15 @@ def _variable_value(text: str) -> None:
     job_forms.check_secrets(text)
 
 
+def _instant(text: str) -> None:
+    if timestamp.instant(text) is None:
+        raise ValueError(f"{quoted(text)} is not an instant such as 2026-03-03T08:00:00Z")
+
+
+def _when(text: str) -> None:
+    duration.seconds(text) if text.startswith("+") else _instant(text)
+
+
 FORMS: dict[str, Form] = {
     "pipeline id": _matching(
         pipeline.PIPELINE_ID,
@@ -106,6 +116,9 @@ FORMS: dict[str, Form] = {
     "date": _date,
     "time zone": zones.zone,
     "cron": check_cron,
+    "instant": _instant,
+    "when": _when,
+    "label": Label.parse,
     "calendar": _one_line,
     "country": _matching(_COUNTRY, "a country code such as US or DE-BY"),
     "name": _one_line,

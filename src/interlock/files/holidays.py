@@ -8,6 +8,7 @@ from datetime import date
 from functools import lru_cache
 from types import ModuleType
 from typing import Any
+from warnings import catch_warnings
 
 from interlock.domain.pipeline import Calendar, Schedule, holiday_calendar
 from interlock.errors import ConfigError
@@ -38,7 +39,7 @@ def named_calendars(
 
 @lru_cache(maxsize=512)
 def country_calendar(country: str, year: int) -> Calendar:
-    """The holidays from the year before to ten years ahead.
+    """The holidays from the year before to ten years ahead, as far as the library knows them.
 
     Raises ValueError for an unknown country, ConfigError when the library is not installed.
     """
@@ -49,15 +50,11 @@ def country_calendar(country: str, year: int) -> Calendar:
     return Calendar(name=holiday_calendar(country), dates=dates)
 
 
-def last_day(year: int) -> str:
-    """The last day that the calendars of a year know about."""
-    return f"{min(9999, year + _YEARS_AHEAD):04}-12-31"
-
-
 def _days(code: str, subdivision: str | None, years: range) -> Iterable[date]:
     library: Any = _library()
     try:
-        found: Iterable[date] = library.country_holidays(code, subdiv=subdivision, years=years)
+        with catch_warnings(action="ignore"):  # of a country whose holidays end before the years do
+            found: Iterable[date] = library.country_holidays(code, subdiv=subdivision, years=years)
     except (NotImplementedError, KeyError):
         name = code if subdivision is None else f"{code}-{subdivision}"
         raise ValueError(f"no holidays are known for {name}") from None

@@ -12,7 +12,7 @@ from interlock.files.problem import Kind, Path, printable
 from interlock.files.reading import At
 from interlock.files.scalars import meaning
 
-Warning_ = tuple[Path, Kind, str]
+Remark = tuple[Path, Kind, str]
 
 _SECRET_NAME = re.compile(r"authorization|token|key|secret", re.IGNORECASE)
 #: Has "key" in its name and is none.
@@ -23,7 +23,7 @@ _OURS_IN_GLUE = ("--par_day", "--par_hour", "--interlock_token")
 _URLS = ("url", "statusUrl", "cancelUrl", "workspaceUrl")
 
 
-def job_warnings(file: PipelineFile, at: At) -> Iterator[Warning_]:
+def job_warnings(file: PipelineFile, at: At) -> Iterator[Remark]:
     """Of the config as it was written, so that every warning has its place."""
     for path, text in _texts(at):
         yield from _odd_names(path, text, file)
@@ -43,7 +43,7 @@ def _texts(at: At) -> Iterator[tuple[Path, str]]:
             yield path, value
 
 
-def _odd_names(path: Path, text: str, file: PipelineFile) -> Iterator[Warning_]:
+def _odd_names(path: Path, text: str, file: PipelineFile) -> Iterator[Remark]:
     for name in dict.fromkeys(job_forms.names_in(text)):
         shown = printable(name)
         if name == job_forms.JOB_RUN_ID:
@@ -59,7 +59,7 @@ def _odd_names(path: Path, text: str, file: PipelineFile) -> Iterator[Warning_]:
             yield path, Kind.BAD_VALUE, message
 
 
-def _literal_secrets(at: At) -> Iterator[Warning_]:
+def _literal_secrets(at: At) -> Iterator[Remark]:
     headers = at.given("headers")
     for name, value in headers.items.items() if isinstance(headers, Map) else ():
         if name.lower() in _NO_SECRET or not _SECRET_NAME.search(name):
@@ -75,7 +75,7 @@ def _is_replaced(text: str) -> bool:
     )
 
 
-def _odd_addresses(at: At) -> Iterator[Warning_]:
+def _odd_addresses(at: At) -> Iterator[Remark]:
     has_secret = any("secret://" in text for _, text in _texts(at))
     for key in _URLS:
         node = at.given(key)
@@ -91,7 +91,7 @@ def _odd_addresses(at: At) -> Iterator[Warning_]:
             yield (*at.path, key), Kind.BAD_VALUE, message
 
 
-def _overridden(at: At) -> Iterator[Warning_]:
+def _overridden(at: At) -> Iterator[Remark]:
     arguments = at.given("arguments")
     for name in _OURS_IN_GLUE if isinstance(arguments, Map) else ():
         if name in arguments.items:  # type: ignore[union-attr]

@@ -1,6 +1,6 @@
 """Loaded: what came of reading one pipeline, and the reading itself, whatever form it came in."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import msgspec
@@ -56,12 +56,12 @@ def load(
     written = read_whole(kind, node, reading)
     if written is None:
         return Loaded(None, tuple(reading.problems))
-    at, calendars = At(reading, node, ()), library(written)
+    at = At(reading, node, ())
     check_pipeline(written, at)
-    named = check_calendars(written, calendars, at)
+    calendars = check_calendars(written, library(written), at)
     pipeline = None
     if reading.is_sound:
-        pipeline = _assembled(written, named, calendars)
+        pipeline = _assembled(written, calendars)
         warn(written, at)
     waits_for = tuple(_mention(upstream, path, at) for path, upstream in upstreams(written))
     return Loaded(pipeline, in_order(reading.problems), _own_id(written, at), waits_for)
@@ -94,10 +94,7 @@ def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     return tuple(sorted(problems, key=lambda problem: (problem.line, problem.column)))
 
 
-def _assembled(
-    written: PipelineFile, calendars: Mapping[str, Calendar], library: Library
-) -> Pipeline:
-    holidays = any(name.startswith(holiday_calendar("")) for name in calendars)
+def _assembled(written: PipelineFile, calendars: dict[str, Calendar]) -> Pipeline:
     return Pipeline(
         pipeline=written.pipeline,
         schedules=tuple(schedule for _, schedule in placed_schedules(written)),
@@ -106,9 +103,15 @@ def _assembled(
         sla=written.sla,
         post_run=written.post_run,
         dry_run=written.dry_run,
-        calendars=dict(calendars),
-        holidays_until=library.holidays_until if holidays else None,
+        calendars=calendars,
+        holidays_until=_holidays_until(calendars.values()),
     )
+
+
+def _holidays_until(calendars: Iterable[Calendar]) -> str | None:
+    """The end of the last year for which every country's holidays are written in."""
+    countries = (each for each in calendars if each.name.startswith(holiday_calendar("")))
+    return min((f"{max(each.dates)[:4]}-12-31" for each in countries if each.dates), default=None)
 
 
 def _own_id(written: PipelineFile, at: At) -> Mention | None:

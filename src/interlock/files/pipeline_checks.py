@@ -18,11 +18,6 @@ from interlock.files.reading import At, known
 class Library(Protocol):
     """Where the calendars of a pipeline come from. Each raises ValueError for an unknown name."""
 
-    @property
-    def holidays_until(self) -> str | None:
-        """The last day for which holidays are known; None when that is nobody's business."""
-        ...
-
     def calendar(self, name: str) -> Calendar: ...
 
     def holidays(self, country: str) -> Calendar: ...
@@ -95,11 +90,10 @@ def _look_up(
 def _check_either(file: PipelineFile, at: At) -> None:
     if file.schedule is None and file.schedules is None:
         at.error("schedule", Kind.MISSING, "a pipeline needs a schedule, or schedules")
-    elif file.schedule is not None and file.schedules is not None:
-        if known(file.schedules):
-            at.error("schedules", Kind.CONFLICT, "schedule and schedules exclude each other")
-    elif file.schedules == ():
+    elif file.schedule is None and file.schedules == ():
         at.error("schedules", Kind.MISSING, "the list is empty")
+    elif None not in (file.schedule, file.schedules) and known(file.schedule, file.schedules):
+        at.error("schedules", Kind.CONFLICT, "schedule and schedules exclude each other")
 
 
 def _check_ids(file: PipelineFile, at: At) -> None:

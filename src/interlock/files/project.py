@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from interlock.domain.pipeline import Calendar, Pipeline
+from interlock.files.cascade import knotted, reach
 from interlock.files.loaded import Loaded, Mention, in_order, unreadable
 from interlock.files.nodes import Unreadable
 from interlock.files.problem import Kind, Problem, printable, spell
@@ -161,46 +162,14 @@ def _check_upstreams(found: Sequence[_Found]) -> None:
 
 def _check_cycles(found: Sequence[_Found]) -> None:
     """Nobody waits, by way of others, for itself."""
-    waits = _knotted(
+    waits = knotted(
         {each.id: {up.id for up in each.loaded.upstreams} for each in found if each.id is not None}
     )
     for each in found:
         for upstream in each.loaded.upstreams if each.id in waits else ():
-            if upstream.id != each.id and each.id in _reach(upstream.id, waits):
+            if upstream.id != each.id and each.id in reach(upstream.id, waits):
                 message = f"{upstream.id} waits, perhaps by way of others, for {each.id}"
                 each.error(upstream, Kind.CONFLICT, message)
-
-
-Waits = dict[str, set[str]]
-
-
-def _knotted(waits: Waits) -> Waits:
-    """What is left when whoever waits for nobody is taken away, again and again."""
-    left = {name: ups & waits.keys() for name, ups in waits.items()}
-    waiting: dict[str, list[str]] = {}
-    for name, ups in left.items():
-        for up in ups:
-            waiting.setdefault(up, []).append(name)
-    free = [name for name, ups in left.items() if not ups]
-    while free:
-        done = free.pop()
-        del left[done]
-        for name in waiting.get(done, ()):
-            left[name].discard(done)
-            if not left[name]:
-                free.append(name)
-    return left
-
-
-def _reach(start: str, waits: Waits) -> set[str]:
-    """Everything that a pipeline waits for, directly or not."""
-    reached: set[str] = set()
-    ahead = [start]
-    while ahead:
-        new = waits.get(ahead.pop(), set()) - reached
-        reached |= new
-        ahead += new
-    return reached
 
 
 def _project(

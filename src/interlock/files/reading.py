@@ -8,6 +8,7 @@ from interlock.files.problem import Kind, Path, Problem, Severity, printable, sp
 from interlock.files.scalars import is_nothing
 
 _LONGEST_MESSAGE = 400
+MOST_SUGGESTIONS = 50
 
 
 class _Broken:
@@ -36,7 +37,7 @@ class Reading:
     def __init__(self, file: str = "", checks: Mapping[type, "Check"] | None = None) -> None:
         self.problems: list[Problem] = []
         self.checks = checks or {}
-        self.suggestions_left = 50
+        self._suggestions_left = MOST_SUGGESTIONS
         self._file = file
         self._errors: set[Path] = set()
 
@@ -53,6 +54,11 @@ class Reading:
 
     def warn(self, path: Path, root: Node, kind: Kind, message: str, hint: str = "") -> None:
         self._note(path, find(root, path), kind, message, hint, Severity.WARNING)
+
+    def may_suggest(self) -> bool:
+        """Whether to look for what was meant: that is slow, and a file may hold only nonsense."""
+        self._suggestions_left -= 1
+        return self._suggestions_left >= 0
 
     def _note(
         self, path: Path, place: Node, kind: Kind, message: str, hint: str, severity: Severity

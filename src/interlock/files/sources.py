@@ -35,9 +35,9 @@ def find_sources(paths: Iterable[str | Path]) -> list[Source]:
     found: dict[str, Source] = {}
     for path in map(Path, paths):
         for source in _sources(path):
-            known = found.get(os.path.realpath(source.path))
-            if known is None or (source.is_whole and not known.is_whole):
-                found[os.path.realpath(source.path)] = source
+            place = _place(source.path)
+            if place not in found or (source.is_whole and not found[place].is_whole):
+                found[place] = source
     return sorted(found.values(), key=lambda source: (not source.is_calendar, str(source.path)))
 
 
@@ -56,6 +56,14 @@ def read_source(path: Path) -> bytes:
             raise
         reason = getattr(error, "strerror", None) or str(error)
         raise Unreadable(f"can't be read: {reason.lower()}") from None
+
+
+def _place(path: Path) -> str:
+    """The same for every way to one file."""
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):
+        return str(path)
 
 
 def _sources(path: Path) -> Iterator[Source]:

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 from interlock.domain.pipeline import Calendar, holiday_calendar
 from interlock.files.authored import PipelineFile
-from interlock.files.holidays import country_calendar, last_day
+from interlock.files.holidays import country_calendar
 from interlock.files.loaded import Loaded, in_order, load, read_whole, unreadable
-from interlock.files.nodes import Unreadable
+from interlock.files.nodes import Node, Unreadable
 from interlock.files.problem import Kind, Problem, quoted
 from interlock.files.reading import At, Reading, known
 from interlock.files.yaml_nodes import parse
@@ -27,6 +27,13 @@ def load_text(
         node = parse(text)
     except Unreadable as error:
         return Loaded(None, (unreadable(error, file),))
+    return load_node(node, file, calendars, year)
+
+
+def load_node(
+    node: Node, file: str = "", calendars: Sequence[Calendar] = (), year: int | None = None
+) -> Loaded:
+    """Read a pipeline that stands inside another document."""
     shelf = _Shelf(calendars, this_year() if year is None else year)
     return load(node, PipelineFile, lambda _: shelf, file)
 
@@ -59,10 +66,6 @@ class _Shelf:
     def __init__(self, calendars: Sequence[Calendar], year: int) -> None:
         self._calendars = {calendar.name: calendar for calendar in calendars}
         self._year = year
-
-    @property
-    def holidays_until(self) -> str:
-        return last_day(self._year)
 
     def calendar(self, name: str) -> Calendar:
         if name not in self._calendars:

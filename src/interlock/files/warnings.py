@@ -19,7 +19,7 @@ EXECUTION_TIMEOUT = timedelta(hours=4)
 MOST_TURNS = 1500
 
 #: Where, what kind, and the sentence.
-Warning_ = tuple[Path, Kind, str]
+Remark = tuple[Path, Kind, str]
 
 
 def warn(file: PipelineFile, at: At) -> None:
@@ -36,7 +36,7 @@ def turns(evaluation: Evaluation) -> float:
     return duration.parse(evaluation.window) / evaluation.every
 
 
-def _schedule_warnings(file: PipelineFile) -> Iterator[Warning_]:
+def _schedule_warnings(file: PipelineFile) -> Iterator[Remark]:
     for path, schedule in placed_schedules(file):
         for find in _OF_SCHEDULES:
             for inner, kind, message in find(schedule):
@@ -44,7 +44,7 @@ def _schedule_warnings(file: PipelineFile) -> Iterator[Warning_]:
         yield from _long_wait(file, path, schedule)
 
 
-def _long_wait(file: PipelineFile, path: Path, schedule: Schedule) -> Iterator[Warning_]:
+def _long_wait(file: PipelineFile, path: Path, schedule: Schedule) -> Iterator[Remark]:
     longest = duration.parse(schedule.evaluation.window) + file.job.poll_window
     if longest > EXECUTION_TIMEOUT:
         yield (
@@ -55,7 +55,7 @@ def _long_wait(file: PipelineFile, path: Path, schedule: Schedule) -> Iterator[W
         )
 
 
-def _odd_interval(schedule: Schedule) -> Iterator[Warning_]:
+def _odd_interval(schedule: Schedule) -> Iterator[Remark]:
     where = ("evaluation", "interval")
     if turns(schedule.evaluation) > MOST_TURNS:
         yield where, Kind.OUT_OF_RANGE, f"more than {MOST_TURNS} evaluations fit into the window"
@@ -65,7 +65,7 @@ def _odd_interval(schedule: Schedule) -> Iterator[Warning_]:
         yield where, Kind.OUT_OF_RANGE, "an interval under 1m costs more than it tells"
 
 
-def _odd_trigger(schedule: Schedule) -> Iterator[Warning_]:
+def _odd_trigger(schedule: Schedule) -> Iterator[Remark]:
     trigger = schedule.trigger
     if trigger is None:
         return
@@ -77,7 +77,7 @@ def _odd_trigger(schedule: Schedule) -> Iterator[Warning_]:
         yield from _odd_key(trigger.key, ("trigger", "key"))
 
 
-def _odd_trigger_deadline(schedule: Schedule) -> Iterator[Warning_]:
+def _odd_trigger_deadline(schedule: Schedule) -> Iterator[Remark]:
     deadline = None if schedule.trigger is None else schedule.trigger.deadline
     where = ("trigger", "deadline")
     if deadline is None or not is_daily(schedule):
@@ -88,7 +88,7 @@ def _odd_trigger_deadline(schedule: Schedule) -> Iterator[Warning_]:
         yield where, Kind.CONFLICT, f"{deadline} is before the cron fires"
 
 
-def _never_runs(schedule: Schedule) -> Iterator[Warning_]:
+def _never_runs(schedule: Schedule) -> Iterator[Remark]:
     exclude = schedule.exclude
     if exclude is None:
         return
@@ -99,7 +99,7 @@ def _never_runs(schedule: Schedule) -> Iterator[Warning_]:
         yield ("exclude", "dates"), Kind.CONFLICT, "every included date is excluded"
 
 
-def _rule_warnings(file: PipelineFile) -> Iterator[Warning_]:
+def _rule_warnings(file: PipelineFile) -> Iterator[Remark]:
     rules = file.validation.rules
     yield from _odd_rules(rules, ("validation", "rules"))
     if file.validation.trigger is Mode.ALL:
@@ -109,26 +109,26 @@ def _rule_warnings(file: PipelineFile) -> Iterator[Warning_]:
         yield from _contradicting(file.post_run.rules, ("postRun", "rules"))
 
 
-def _odd_rules(rules: Sequence[Rule], path: Path) -> Iterator[Warning_]:
+def _odd_rules(rules: Sequence[Rule], path: Path) -> Iterator[Remark]:
     for position, rule in enumerate(rules):
         yield from _odd_key(rule.key, (*path, position, "key"))
         if rule.check is Check.EXISTS and rule.value is not None:
             yield (*path, position, "value"), Kind.CONFLICT, "exists compares with nothing"
 
 
-def _odd_key(key: str, path: Path) -> Iterator[Warning_]:
+def _odd_key(key: str, path: Path) -> Iterator[Remark]:
     base, period = split_key(key)
     if period is not None:
         yield path, Kind.BAD_VALUE, f"only one period can ever match; the key alone is {base}"
 
 
-def _contradicting(rules: Sequence[Rule], path: Path) -> Iterator[Warning_]:
+def _contradicting(rules: Sequence[Rule], path: Path) -> Iterator[Remark]:
     for first, second in contradictions(rules):
         message = f"can't hold together with rule [{first}] on the same field"
         yield (*path, second), Kind.CONFLICT, message
 
 
-def _sla_warnings(file: PipelineFile) -> Iterator[Warning_]:
+def _sla_warnings(file: PipelineFile) -> Iterator[Remark]:
     sla = file.sla
     if sla is None or sla.deadline is None:
         return
@@ -154,7 +154,7 @@ def _precedes_cron(clock: str, schedule: Schedule) -> bool:
     return minute.isdigit() and hour.isdigit() and clock <= f"{int(hour):02}:{int(minute):02}"
 
 
-_OF_SCHEDULES: tuple[Callable[[Schedule], Iterator[Warning_]], ...] = (
+_OF_SCHEDULES: tuple[Callable[[Schedule], Iterator[Remark]], ...] = (
     _odd_interval,
     _odd_trigger,
     _odd_trigger_deadline,

@@ -6,11 +6,11 @@ from interlock.domain import duration
 from interlock.domain.run import OpenedBy, RunKey
 from interlock.domain.schedule import occurrences
 from interlock.ports import Config, Ports
-from interlock.usecases.arm_cron import arm_cron
+from interlock.usecases.arm_cron import arm_cron, fires
 from interlock.usecases.open_run import open_run
 
 
-def fire_cron(pipeline_id: str, schedule_id: str, date: str, ports: Ports) -> None:
+def fire_cron(pipeline_id: str, schedule_id: str, ports: Ports) -> None:
     """A fire opens the run of its date, or finds it open. After downtime, each missed moment that is
     not older than its evaluation window is fired late; the watchdog reports the others.
     """
@@ -26,7 +26,7 @@ def fire_cron(pipeline_id: str, schedule_id: str, date: str, ports: Ports) -> No
 def _open_due(config: Config, schedule_id: str, now: datetime, ports: Ports) -> None:
     pipeline = config.pipeline
     schedule = next((s for s in pipeline.schedules if s.id == schedule_id), None)
-    if schedule is None:
+    if schedule is None or not fires(schedule):
         return
     window = duration.parse(schedule.evaluation.window)
     since = max(now - window, config.active_since)

@@ -100,9 +100,11 @@ class SqliteChanges:
     def retry_parked(self, now: datetime) -> int:
         """Have everything that is parked tried again at once, as if for the first time; how many."""
         return self._database.write(
-            lambda connection: connection.execute(
-                "UPDATE dead_changes SET next_try_at = ?, tries = 0", (micros(now),)
-            ).rowcount
+            lambda connection: (
+                connection.execute(
+                    "UPDATE dead_changes SET next_try_at = ?, tries = 0", (micros(now),)
+                ).rowcount
+            )
         )
 
 

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Protocol, Self, TypeVar
 
 from interlock.adapters.local import connections, schema
-from interlock.adapters.local.failures import meaning
+from interlock.adapters.local.failures import raise_meaning
 from interlock.adapters.local.migrations import migrate
 from interlock.adapters.local.readers import Readers
 from interlock.adapters.local.shared import SharedConnection
@@ -43,7 +43,7 @@ class Database:
         try:
             self._home = _opened(self.name, scripts)
         except sqlite3.Error as error:
-            raise meaning(error, self.name) or error from error
+            raise_meaning(error, self.name)
 
     @property
     def path(self) -> Path | None:
@@ -55,7 +55,7 @@ class Database:
         try:
             answer = self._home.write(unit)
         except sqlite3.Error as error:
-            raise meaning(error, self.name) or error from error
+            raise_meaning(error, self.name)
         if self.after_commit is not None:
             self.after_commit()
         return answer
@@ -65,7 +65,7 @@ class Database:
         try:
             return self._home.read(query)
         except sqlite3.Error as error:
-            raise meaning(error, self.name) or error from error
+            raise_meaning(error, self.name)
 
     def close(self) -> None:
         """Finish what was begun and let go of the file. Closing twice is closing once."""

@@ -1,8 +1,9 @@
 """Failures: what a broken store means to its callers, and what its owner can do."""
 
 import sqlite3
+from typing import NoReturn
 
-from interlock.errors import InterlockError, TransientError, UnavailableError
+from interlock.errors import TransientError, UnavailableError
 
 #: The low byte of a result code is its kind; the rest says where it happened.
 _KIND = 0xFF
@@ -21,10 +22,12 @@ _REMEDIES = {
 }
 
 
-def meaning(error: sqlite3.Error, path: str) -> InterlockError | None:
-    """What to raise instead. None when the store is sound and the statement was wrong."""
+def raise_meaning(error: sqlite3.Error, path: str) -> NoReturn:
+    """In our own words, with a remedy; as it is when the store is sound and the statement was wrong."""
     kind = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & _KIND
     if kind in _BUSY:
-        return TransientError(f"{path} is in use: {error}")
+        raise TransientError(f"{path} is in use: {error}") from error
     remedy = _REMEDIES.get(kind)
-    return None if remedy is None else UnavailableError(f"{path}: {error}; {remedy}")
+    if remedy is None:
+        raise error
+    raise UnavailableError(f"{path}: {error}; {remedy}") from error

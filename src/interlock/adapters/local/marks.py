@@ -10,7 +10,8 @@ from interlock.adapters.local.rows import decoder, listed, micros
 from interlock.domain import canonical
 from interlock.domain.event import Event
 from interlock.domain.run import RunKey
-from interlock.ports import Baseline, Clock, SlaWatch
+from interlock.domain.sla import SlaWatch
+from interlock.ports import Baseline, Clock
 
 KEPT = timedelta(days=35)
 

@@ -188,8 +188,7 @@ def _replace_downstreams(connection: sqlite3.Connection, config: Config) -> None
     connection.execute("DELETE FROM downstreams WHERE pipeline = ?", (config.pipeline.id,))
     if not config.is_retired:
         connection.executemany(
-            "INSERT INTO downstreams (upstream, pipeline, schedule, whole_day)"
-            " VALUES (?, ?, ?, ?)",
+            "INSERT INTO downstreams (upstream, pipeline, schedule, whole_day) VALUES (?, ?, ?, ?)",
             _downstreams(config.pipeline),
         )
 
@@ -204,15 +203,17 @@ def _downstreams(pipeline: Pipeline) -> Iterator[tuple[str, str, str, int]]:
 
 def _bodies(connection: sqlite3.Connection, names: Iterable[str]) -> list[Any]:
     return connection.execute(
-        "SELECT id, active, active_hash, adopted_at, active_since, version, rejected_hash,"
+        "SELECT pipelines.id, active, active_hash, adopted_at, active_since, version, rejected_hash,"
         " retired_at, paused_since, paused_until, armed"
-        " FROM json_each(?) AS wanted CROSS JOIN pipelines ON id = wanted.value",
+        " FROM json_each(?) AS wanted CROSS JOIN pipelines ON pipelines.id = wanted.value",
         (listed(names),),
     ).fetchall()
 
 
 def _config(row: Sequence[Any]) -> Config:
-    name, active, active_hash, adopted, since, version, rejected, retired, paused, until, armed = row
+    name, active, active_hash, adopted, since, version, rejected, retired, paused, until, armed = (
+        row
+    )
     try:
         pipeline = _pipeline(active)
     except msgspec.DecodeError as error:

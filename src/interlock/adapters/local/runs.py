@@ -102,9 +102,7 @@ class SqliteRuns:
         )
         return [_run(text) for (text,) in rows]
 
-    def of_pipeline(
-        self, pipeline_id: str | None, since: str, until: str, limit: int
-    ) -> list[Run]:
+    def of_pipeline(self, pipeline_id: str | None, since: str, until: str, limit: int) -> list[Run]:
         """`until` includes the hours of that day."""
         place, given = ("", ()) if pipeline_id is None else ("pipeline = ? AND", (pipeline_id,))
         rows = self._database.read(

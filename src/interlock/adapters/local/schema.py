@@ -167,7 +167,7 @@ CREATE TABLE execution_log (
 CREATE TABLE alerts (
   id INTEGER PRIMARY KEY,
   sink TEXT NOT NULL, channel TEXT NOT NULL, event_id TEXT NOT NULL, thread TEXT NOT NULL,
-  body TEXT NOT NULL, state TEXT NOT NULL, due_at INTEGER NOT NULL, lease_until INTEGER,
+  body TEXT NOT NULL, state TEXT NOT NULL, due_at INTEGER NOT NULL,
   tries INTEGER NOT NULL DEFAULT 0, error TEXT, receipt TEXT, settled_at INTEGER,
   UNIQUE (sink, channel, event_id)
 ) STRICT;
@@ -175,18 +175,21 @@ CREATE INDEX alerts_due ON alerts (due_at) WHERE state IN ('queued', 'sending');
 CREATE INDEX alerts_held ON alerts (due_at) WHERE state = 'held';
 CREATE INDEX alerts_in_line ON alerts (sink, channel, thread, id)
   WHERE state IN ('queued', 'sending');
+CREATE INDEX alerts_of_event ON alerts (event_id);
 CREATE INDEX alerts_settled ON alerts (settled_at) WHERE settled_at IS NOT NULL;
 
 CREATE TABLE threads (
   pipeline TEXT NOT NULL, schedule TEXT NOT NULL, date TEXT NOT NULL, channel TEXT NOT NULL,
-  thread_ts TEXT, claimed_by TEXT, claim_until INTEGER, version INTEGER NOT NULL,
-  thread TEXT NOT NULL, created_at INTEGER NOT NULL,
+  thread_ts TEXT, claimed_by TEXT NOT NULL, claim_until INTEGER NOT NULL,
+  state TEXT NOT NULL DEFAULT '', state_at INTEGER, first TEXT NOT NULL DEFAULT '',
+  count INTEGER NOT NULL DEFAULT 0, root_hash TEXT NOT NULL DEFAULT '',
+  created_at INTEGER NOT NULL, version INTEGER NOT NULL,
   PRIMARY KEY (pipeline, schedule, date, channel)
 ) STRICT;
 CREATE INDEX threads_by_time ON threads (created_at);
 
 CREATE TABLE paces (
-  channel TEXT PRIMARY KEY, next_at INTEGER NOT NULL, blocked_until INTEGER NOT NULL
+  channel TEXT PRIMARY KEY, next_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE tokens (

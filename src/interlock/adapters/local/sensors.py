@@ -16,6 +16,8 @@ _reading = decoder(Reading).decode
 
 #: A character after every character of a period.
 _AFTER = "~"
+#: No calendar goes further; a number beyond it is no time.
+_LAST_SECOND = 253_402_300_800
 _LIVE = "(expires_at IS NULL OR expires_at > ?)"
 
 
@@ -47,7 +49,7 @@ class SqliteSensors:
         rows = self._database.read(
             lambda connection: connection.execute(
                 "SELECT reading FROM json_each(?) AS wanted CROSS JOIN sensors"
-                f" ON pipeline = ? AND key = wanted.value WHERE {_LIVE}",
+                f" ON pipeline = ? AND sensors.key = wanted.value WHERE {_LIVE}",
                 (listed(keys), pipeline_id, micros(self._clock())),
             ).fetchall()
         )
@@ -109,9 +111,9 @@ def _remove(connection: sqlite3.Connection, pipeline_id: str, key: str, at: date
 
 def _expires_at(reading: Reading) -> int | None:
     ttl = reading.fields.get("ttl")
-    if isinstance(ttl, bool) or not isinstance(ttl, int | Decimal):
+    if not isinstance(ttl, int | Decimal) or not 0 <= ttl < _LAST_SECOND:
         return None
-    return int(ttl * 1_000_000) if abs(ttl) < 10**12 else None
+    return int(ttl * 1_000_000)
 
 
 def _compact(label: str) -> str:

@@ -25,8 +25,7 @@ class SharedConnection:
                 answer = unit(connection)
                 connection.execute("COMMIT")
             except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
+                _roll_back(connection)
                 raise
         return answer
 
@@ -37,3 +36,9 @@ class SharedConnection:
     def close(self) -> None:
         with self._lock:
             self._connection.close()
+
+
+def _roll_back(connection: sqlite3.Connection) -> None:
+    """Unless the store gave the transaction up by itself."""
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")

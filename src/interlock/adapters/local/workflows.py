@@ -14,7 +14,8 @@ import msgspec
 from interlock.adapters.local.database import Database
 from interlock.adapters.local.rows import instant, maybe_instant, maybe_micros, micros
 from interlock.domain import canonical
-from interlock.ports import Clock, EngineState, Wait
+from interlock.domain.guards import EngineState
+from interlock.ports import Clock, Wait
 
 RUNNING = "RUNNING"
 
@@ -90,9 +91,7 @@ class SqliteWorkflows:
     def wake(self, pipeline_id: str, waiting_for: Wait) -> None:
         """One that is being worked on may just have looked: its next such wait is cut short."""
         now = micros(self._clock())
-        self._database.write(
-            lambda connection: _wake(connection, pipeline_id, waiting_for, now)
-        )
+        self._database.write(lambda connection: _wake(connection, pipeline_id, waiting_for, now))
 
     def due(self, now: datetime, limit: int) -> list[str]:
         """The names of executions that want to be moved on."""
@@ -124,41 +123,45 @@ class SqliteWorkflows:
         """Keep it a while longer. False if it was lost meanwhile."""
         until = micros(now + lease)
         return self._database.write(
-            lambda connection: connection.execute(
-                "UPDATE executions SET wake_at = ?, lease_until = ?"
-                " WHERE name = ? AND version = ? AND lease_until IS NOT NULL",
-                (until, until, claimed.name, claimed.version),
-            ).rowcount
-            == 1
+            lambda connection: (
+                connection.execute(
+                    "UPDATE executions SET wake_at = ?, lease_until = ?"
+                    " WHERE name = ? AND version = ? AND lease_until IS NOT NULL",
+                    (until, until, claimed.name, claimed.version),
+                ).rowcount
+                == 1
+            )
         )
 
     def store(self, claimed: Claimed, progress: Progress) -> bool:
         """Store its next state and let go of it. False if it was lost meanwhile."""
         now = micros(self._clock())
-        return self._database.write(
-            lambda connection: _store(connection, claimed, progress, now)
-        )
+        return self._database.write(lambda connection: _store(connection, claimed, progress, now))
 
     def release(self, claimed: Claimed, wake_at: datetime) -> bool:
         """Let go of it as it is. False if it was lost meanwhile."""
         return self._database.write(
-            lambda connection: connection.execute(
-                "UPDATE executions SET wake_at = ?, lease_until = NULL, woken_for = NULL,"
-                " version = version + 1 WHERE name = ? AND version = ?",
-                (micros(wake_at), claimed.name, claimed.version),
-            ).rowcount
-            == 1
+            lambda connection: (
+                connection.execute(
+                    "UPDATE executions SET wake_at = ?, lease_until = NULL, woken_for = NULL,"
+                    " version = version + 1 WHERE name = ? AND version = ?",
+                    (micros(wake_at), claimed.name, claimed.version),
+                ).rowcount
+                == 1
+            )
         )
 
     def void_leases(self) -> int:
         """Whoever held them is gone; how many there were."""
         now = micros(self._clock())
         return self._database.write(
-            lambda connection: connection.execute(
-                "UPDATE executions SET wake_at = ?, lease_until = NULL, version = version + 1"
-                " WHERE lease_until IS NOT NULL",
-                (now,),
-            ).rowcount
+            lambda connection: (
+                connection.execute(
+                    "UPDATE executions SET wake_at = ?, lease_until = NULL, version = version + 1"
+                    " WHERE lease_until IS NOT NULL",
+                    (now,),
+                ).rowcount
+            )
         )
 
     def define(self, digest: str, text: str) -> None:
@@ -224,9 +227,7 @@ def _claim(connection: sqlite3.Connection, name: str, now: int, until: int) -> C
     )
 
 
-def _store(
-    connection: sqlite3.Connection, claimed: Claimed, progress: Progress, now: int
-) -> bool:
+def _store(connection: sqlite3.Connection, claimed: Claimed, progress: Progress, now: int) -> bool:
     wake_at, waiting_for = micros(progress.wake_at), progress.waiting_for
     done = connection.execute(
         "UPDATE executions SET definition = ?, snapshot = ?, status = ?, state = ?,"

@@ -103,7 +103,7 @@ class Writer:
         connection.execute("SAVEPOINT unit")
         try:
             work.answer = work.unit(connection)
-        except BaseException as error:  # noqa: BLE001 - its caller gets it, whatever it is
+        except BaseException as error:  # its caller gets it, whatever it is
             work.error = error
             if not connection.in_transaction:
                 raise sqlite3.OperationalError("the transaction was given up") from error

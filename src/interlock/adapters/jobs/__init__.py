@@ -1,0 +1,1 @@
+"""Job adapters: one module a type of workload."""

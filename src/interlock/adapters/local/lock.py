@@ -1,0 +1,48 @@
+"""Lock: one process serves a state file."""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from interlock.errors import UnavailableError
+
+
+@contextmanager
+def serving(database: Path) -> Iterator[None]:
+    """Hold the file's lock. Raises UnavailableError while another process holds it.
+
+    The lock goes with its process, however that ends; the lock file stays.
+    """
+    descriptor = os.open(_lock_file(database), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        _take(descriptor, database)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def is_served(database: Path) -> bool:
+    """Whether some process holds the lock right now."""
+    try:
+        with serving(database):
+            return False
+    except UnavailableError:
+        return True
+
+
+def _lock_file(database: Path) -> Path:
+    return database.with_name(f"{database.name}.lock")
+
+
+def _take(descriptor: int, database: Path) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        holder = os.pread(descriptor, 32, 0).decode(errors="replace").strip() or "unknown"
+        raise UnavailableError(
+            f"{database} is served by another process ({holder}): stop it, or use its API"
+        ) from error
+    os.truncate(descriptor, 0)
+    os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)

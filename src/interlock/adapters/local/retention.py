@@ -1,0 +1,95 @@
+"""Retention: removing what nobody needs any more, a little at a time."""
+
+import sqlite3
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from interlock.adapters.local.database import Database
+from interlock.adapters.local.rows import micros
+
+SLICE = 500
+_PAGES = 1000
+
+
+@dataclass(frozen=True)
+class Spans:
+    """How long each kind of row is kept after it has done its work."""
+
+    events: timedelta = timedelta(days=90)
+    job_log: timedelta = timedelta(days=90)
+    reruns: timedelta = timedelta(days=400)
+    requests: timedelta = timedelta(days=30)
+    changes: timedelta = timedelta(days=1)
+    timers: timedelta = timedelta(days=7)
+    executions: timedelta = timedelta(days=90)
+    alerts: timedelta = timedelta(days=35)
+    threads: timedelta = timedelta(days=90)
+
+
+class SqliteRetention:
+    """Readings and finished runs stay until somebody prunes them."""
+
+    def __init__(self, database: Database, spans: Spans | None = None) -> None:
+        self._database = database
+        self._spans = spans or Spans()
+
+    def sweep(self, now: datetime) -> dict[str, int]:
+        """Remove what has expired, in short transactions; how many rows of each table went."""
+        removed = {}
+        for table, (condition, span) in _EXPIRED.items():
+            before = now - getattr(self._spans, span) if span else now
+            removed[table] = self._remove(table, condition, micros(before))
+        self._database.write(_give_back_pages)
+        return removed
+
+    def prunable(self, runs_before: str) -> int:
+        """How many finished runs of dates before that one there are."""
+        (count,) = self._database.read(
+            lambda connection: connection.execute(
+                f"SELECT count(*) FROM runs WHERE {_PRUNABLE}", (runs_before,)
+            ).fetchone()
+        )
+        return int(count)
+
+    def prune(self, runs_before: str) -> int:
+        """Remove the finished runs of dates before that one; how many."""
+        return self._remove("runs", _PRUNABLE, runs_before)
+
+    def _remove(self, table: str, condition: str, bound: object) -> int:
+        def unit(connection: sqlite3.Connection) -> int:
+            return connection.execute(
+                f"DELETE FROM {table} WHERE rowid IN"
+                f" (SELECT rowid FROM {table} WHERE {condition} LIMIT {SLICE})",
+                (bound,),
+            ).rowcount
+
+        total = gone = self._database.write(unit)
+        while gone == SLICE:
+            gone = self._database.write(unit)
+            total += gone
+        return total
+
+
+def _give_back_pages(connection: sqlite3.Connection) -> None:
+    connection.execute(f"PRAGMA incremental_vacuum({_PAGES})").fetchall()
+
+
+_PRUNABLE = "status IN ('COMPLETED', 'FAILED_FINAL') AND date < ?"
+
+#: By table: what has expired, and the span that it is counted back by (none: it says so itself).
+#: A change goes once every consumer has passed it; one that nobody consumes stays.
+_EXPIRED = {
+    "sensors": ("expires_at <= ?", ""),
+    "runs": ("expires_at <= ?", ""),
+    "marks": ("expires_at <= ?", ""),
+    "events": ("at <= ?", "events"),
+    "job_log": ("at <= ?", "job_log"),
+    "reruns": ("at <= ?", "reruns"),
+    "rerun_requests": ("judged = 1 AND requested_at <= ?", "requests"),
+    "changes": ("at <= ? AND seq <= (SELECT min(seq) FROM cursors)", "changes"),
+    "timers": ("settled_at <= ?", "timers"),
+    "timer_log": ("at <= ?", "timers"),
+    "executions": ("ended_at <= ?", "executions"),
+    "alerts": ("settled_at <= ?", "alerts"),
+    "threads": ("created_at <= ?", "threads"),
+}

@@ -1,0 +1,73 @@
+"""Store: every local adapter, over one database and one clock."""
+
+from dataclasses import dataclass, field
+
+from interlock.adapters.local.alerts import SqliteAlerts
+from interlock.adapters.local.audit import SqliteAudit, SqliteTokens
+from interlock.adapters.local.changes import SqliteChanges
+from interlock.adapters.local.cursors import SqliteCursors
+from interlock.adapters.local.database import Database
+from interlock.adapters.local.events import SqliteEvents
+from interlock.adapters.local.job_log import SqliteJobLog
+from interlock.adapters.local.marks import SqliteMarks
+from interlock.adapters.local.outbox import SqliteOutbox
+from interlock.adapters.local.paces import SqlitePaces
+from interlock.adapters.local.pipelines import SqlitePipelines
+from interlock.adapters.local.reruns import SqliteReruns
+from interlock.adapters.local.retention import SqliteRetention
+from interlock.adapters.local.runs import SqliteRuns
+from interlock.adapters.local.sensors import SqliteSensors
+from interlock.adapters.local.threads import SqliteThreads
+from interlock.adapters.local.timers import SqliteTimers
+from interlock.adapters.local.watch import SqliteWatch
+from interlock.adapters.local.workflows import SqliteWorkflows
+from interlock.ports import Clock
+
+
+@dataclass
+class Store:
+    """Nothing is remembered here that the database does not hold: a new one goes on where one ended."""
+
+    database: Database
+    clock: Clock
+    pipelines: SqlitePipelines = field(init=False)
+    sensors: SqliteSensors = field(init=False)
+    runs: SqliteRuns = field(init=False)
+    job_log: SqliteJobLog = field(init=False)
+    reruns: SqliteReruns = field(init=False)
+    events: SqliteEvents = field(init=False)
+    outbox: SqliteOutbox = field(init=False)
+    marks: SqliteMarks = field(init=False)
+    timers: SqliteTimers = field(init=False)
+    workflows: SqliteWorkflows = field(init=False)
+    watch: SqliteWatch = field(init=False)
+    changes: SqliteChanges = field(init=False)
+    cursors: SqliteCursors = field(init=False)
+    alerts: SqliteAlerts = field(init=False)
+    threads: SqliteThreads = field(init=False)
+    paces: SqlitePaces = field(init=False)
+    tokens: SqliteTokens = field(init=False)
+    audit: SqliteAudit = field(init=False)
+    retention: SqliteRetention = field(init=False)
+
+    def __post_init__(self) -> None:
+        database, clock = self.database, self.clock
+        self.pipelines = SqlitePipelines(database, clock)
+        self.sensors = SqliteSensors(database, clock)
+        self.runs = SqliteRuns(database, clock)
+        self.job_log = SqliteJobLog(database)
+        self.reruns = SqliteReruns(database)
+        self.events = SqliteEvents(database)
+        self.outbox = SqliteOutbox(database)
+        self.marks = SqliteMarks(database, clock)
+        self.timers = SqliteTimers(database, clock)
+        self.workflows = SqliteWorkflows(database, clock)
+        self.watch = SqliteWatch(database)
+        self.changes = SqliteChanges(database)
+        self.cursors = SqliteCursors(database)
+        self.alerts = SqliteAlerts(database)
+        self.threads = SqliteThreads(database)
+        self.paces = SqlitePaces(database)
+        self.tokens = SqliteTokens(database)
+        self.audit = SqliteAudit(database)
+        self.retention = SqliteRetention(database)

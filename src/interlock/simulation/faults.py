@@ -1,0 +1,119 @@
+"""Faults: outside calls that fail as often as they were told to, and crashes after chosen writes."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from interlock.domain.event import Event
+from interlock.domain.guards import EngineState
+from interlock.domain.pipeline import Pipeline
+from interlock.domain.run import RunKey
+from interlock.errors import TransientError
+from interlock.ports import (
+    Absent,
+    CannotTell,
+    Events,
+    Failed,
+    JobContext,
+    Jobs,
+    Launched,
+    Running,
+    Succeeded,
+    Wait,
+    Workflows,
+)
+from interlock.simulation.scenario import Call
+
+
+class Crash(BaseException):
+    """The controller dies. Not an Exception: nothing in it may catch its own death."""
+
+
+class Faults:
+    """Which calls fail. Counts every call, so that each can be made to fail once in turn."""
+
+    def __init__(self, fail_call: int | None = None, crash_after: int | None = None) -> None:
+        self.calls = 0
+        self.writes = 0
+        self._fail_call = fail_call
+        self._crash_after = crash_after
+        self._left: Counter[Call] = Counter()
+
+    def will_fail(self, call: Call, times: int) -> None:
+        self._left[call] += times
+
+    def meet(self, call: Call) -> None:
+        """Raises TransientError when this call's turn to fail has come."""
+        self.calls += 1
+        if self.calls == self._fail_call:
+            raise TransientError(f"{call} fails, as planned")
+        if self._left[call]:
+            self._left[call] -= 1
+            raise TransientError(f"{call} fails, as the scenario says")
+
+    def written(self) -> None:
+        """Called after each durable write. Raises Crash after the chosen one."""
+        self.writes += 1
+        if self.writes == self._crash_after:
+            raise Crash
+
+
+class FailingEvents:
+    def __init__(self, events: Events, faults: Faults) -> None:
+        self._events, self._faults = events, faults
+        self.of_run: Callable[[RunKey], list[Event]] = events.of_run
+        self.newest: Any = events.newest
+
+    def publish(self, events: Sequence[Event]) -> None:
+        self._faults.meet(Call.PUBLISH)
+        self._events.publish(events)
+
+
+class FailingWorkflows:
+    def __init__(self, workflows: Workflows, faults: Faults) -> None:
+        self._workflows, self._faults = workflows, faults
+
+    def start(self, name: str, given: Mapping[str, Any]) -> None:
+        self._faults.meet(Call.START)
+        self._workflows.start(name, given)
+
+    def describe(self, name: str) -> EngineState:
+        return self._workflows.describe(name)
+
+    def wake(self, pipeline_id: str, waiting_for: Wait) -> None:
+        self._workflows.wake(pipeline_id, waiting_for)
+
+
+class FailingJobs:
+    def __init__(self, jobs: Jobs, faults: Faults) -> None:
+        self._jobs, self._faults = jobs, faults
+
+    def launch(self, pipeline: Pipeline, context: JobContext) -> Launched:
+        self._faults.meet(Call.LAUNCH)
+        return self._jobs.launch(pipeline, context)
+
+    def find(self, pipeline: Pipeline, context: JobContext) -> Launched | Absent | CannotTell:
+        return self._jobs.find(pipeline, context)
+
+    def poll(self, metadata: Mapping[str, Any]) -> Running | Succeeded | Failed:
+        self._faults.meet(Call.POLL)
+        return self._jobs.poll(metadata)
+
+    def cancel(self, metadata: Mapping[str, Any]) -> bool:
+        return self._jobs.cancel(metadata)
+
+
+class RecordingSink:
+    """A channel to nobody: keeps what was sent, and into which thread."""
+
+    def __init__(self, faults: Faults) -> None:
+        self._faults = faults
+        self.sent: list[tuple[Event, str]] = []
+
+    def send(self, event: Event, thread: str | None) -> str:
+        self._faults.meet(Call.ALERT)
+        name = thread or f"thread-{len(self.sent)}"
+        self.sent.append((event, name))
+        return name
+
+

@@ -1,0 +1,104 @@
+"""Scripted jobs: the outside workloads, doing what the scenario says at each launch."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from interlock.domain import duration
+from interlock.domain.budgets import Category
+from interlock.domain.pipeline import Pipeline
+from interlock.errors import LaunchError
+from interlock.ports import Absent, Clock, Failed, JobContext, Launched, Running, Succeeded
+from interlock.simulation.scenario import JobResult, JobScript
+
+
+class Launch(msgspec.Struct):
+    """A job that really started."""
+
+    pipeline: str
+    schedule: str
+    date: str
+    attempt: int
+    token: str
+    at: datetime
+    script: JobScript
+    cancelled: bool = False
+
+    @property
+    def ends_at(self) -> datetime | None:
+        return None if self.script.hang else self.at + duration.parse(self.script.after)
+
+
+class ScriptedJobs:
+    """It outlives every crash of the controller, as the world does."""
+
+    def __init__(self, scripts: Mapping[str, tuple[JobScript, ...]], clock: Clock) -> None:
+        self._scripts = scripts
+        self._clock = clock
+        self._calls: dict[str, int] = defaultdict(int)
+        self.launches: list[Launch] = []
+
+    def launch(self, pipeline: Pipeline, context: JobContext) -> Launched:
+        script = self._next(pipeline.id)
+        if script.launch is not None:
+            category = script.category or Category.TRANSIENT
+            raise LaunchError(category, script.error or "the launch failed")
+        started = Launch(
+            context.pipeline,
+            context.schedule,
+            context.label,
+            context.attempt,
+            context.token,
+            self._clock(),
+            script,
+        )
+        self.launches.append(started)
+        return _launched(started)
+
+    def find(self, pipeline: Pipeline, context: JobContext) -> Launched | Absent:
+        for launch in self.launches:
+            if launch.token == context.token:
+                return _launched(launch)
+        return Absent()
+
+    def poll(self, metadata: Mapping[str, Any]) -> Running | Succeeded | Failed:
+        launch = next(each for each in self.launches if each.token == metadata["token"])
+        ends_at, script = launch.ends_at, launch.script
+        if ends_at is None or self._clock() < ends_at:
+            return Running()
+        if script.result is JobResult.SUCCESS:
+            return Succeeded(ended_at=ends_at)
+        return Failed(script.category, script.error or "the job failed", ended_at=ends_at)
+
+    def cancel(self, metadata: Mapping[str, Any]) -> bool:
+        """A scripted job does not hear it; that it was asked is kept."""
+        for launch in self.launches:
+            if launch.token == metadata.get("token"):
+                launch.cancelled = True
+        return False
+
+    def next_end(self, after: datetime) -> datetime | None:
+        """When the next job ends by itself."""
+        ends = [launch.ends_at for launch in self.launches]
+        return min((end for end in ends if end is not None and end > after), default=None)
+
+    def ended(self, since: datetime, until: datetime) -> list[Launch]:
+        return [
+            launch
+            for launch in self.launches
+            if launch.ends_at is not None and since < launch.ends_at <= until
+        ]
+
+    def _next(self, pipeline_id: str) -> JobScript:
+        """Each launch uses up one entry; the last one repeats."""
+        scripts = self._scripts.get(pipeline_id) or (JobScript(),)
+        call = self._calls[pipeline_id]
+        self._calls[pipeline_id] += 1
+        return scripts[min(call, len(scripts) - 1)]
+
+
+def _launched(launch: Launch) -> Launched:
+    return Launched(f"job-{launch.token[3:15]}", {"token": launch.token})

@@ -1,0 +1,244 @@
+"""World: plays a scenario against the real controller, on an in-memory store and a virtual clock."""
+
+import logging
+from datetime import datetime, timedelta
+
+
+import msgspec
+
+from interlock.adapters.local.database import Database
+from interlock.adapters.local.store import Store
+from interlock.domain import canonical, duration
+from interlock.domain.event import Event
+from interlock.domain.run import Run, RunKey
+from interlock.domain.sensor import Reading
+from interlock.ports import JobRecord, Ports, RerunRequest, Wait, Wanted
+from interlock.simulation.clock import VirtualClock
+from interlock.simulation.faults import (
+    Crash,
+    FailingEvents,
+    FailingJobs,
+    FailingWorkflows,
+    Faults,
+    RecordingSink,
+)
+from interlock.simulation.invariants import Invariants
+from interlock.simulation.jobs import Launch, ScriptedJobs
+from interlock.simulation.scenario import Moment, Scenario, TimelineEntry
+from interlock.usecases.pause import pause, resume
+from interlock.wiring.dispatcher import Dispatcher
+from interlock.wiring.jobs import JobsByPipeline
+from interlock.wiring.runtime import Runtime
+
+_SILENT = logging.CRITICAL + 1
+
+
+class Outcome(msgspec.Struct):
+    """What came of a scenario."""
+
+    events: list[Event]
+    runs: list[Run]
+    launches: list[Launch]
+    alerts: list[tuple[Event, str]]
+    broken: list[str]
+    writes: int
+    calls: int
+
+
+class World:
+    """Everything outside the controller, and the controller itself, which may die at any write."""
+
+    def __init__(self, scenario: Scenario, faults: Faults | None = None) -> None:
+        self._scenario = scenario
+        self._clock = VirtualClock(scenario.start)
+        self._faults = faults or Faults()
+        self._database = Database()
+        self._jobs = ScriptedJobs(scenario.jobs, self._clock)
+        self._sink = RecordingSink(self._faults)
+        self._down_until: datetime | None = None
+        self._configs_in_outage: list[object] = []
+        self._store = Store(self._database, self._clock)
+        self._invariants = Invariants(self._store, self._jobs, self._clock)
+        self._boot()
+
+    def play(self) -> Outcome:
+        """From the start to the end, jumping from one due moment to the next."""
+        quiet = logging.getLogger("interlock")
+        level = quiet.level
+        quiet.setLevel(_SILENT)
+        try:
+            for config in self._scenario.configs:
+                self._want(config)
+            self._settle()
+            for moment in self._scenario.timeline:
+                if moment.at > self._scenario.until:
+                    break
+                self._run_until(moment.at)
+                self._happen(moment)
+                self._settle()
+            self._run_until(self._scenario.until)
+            self._invariants.check_end()
+            return self._outcome()
+        finally:
+            quiet.setLevel(level)
+            self._database.close()
+
+    def _boot(self) -> None:
+        """A new process over the same store: it knows only what is stored."""
+        self._store = Store(self._database, self._clock)
+        self._invariants.store = self._store
+        store = self._store
+        self._ports = Ports(
+            clock=self._clock,
+            pipelines=store.pipelines,
+            sensors=store.sensors,
+            runs=store.runs,
+            job_log=store.job_log,
+            reruns=store.reruns,
+            events=FailingEvents(store.events, self._faults),
+            outbox=store.outbox,
+            marks=store.marks,
+            timers=store.timers,
+            workflows=FailingWorkflows(store.workflows, self._faults),
+            jobs=JobsByPipeline(FailingJobs(self._jobs, self._faults)),
+            watch=store.watch,
+        )
+        self._runtime = Runtime(store, self._ports, self._scenario.watchdog)
+        self._dispatcher = Dispatcher(store, self._ports, self._sink)
+
+    def _settle(self) -> None:
+        """Let the controller do what is due now; when it dies, boot it and let it go on."""
+        if self._is_down():
+            return
+        while True:
+            try:
+                self._database.after_commit = self._faults.written
+                while self._runtime.step() or self._dispatcher.step(self._clock()):
+                    self._invariants.check_step()
+                break
+            except Crash:
+                self._database.after_commit = None
+                self._boot()
+            finally:
+                self._database.after_commit = None
+        self._invariants.check_step()
+
+    def _run_until(self, until: datetime) -> None:
+        """Advance to each due moment before `until`, and to `until` itself."""
+        self._settle()
+        while (due := self._next_due()) is not None and due < until:
+            self._move_to(due)
+            self._settle()
+        self._move_to(until)
+        self._settle()
+
+    def _move_to(self, moment: datetime) -> None:
+        before, self._clock.now = self._clock.now, max(self._clock.now, moment)
+        if self._down_until is not None and self._clock.now >= self._down_until:
+            self._back()
+        for launch in self._jobs.ended(before, self._clock.now):
+            if not self._is_down():
+                self._store.workflows.wake(launch.pipeline, Wait.JOB)
+
+    def _next_due(self) -> datetime | None:
+        if self._is_down():
+            return self._down_until
+        moments = [
+            self._runtime.next_due(),
+            self._dispatcher.next_due(),
+            self._jobs.next_end(self._clock.now),
+        ]
+        ahead = [m for m in moments if m is not None]
+        return max(min(ahead), self._clock.now + timedelta(milliseconds=1)) if ahead else None
+
+    def _is_down(self) -> bool:
+        return self._down_until is not None
+
+    def _back(self) -> None:
+        """The outage is over: a new process, which first reads the files."""
+        self._down_until = None
+        self._boot()
+        for config in self._configs_in_outage:
+            self._want(config)
+        self._configs_in_outage.clear()
+
+    def _happen(self, moment: Moment) -> None:
+        entry = moment.entry
+        if entry.config is not None:
+            if self._is_down():
+                self._configs_in_outage.append(entry.config)
+            else:
+                self._want(entry.config)
+        elif entry.outage is not None:
+            self._down_until = moment.at + duration.parse(entry.outage)
+        elif entry.crash:
+            self._boot() if not self._is_down() else None
+        elif entry.fail is not None:
+            self._faults.will_fail(entry.fail.call, entry.fail.times)
+        elif entry.pause is not None:
+            pause(entry.pause, self._ports)
+        elif entry.resume is not None:
+            resume(entry.resume, self._ports)
+        else:
+            self._write(entry)
+
+    def _write(self, entry: TimelineEntry) -> None:
+        """What producers, operators and jobs write into the store themselves."""
+        now = self._clock.now
+        if entry.sensor is not None:
+            fields = canonical.as_json(entry.sensor.data)
+            reading = Reading(entry.sensor.pipeline, entry.sensor.key, fields, now)
+            self._store.sensors.put(reading)
+        elif entry.rerun is not None:
+            rerun = entry.rerun
+            key = self._key(rerun.pipeline, rerun.schedule, rerun.date)
+            self._store.reruns.request(
+                RerunRequest(
+                    key=key,
+                    reason=rerun.reason,
+                    requested_at=now,
+                    requested_by="operator",
+                    force=rerun.force,
+                )
+            )
+        elif entry.delete is not None and entry.delete.key is not None:
+            self._store.sensors.remove(entry.delete.pipeline, entry.delete.key, now)
+        elif entry.delete is not None and entry.delete.rerun is not None:
+            row = entry.delete.rerun
+            key = self._key(entry.delete.pipeline, row.schedule, row.date)
+            self._store.reruns.withdraw(key, now)
+        elif entry.job is not None:
+            job = entry.job
+            key = self._key(job.pipeline, job.schedule, job.date)
+            self._store.job_log.append(
+                JobRecord(
+                    key=key, at=now, event=job.event, error=job.error, category=job.category
+                )
+            )
+
+    def _key(self, pipeline_id: str, schedule_id: str | None, date: str) -> RunKey:
+        """Where a scenario names no schedule, the pipeline's only one, or its first."""
+        if schedule_id is None:
+            config = self._store.pipelines.find(pipeline_id)
+            schedule_id = config.pipeline.schedules[0].id if config else "stream"
+        return RunKey(pipeline_id, schedule_id, date)
+
+    def _want(self, config: object) -> None:
+        """As a loader of files would: the file as it is, to be judged by the controller."""
+        document = config if isinstance(config, dict) else {}
+        identity = document.get("pipeline")
+        name = identity.get("id") if isinstance(identity, dict) else None
+        if isinstance(name, str):
+            digest = canonical.content_hash(config)
+            self._store.pipelines.want(Wanted(name, config, digest, self._clock.now))
+
+    def _outcome(self) -> Outcome:
+        return Outcome(
+            events=[told.event for told in self._store.events.after(0, 1_000_000)],
+            runs=self._store.runs.of_pipeline(None, "0000", "9999", 1_000_000),
+            launches=self._jobs.launches,
+            alerts=self._sink.sent,
+            broken=self._invariants.broken,
+            writes=self._faults.writes,
+            calls=self._faults.calls,
+        )

@@ -1,0 +1,128 @@
+"""Engine: drives the executions of the lifecycle that are due, one state after another.
+
+An execution is stored after each task, so a crash repeats at most one task, and every task may be
+repeated. Waiting executions are rows; they cost nothing until they are due.
+"""
+
+import logging
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+
+from interlock.adapters.local.workflows import Claimed, LogEntry, Progress, SqliteWorkflows
+from interlock.domain import canonical
+from interlock.lifecycle import asl
+from interlock.lifecycle.definition import render
+from interlock.lifecycle.modes import ORCHESTRATOR, SLA_MONITOR, call
+from interlock.ports import Ports, Wait
+
+log = logging.getLogger(__name__)
+
+LEASE = timedelta(seconds=60)
+RESOURCES = {"local:orchestrator": ORCHESTRATOR, "local:sla-monitor": SLA_MONITOR}
+_WAITS = {"WaitInterval": Wait.RULES, "WaitForJob": Wait.JOB}
+
+
+class Engine:
+    """Moves executions on. Any number of threads may call `advance`; each execution has one at a time."""
+
+    def __init__(
+        self, workflows: SqliteWorkflows, ports: Ports, trigger_max_attempts: int = 3
+    ) -> None:
+        self._workflows = workflows
+        self._ports = ports
+        text = render(
+            {
+                "orchestrator_arn": "local:orchestrator",
+                "sla_monitor_arn": "local:sla-monitor",
+                "sfn_timeout_seconds": int(ports.execution_timeout.total_seconds()),
+                "trigger_max_attempts": trigger_max_attempts,
+            }
+        )
+        self._current = canonical.content_hash(text, 16)
+        self._machines = {self._current: asl.parse(text)}
+        self._text = text
+        self._is_defined = False
+
+    def advance(self, name: str) -> bool:
+        """Move one execution on by one task, or to its end. False if it is not due, or taken."""
+        claimed = self._workflows.claim(name, self._ports.clock(), LEASE)
+        if claimed is None:
+            return False
+        definition = claimed.definition or self._define()
+        machine = self._machine(definition)
+        execution = self._restored(machine, claimed)
+        before = execution
+        step = asl.next_step(machine, execution, self._ports.clock())
+        if isinstance(step, asl.Advance):
+            execution = step.execution
+        elif isinstance(step, asl.Do):
+            execution = self._do(machine, execution, step.resource, step.payload)
+        entries = execution.log if execution is not before or claimed.snapshot is None else ()
+        self._store(claimed, definition, execution, entries, machine)
+        return True
+
+    def _do(
+        self, machine: asl.Machine, execution: asl.Execution, resource: str, payload: Any
+    ) -> asl.Execution:
+        """Call a mode. What it raises is known to the machine by the name of its class."""
+        try:
+            result = call(RESOURCES[resource], payload, self._ports)
+        except Exception as error:  # noqa: BLE001 - the state machine decides what becomes of it
+            log.warning(
+                "task failed",
+                extra={"action": "task_failed", "state": execution.state, "error": str(error)},
+            )
+            now = self._ports.clock()
+            return asl.task_failed(machine, execution, type(error).__name__, str(error), now)
+        return asl.task_succeeded(machine, execution, result, self._ports.clock())
+
+    def _restored(self, machine: asl.Machine, claimed: Claimed) -> asl.Execution:
+        if claimed.snapshot is None:
+            return asl.begin(machine, claimed.given, self._ports.clock())
+        stored = canonical.decode(claimed.snapshot)
+        execution = msgspec.convert(stored, asl.Execution, strict=False)
+        if claimed.wake_at < execution.wake_at:
+            return asl.wake(machine, execution, self._ports.clock())
+        return execution
+
+    def _store(
+        self,
+        claimed: Claimed,
+        definition: str,
+        execution: asl.Execution,
+        entries: tuple[asl.Entry, ...],
+        machine: asl.Machine,
+    ) -> None:
+        step = asl.next_step(machine, execution, self._ports.clock())
+        wake_at = step.until if isinstance(step, asl.Sleep) else self._ports.clock()
+        kept = msgspec.structs.replace(execution, log=())
+        self._workflows.store(
+            claimed,
+            Progress(
+                definition=definition,
+                snapshot=canonical.encode(kept),
+                status=execution.status,
+                state=execution.state,
+                wake_at=wake_at,
+                waiting_for=_WAITS.get(execution.state) if execution.running else None,
+                ended_at=execution.ended_at,
+                error=execution.error,
+                cause=execution.cause,
+                log=[LogEntry(e.at, e.state, e.kind, e.note) for e in entries],
+            ),
+        )
+
+    def _define(self) -> str:
+        if not self._is_defined:
+            self._workflows.define(self._current, self._text)
+            self._is_defined = True
+        return self._current
+
+    def _machine(self, definition: str) -> asl.Machine:
+        """An execution keeps the definition it began with, whatever version of us moves it on."""
+        if definition not in self._machines:
+            text = self._workflows.definition(definition)
+            self._machines[definition] = asl.parse(text or self._text)
+        return self._machines[definition]

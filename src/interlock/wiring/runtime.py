@@ -1,0 +1,179 @@
+"""Runtime: the local home at work. Changes, executions, timers, leftovers and the watchdog, as they fall due.
+
+Everything that waits is a row, so a new runtime over the same store goes on where the last one stopped.
+The simulator drives the very same object with a virtual clock.
+"""
+
+import logging
+from datetime import datetime, timedelta
+
+from interlock.adapters.local.store import Store
+from interlock.domain.event import EventType, clean, happened, subject
+from interlock.domain.run import DeadlineKind, RunKey
+from interlock.ports import Change, Ports, Timer, TimerKind
+from interlock.usecases.claim_event import claim_event
+from interlock.usecases.fire_cron import fire_cron
+from interlock.usecases.fire_deadline import fire_deadline
+from interlock.usecases.retry_job import retry_job
+from interlock.usecases.route_change import route_change
+from interlock.usecases.watch import watch
+from interlock.wiring.engine import Engine
+
+log = logging.getLogger(__name__)
+
+ROUTER = "router"
+AT_ONCE = 256
+PAUSE = timedelta(seconds=5)
+OUTBOX_PAUSE = timedelta(seconds=1)
+
+
+class Runtime:
+    """One controller over one store."""
+
+    def __init__(self, store: Store, ports: Ports, every: timedelta) -> None:
+        self.engine = Engine(store.workflows, ports)
+        self._store = store
+        self._ports = ports
+        self._every = every
+        self._later: dict[str, datetime] = {}
+        store.workflows.void_leases()
+
+    def settle(self) -> None:
+        """Do everything that is due by now, and what follows from it."""
+        while self.step():
+            pass
+
+    def step(self) -> bool:
+        """One round. Whether there was anything to do.
+
+        Due polls come before due deadlines: a job that ended in time has met its deadline, however
+        late we hear of it.
+        """
+        now = self._ports.clock()
+        did = self._changes(now)
+        did = self._executions(now) or did
+        if did:
+            return True
+        return self._timers(now) or self._leftovers(now) or self._watch(now)
+
+    def next_due(self) -> datetime | None:
+        """When there is something to do again."""
+        moments = [
+            self._store.changes.next_try(ROUTER),
+            self._store.workflows.next_wake(),
+            self._store.timers.next_due(),
+            self._watch_due(),
+            *self._later.values(),
+        ]
+        return min((moment for moment in moments if moment is not None), default=None)
+
+    def _changes(self, now: datetime) -> bool:
+        feed = self._store.changes
+        parked = feed.parked_due(ROUTER, now)
+        for each in parked:
+            if self._route(each.change, now):
+                feed.settle(ROUTER, each.change)
+        changes = feed.next(ROUTER, AT_ONCE)
+        for change in changes:
+            if self._route(change, now):
+                feed.done(ROUTER, change)
+        return bool(parked or changes)
+
+    def _route(self, change: Change, now: datetime) -> bool:
+        """False when it was put aside: one bad record does not stop the feed."""
+        try:
+            route_change(change, self._ports)
+        except Exception as error:
+            log.exception("change failed", extra={"action": "change_failed", "change": change.id})
+            again = self._store.changes.park(ROUTER, change, clean(str(error)), now)
+            if again is None:
+                self._tell_given_up(change, error, now)
+            return False
+        return True
+
+    def _tell_given_up(self, change: Change, error: Exception, now: datetime) -> None:
+        config = self._ports.pipelines.find(change.pipeline_id)
+        name = f"change-{change.id}"
+        event = happened(
+            EventType.INFRA_FAILURE,
+            subject(config.pipeline) if config else subject(None, RunKey(change.pipeline_id, "-", "-")),
+            now,
+            f"a change of {change.key} can't be handled: {error}",
+            parts=(name, "route_change"),
+            source="route_change",
+            state="route_change",
+            error=clean(str(error)),
+            change=change.id,
+        )
+        claim_event(event, self._ports)
+
+    def _executions(self, now: datetime) -> bool:
+        names = self._store.workflows.due(now, AT_ONCE)
+        return any([self.engine.advance(name) for name in names])
+
+    def _timers(self, now: datetime) -> bool:
+        did = False
+        for timer in self._store.timers.due(now, AT_ONCE):
+            if self._later.get(timer.name, now) <= now:
+                did = self._fire(timer, now) or did
+        return did
+
+    def _fire(self, timer: Timer, now: datetime) -> bool:
+        """A timer whose effect failed stays armed and is tried again."""
+        try:
+            _effect(timer, self._ports)
+            self._store.timers.fire(timer.name, timer.due_at)
+        except Exception:
+            log.exception("timer failed", extra={"action": "timer_failed", "timer": timer.name})
+            self._later[timer.name] = now + PAUSE
+            return False
+        self._later.pop(timer.name, None)
+        return True
+
+    def _leftovers(self, now: datetime) -> bool:
+        """Events that were stored and not told, because somebody died or nobody listened."""
+        if self._later.get("outbox", now) > now:
+            return False
+        self._later.pop("outbox", None)
+        events = self._store.outbox.leftovers(now)
+        if not events:
+            return False
+        try:
+            self._ports.events.publish(events)
+        except Exception:
+            log.exception("publish failed", extra={"action": "publish_failed"})
+            self._later["outbox"] = now + OUTBOX_PAUSE
+            return False
+        return True
+
+    def _watch(self, now: datetime) -> bool:
+        due = self._watch_due()
+        if due is not None and due > now:
+            return False
+        try:
+            report = watch(self._every, self._ports)
+        except Exception:
+            log.exception("watchdog failed", extra={"action": "watchdog_failed"})
+            self._later["watchdog"] = now + PAUSE
+            return False
+        self._later.pop("watchdog", None)
+        return report is not None
+
+    def _watch_due(self) -> datetime | None:
+        """The next pass: after the last, or when a pass that died has lost its claim."""
+        state = self._store.watch.load()
+        now = self._ports.clock()
+        due = now if state.last_pass_at is None else state.last_pass_at + self._every
+        return max(due, self._later.get("watchdog", due), state.pass_until or due)
+
+
+def _effect(timer: Timer, ports: Ports) -> None:
+    given = timer.payload
+    pipeline_id, schedule_id, date = given["pipelineId"], given["scheduleId"], given["date"]
+    if timer.kind == TimerKind.CRON:
+        fire_cron(pipeline_id, schedule_id, ports)
+    elif timer.kind == TimerKind.RETRY:
+        key = RunKey(pipeline_id, schedule_id, date, dry=bool(given.get("dry")))
+        retry_job(key, int(given["attempt"]), ports)
+    else:
+        fire_deadline(RunKey(pipeline_id, schedule_id, date), DeadlineKind(timer.kind), ports)

@@ -1,0 +1,1 @@
+"""What the adapters of each technology promise beyond their ports."""

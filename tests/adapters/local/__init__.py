@@ -1,0 +1,1 @@
+"""What the SQLite family promises beyond the ports."""

@@ -1,0 +1,167 @@
+"""Families: the homes in which the ports' promises must hold. A new home is a new row."""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from interlock.adapters.local.database import MEMORY, Database
+from interlock.adapters.local.store import Store
+from interlock.adapters.local.workflows import Progress
+from interlock.ports import (
+    Change,
+    Clock,
+    Events,
+    JobLog,
+    Marks,
+    Outbox,
+    Pipelines,
+    Reruns,
+    Runs,
+    Sensors,
+    Timers,
+    Wait,
+    Watch,
+    Workflows,
+)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Home:
+    """The ports of one family over one state, and what a test must see or do behind them."""
+
+    pipelines: Pipelines
+    sensors: Sensors
+    runs: Runs
+    job_log: JobLog
+    reruns: Reruns
+    events: Events
+    outbox: Outbox
+    marks: Marks
+    timers: Timers
+    workflows: Workflows
+    watch: Watch
+    #: Every change record so far, in order.
+    changes: Callable[[], list[Change]]
+    #: The timers that will still fire, and when.
+    armed: Callable[[], dict[str, datetime]]
+    #: Let an execution come to its end.
+    end: Callable[[str], None]
+    #: The same state through ports whose n-th call to the technology fails.
+    failing: Callable[[int], "Home"]
+
+
+@dataclass(frozen=True)
+class Family:
+    """How a home is made, empty."""
+
+    name: str
+    open: Callable[[Path, Clock], AbstractContextManager[Home]]
+
+
+@contextmanager
+def _in_memory(folder: Path, clock: Clock) -> Iterator[Home]:
+    with Database(MEMORY) as database:
+        yield _sqlite(database, clock)
+
+
+@contextmanager
+def _in_a_file(folder: Path, clock: Clock) -> Iterator[Home]:
+    with Database(folder / "interlock.db") as database:
+        yield _sqlite(database, clock)
+
+
+FAMILIES = (
+    pytest.param(Family("sqlite memory", _in_memory), id="sqlite-memory"),
+    pytest.param(Family("sqlite file", _in_a_file), id="sqlite-file"),
+)
+
+
+def _sqlite(database: Database, clock: Clock) -> Home:
+    store = Store(database, clock)
+    return Home(
+        pipelines=store.pipelines,
+        sensors=store.sensors,
+        runs=store.runs,
+        job_log=store.job_log,
+        reruns=store.reruns,
+        events=store.events,
+        outbox=store.outbox,
+        marks=store.marks,
+        timers=store.timers,
+        workflows=store.workflows,
+        watch=store.watch,
+        changes=lambda: store.changes.next("test", 10_000),
+        armed=lambda: {
+            timer.name: timer.due_at for timer in store.timers.due(_END_OF_TIME, 10_000)
+        },
+        end=lambda name: _end(store, name, clock()),
+        failing=lambda call: _sqlite(_FailingDatabase(database, call), clock),
+    )
+
+
+def _end(store: Store, name: str, now: datetime) -> None:
+    claimed = store.workflows.claim(name, now, timedelta(minutes=1))
+    assert claimed is not None
+    store.workflows.define("digest", "{}")
+    ended = Progress(
+        definition="digest",
+        snapshot="{}",
+        status="SUCCEEDED",
+        state="Done",
+        wake_at=now,
+        ended_at=now,
+    )
+    assert store.workflows.store(claimed, ended)
+
+
+class _FailingDatabase(Database):
+    """A disk that breaks at the n-th statement, or right after the commit that follows the last."""
+
+    def __init__(self, sound: Database, call: int) -> None:
+        self._sound = sound
+        self._left = call
+
+    def write(self, unit: Callable[[sqlite3.Connection], T]) -> T:
+        answer = self._sound.write(lambda connection: unit(self._broken(connection)))
+        self.count()
+        return answer
+
+    def read(self, query: Callable[[sqlite3.Connection], T]) -> T:
+        return self._sound.read(lambda connection: query(self._broken(connection)))
+
+    def count(self) -> None:
+        self._left -= 1
+        if self._left == 0:
+            error = sqlite3.OperationalError("disk I/O error")
+            error.sqlite_errorcode = sqlite3.SQLITE_IOERR
+            raise error
+
+    def _broken(self, connection: sqlite3.Connection) -> Any:
+        return _FailingConnection(connection, self)
+
+
+class _FailingConnection:
+    def __init__(self, sound: sqlite3.Connection, database: _FailingDatabase) -> None:
+        self._sound = sound
+        self._database = database
+
+    def execute(self, *given: Any) -> sqlite3.Cursor:
+        self._database.count()
+        return self._sound.execute(*given)
+
+    def executemany(self, *given: Any) -> sqlite3.Cursor:
+        self._database.count()
+        return self._sound.executemany(*given)
+
+
+_END_OF_TIME = datetime.fromisoformat("9999-01-01T00:00:00Z")
+
+__all__ = ["FAMILIES", "Family", "Home", "Wait"]

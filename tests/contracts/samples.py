@@ -1,0 +1,142 @@
+"""Samples: the nouns that the contract suites store."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+
+from interlock.domain import canonical
+from interlock.domain.event import Event, EventType, happened, subject
+from interlock.domain.pipeline import (
+    Check,
+    Identity,
+    Job,
+    JobType,
+    Pipeline,
+    PostRun,
+    Rule,
+    Schedule,
+    Trigger,
+    Validation,
+)
+from interlock.domain.run import OpenedBy, Run, RunKey, execution_name
+from interlock.domain.sensor import Reading
+from interlock.ports import Config, JobRecord, RerunRecord, RerunRequest, Timer, Wanted
+
+#: Not a whole second: what comes back must equal what went in.
+NOW = datetime(2026, 3, 3, 10, 0, 0, 123457, tzinfo=UTC)
+KEY = RunKey("silver-orders", "stream", "2026-03-03")
+LEASE = timedelta(hours=4, minutes=30)
+
+
+class ManualClock:
+    """A clock that stands still until somebody moves it."""
+
+    def __init__(self, now: datetime = NOW) -> None:
+        self.now = now
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def advance(self, **span: float) -> datetime:
+        self.now += timedelta(**span)
+        return self.now
+
+
+def a_key(**changes: Any) -> RunKey:
+    return msgspec.structs.replace(KEY, **changes)
+
+
+def a_run(key: RunKey = KEY, now: datetime = NOW, **changes: Any) -> Run:
+    run = Run(
+        key=key,
+        execution_name=execution_name(key, 0),
+        opened_at=now,
+        opened_by=OpenedBy.SENSOR,
+        opened_for="orders-landed",
+        changed_at=now,
+        lease_until=now + LEASE,
+    )
+    return msgspec.structs.replace(run, **changes)
+
+
+def reopened(run: Run, now: datetime = NOW, **changes: Any) -> Run:
+    return run.reopened(now, OpenedBy.RETRY, "job", LEASE, **changes)
+
+
+def an_event(
+    part: object = 0,
+    key: RunKey | None = KEY,
+    kind: EventType = EventType.TRIGGER_STARTED,
+    at: datetime = NOW,
+    **detail: Any,
+) -> Event:
+    return happened(kind, subject(None, key), at, f"told of {part}", parts=(part,), **detail)
+
+
+def a_reading(key: str = "orders-landed", pipeline_id: str = KEY.pipeline_id, **fields: Any) -> Reading:
+    return Reading(pipeline_id, key, fields or {"count": 4200}, NOW)
+
+
+def a_pipeline(pipeline_id: str = KEY.pipeline_id, **changes: Any) -> Pipeline:
+    pipeline = Pipeline(
+        pipeline=Identity(pipeline_id, owner="orders-team", tags={"tier": "1"}),
+        schedules=(
+            Schedule(id="stream", trigger=Trigger(key="orders-landed", check=Check.EXISTS)),
+        ),
+        validation=Validation((Rule("orders-count", Check.GTE, "count", Decimal("0.10")),)),
+        job=Job(JobType.COMMAND, {"run": "true"}),
+        post_run=PostRun((Rule("audit", Check.EXISTS),), drift_threshold=Decimal("0.05")),
+    )
+    return msgspec.structs.replace(pipeline, **changes)
+
+
+def downstream_of(upstream: str, pipeline_id: str) -> Pipeline:
+    return a_pipeline(
+        pipeline_id, schedules=(Schedule(id="stream", trigger=Trigger(pipeline=upstream)),)
+    )
+
+
+def a_config(pipeline: Pipeline | None = None, **changes: Any) -> Config:
+    pipeline = pipeline or a_pipeline()
+    config = Config(
+        pipeline=pipeline,
+        config_hash=canonical.content_hash(pipeline),
+        adopted_at=NOW,
+        active_since=NOW,
+    )
+    return msgspec.structs.replace(config, **changes)
+
+
+def wanted(pipeline: Pipeline, at: datetime = NOW) -> Wanted:
+    return Wanted(pipeline.id, canonical.as_json(pipeline), canonical.content_hash(pipeline), at)
+
+
+def taken_away(pipeline_id: str, at: datetime = NOW) -> Wanted:
+    return Wanted(pipeline_id, None, "", at)
+
+
+def a_record(event: str = "success", attempt: int | None = 0, **changes: Any) -> JobRecord:
+    record = JobRecord(key=KEY, at=NOW, event=event, attempt=attempt)
+    return msgspec.structs.replace(record, **changes)
+
+
+def a_request(reason: str = "operator", at: datetime = NOW, key: RunKey = KEY) -> RerunRequest:
+    return RerunRequest(key=key, reason=reason, requested_at=at, requested_by="ada", force=True)
+
+
+def a_grant(attempt: int = 1, key: RunKey = KEY) -> RerunRecord:
+    return RerunRecord(
+        key=key, attempt=attempt, source="job", reason="TRANSIENT", triggered_at=NOW, request="r-1"
+    )
+
+
+def a_timer(name: str = "breach.silver-orders.stream.2026-03-03", **later: float) -> Timer:
+    due_at = NOW + timedelta(**(later or {"hours": 1}))
+    return Timer(name, "breach", due_at, {"pipelineId": KEY.pipeline_id, "share": Decimal("0.5")})
+
+
+def many(count: int, make: Callable[[int], Any]) -> list[Any]:
+    return [make(number) for number in range(count)]

@@ -1,0 +1,146 @@
+"""What is legal and surely not meant is said, and does not refuse the file."""
+
+import pytest
+from file_samples import job_text, pipeline_text, warnings
+
+from interlock.files import load_text
+
+TRIGGER = "trigger: {key: a, check: exists}"
+
+
+@pytest.mark.parametrize(
+    ("schedule", "expected"),
+    [
+        (f"{{{TRIGGER}, evaluation: {{window: 3h}}}}", []),
+        (f"{{{TRIGGER}, evaluation: {{window: 3h1s}}}}", ["evaluation.window"]),  # + 1h of polling
+        (f"{{{TRIGGER}, evaluation: {{window: 1h, interval: 59s}}}}", ["evaluation.interval"]),
+        (f"{{{TRIGGER}, evaluation: {{window: 30s}}}}", []),
+        (f"{{{TRIGGER}, evaluation: {{window: 30m, interval: 1s}}}}", ["evaluation.interval"]),
+        ("{trigger: {key: 'a#2026-03-03', check: exists}}", ["trigger.key"]),
+        ("{trigger: {key: 'a#b', check: exists}}", []),
+        ("{trigger: {pipeline: up, check: exists}}", ["trigger.check"]),
+        ("{cron: 0 8 * * *, trigger: {pipeline: up, hours: all}}", []),
+        ("{cron: 0 * * * *, trigger: {pipeline: up, hours: all}}", ["trigger.hours"]),
+        (
+            "{cron: 0 8 * * *, trigger: {key: a, check: exists, deadline: ':30'}}",
+            ["trigger.deadline"],
+        ),
+        (
+            "{cron: 0 8 * * *, trigger: {key: a, check: exists, deadline: 07:30}}",
+            ["trigger.deadline"],
+        ),
+        ("{cron: 0 8 * * *, trigger: {key: a, check: exists, deadline: 09:00}}", []),
+        (
+            f"{{{TRIGGER}, exclude: {{weekends: true,"
+            " days: [monday, tuesday, wednesday, thursday, friday]}}",
+            ["exclude"],
+        ),
+        (
+            "{include: {dates: [2026-01-31]}, exclude: {dates: [2026-01-31, 2026-02-28]}}",
+            ["exclude.dates"],
+        ),
+    ],
+)
+def test_odd_schedules(schedule: str, expected: list[str]) -> None:
+    found = warnings(pipeline_text(schedule=schedule))
+    assert [path for path, _ in found] == [f"schedule.{path}" for path in expected]
+
+
+@pytest.mark.parametrize(
+    ("schedule", "sla", "is_odd"),
+    [
+        ("{cron: 0 8 * * *}", "{deadline: 07:00}", True),
+        ("{cron: 0 8 * * *}", "{deadline: 08:00}", True),
+        ("{cron: 0 8 * * *}", "{deadline: 08:01}", False),
+        ("{cron: 0 8 * * *, dayOffset: 1}", "{deadline: 07:00}", False),
+        ("{cron: 0 8 * * *}", "{deadline: 07:00, timezone: America/New_York}", False),
+        ("{cron: '0 8,20 * * *'}", "{deadline: 07:00}", False),
+        (
+            "{cron: 0 8 * * *, timezone: Asia/Tokyo}",
+            "{deadline: 07:00, timezone: Asia/Tokyo}",
+            True,
+        ),
+        (f"{{{TRIGGER}}}", "{deadline: 00:01}", False),
+        ("{include: {dates: [2026-01-31]}}", "{deadline: ':30'}", True),
+    ],
+)
+def test_a_deadline_before_the_start_is_odd(schedule: str, sla: str, is_odd: bool) -> None:
+    found = warnings(pipeline_text(schedule=schedule, sla=sla))
+    assert found == ([("sla.deadline", "conflict")] if is_odd else [])
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "contradict"),
+    [
+        ("gt, field: n, value: 5", "lt, field: n, value: 5", True),
+        ("gte, field: n, value: 5", "lte, field: n, value: 5", False),
+        ("gte, field: n, value: 5", "lt, field: n, value: '5.0'", True),
+        ("gt, field: n, value: 5", "lt, field: n, value: 6", False),
+        ("lt, field: n, value: 3", "gte, field: n, value: 1e1000000", True),
+        ("gt, field: n, value: 5", "gt, field: n, value: 7", False),
+        ("gt, field: n, value: 7", "lt, field: m, value: 5", False),
+        ("equals, field: s, value: a", "equals, field: s, value: b", True),
+        ("equals, field: s, value: 5", "equals, field: s, value: '5.0'", False),
+        ("equals, field: s, value: '5'", "equals, field: s, value: '5.0'", False),
+        ("equals, field: s, value: true", "equals, field: s, value: 'true'", False),
+        ("equals, field: s, value: 'true'", "equals, field: s, value: false", True),
+        ("equals, field: s, value: [1]", "equals, field: s, value: ['1']", True),
+        ("equals, field: s, value: 5", "gt, field: s, value: 5", True),
+        ("lte, field: s, value: 5", "equals, field: s, value: '5'", False),
+        ("equals, field: s, value: done", "gt, field: s, value: 5", True),
+        ("equals, field: s, value: done", "age_lt, field: s, value: 5m", False),
+        ("age_lt, field: t, value: 1h", "age_gt, field: t, value: 1h", True),
+        ("age_gt, field: t, value: 30m", "age_lt, field: t, value: 1h", False),
+        ("exists", "equals, field: s, value: 1", False),
+    ],
+)
+def test_rules_that_can_not_hold_together(first: str, second: str, contradict: bool) -> None:
+    rules = f"rules: [{{key: a, check: {first}}}, {{key: a, check: {second}}}]"
+    found = warnings(pipeline_text(validation=f"{{{rules}}}"))
+    assert found == ([("validation.rules[1]", "conflict")] if contradict else [])
+    assert warnings(pipeline_text(validation=f"{{trigger: any, {rules}}}")) == []
+
+
+def test_thousands_of_rules_on_one_field_are_no_burden() -> None:
+    rules = ", ".join(f"{{key: a, check: gt, field: n, value: {n}}}" for n in range(5000))
+    assert warnings(pipeline_text(validation=f"{{rules: [{rules}]}}")) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "expected"),
+    [
+        ("http", "{url: 'https://a.b/${DATE}/${NAME}'}", ["url"]),
+        ("http", "{url: 'https://a.b/${LABEL}/${RUN_ID}/${INTERLOCK_X}'}", []),
+        ("http", "{url: 'https://a.b/${JOB_RUN_ID}'}", ["url"]),
+        ("http", "{url: 'https://a.b', cancelUrl: 'https://a.b/${JOB_RUN_ID}'}", []),
+        ("http", "{url: 'https://a.b', headers: {Authorization: Bearer abc}}", ["headers.Authorization"]),
+        ("http", "{url: 'https://a.b', headers: {X-Api-Key: abc}}", ["headers.X-Api-Key"]),
+        ("http", "{url: 'https://a.b', headers: {Idempotency-Key: '${RUN_ID}'}}", []),
+        ("http", "{url: 'https://a.b', headers: {X-Token: '${INTERLOCK_MINE}'}}", []),
+        ("http", "{url: 'https://a.b', headers: {X-Token: 'secret://env/INTERLOCK_MINE'}}", []),
+        ("http", "{url: 'http://a.b', headers: {X: 'secret://env/INTERLOCK_MINE'}}", ["url"]),
+        ("http", "{url: 'https://a.b', body: {a: 'secret://env/INTERLOCK_MINE'}}", ["body.a"]),
+        ("http", "{url: 'http://10.0.0.1/'}", ["url"]),
+        ("command", "{command: [etl, '$${HOME}']}", []),
+        ("command", "{command: 'etl ${HOME}'}", ["command"]),
+        ("glue", "{jobName: a, arguments: {--par_day: x}}", ["arguments.--par_day"]),
+    ],
+)  # fmt: skip
+def test_odd_configs(kind: str, config: str, expected: list[str]) -> None:
+    found = warnings(job_text(kind, config))
+    assert [path for path, _ in found] == [f"job.config.{path}" for path in expected]
+
+
+def test_an_hour_is_odd_where_all_runs_are_daily() -> None:
+    job = "{type: command, config: {command: [etl, '${HOUR}']}}"
+    daily = pipeline_text(schedule="{cron: 0 8 * * *}", job=job)
+    hourly = pipeline_text(schedule="{cron: 0 * * * *}", job=job)
+    assert warnings(daily) == [("job.config.command[1]", "conflict")]
+    assert warnings(hourly) == []
+
+
+def test_a_warning_has_its_place_and_never_repeats_a_secret() -> None:
+    text = job_text("http", "\n  {url: 'https://a.b', headers: {X-Token: hunter2}}")
+    (problem,) = load_text(text, "a.yaml").problems
+    assert str(problem).startswith("a.yaml:5:43: warning: job.config.headers.X-Token: ")
+    assert "hunter2" not in str(problem)
