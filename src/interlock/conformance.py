@@ -8,7 +8,6 @@ It only translates: `actual` is what the code that everything else uses answers.
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 

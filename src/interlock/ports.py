@@ -350,9 +350,7 @@ class Runs(Protocol):
         """The runs that are not final, oldest first."""
         ...
 
-    def of_pipeline(
-        self, pipeline_id: str | None, since: str, until: str, limit: int
-    ) -> list[Run]:
+    def of_pipeline(self, pipeline_id: str | None, since: str, until: str, limit: int) -> list[Run]:
         """Runs whose date label lies between the two, newest first; for people."""
         ...
 

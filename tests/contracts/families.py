@@ -13,6 +13,7 @@ import pytest
 from interlock.adapters.local.database import MEMORY, Database
 from interlock.adapters.local.store import Store
 from interlock.adapters.local.workflows import Progress
+from interlock.errors import UnavailableError
 from interlock.ports import (
     Change,
     Clock,
@@ -25,7 +26,6 @@ from interlock.ports import (
     Runs,
     Sensors,
     Timers,
-    Wait,
     Watch,
     Workflows,
 )
@@ -131,18 +131,16 @@ class _FailingDatabase(Database):
 
     def write(self, unit: Callable[[sqlite3.Connection], T]) -> T:
         answer = self._sound.write(lambda connection: unit(self._broken(connection)))
-        self.count()
+        if self.is_over():
+            raise UnavailableError("the answer was lost")
         return answer
 
     def read(self, query: Callable[[sqlite3.Connection], T]) -> T:
         return self._sound.read(lambda connection: query(self._broken(connection)))
 
-    def count(self) -> None:
+    def is_over(self) -> bool:
         self._left -= 1
-        if self._left == 0:
-            error = sqlite3.OperationalError("disk I/O error")
-            error.sqlite_errorcode = sqlite3.SQLITE_IOERR
-            raise error
+        return self._left == 0
 
     def _broken(self, connection: sqlite3.Connection) -> Any:
         return _FailingConnection(connection, self)
@@ -154,14 +152,18 @@ class _FailingConnection:
         self._database = database
 
     def execute(self, *given: Any) -> sqlite3.Cursor:
-        self._database.count()
+        self._break_if_over()
         return self._sound.execute(*given)
 
     def executemany(self, *given: Any) -> sqlite3.Cursor:
-        self._database.count()
+        self._break_if_over()
         return self._sound.executemany(*given)
+
+    def _break_if_over(self) -> None:
+        if self._database.is_over():
+            error = sqlite3.OperationalError("disk I/O error")
+            error.sqlite_errorcode = sqlite3.SQLITE_IOERR
+            raise error
 
 
 _END_OF_TIME = datetime.fromisoformat("9999-01-01T00:00:00Z")
-
-__all__ = ["FAMILIES", "Family", "Home", "Wait"]

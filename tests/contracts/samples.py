@@ -76,7 +76,9 @@ def an_event(
     return happened(kind, subject(None, key), at, f"told of {part}", parts=(part,), **detail)
 
 
-def a_reading(key: str = "orders-landed", pipeline_id: str = KEY.pipeline_id, **fields: Any) -> Reading:
+def a_reading(
+    key: str = "orders-landed", pipeline_id: str = KEY.pipeline_id, **fields: Any
+) -> Reading:
     return Reading(pipeline_id, key, fields or {"count": 4200}, NOW)
 
 

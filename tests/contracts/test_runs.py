@@ -55,9 +55,11 @@ def store(home: Home, *versions: Run) -> None:
 
 def test_a_run_comes_back_as_it_was_stored(home: Home) -> None:
     run = a_run(
-        evidence={"orders": Evidence("orders#2026-03-03", "v", {"n": Decimal("12.50"), "m": 10**30})},
-        verdict=Judgement(NOW, False, (RuleRecord("orders", "gte", "n", Decimal("0.1"), None, "x"),)),
-        job={"runId": "jr_1", "attempts": [1, 2.5, None], "nested": {"a": ""}},
+        evidence={"orders": Evidence("orders", "v", {"n": Decimal("12.50"), "m": 10**30})},
+        verdict=Judgement(
+            NOW, False, (RuleRecord("orders", "gte", "n", Decimal("0.1"), None, "x"),)
+        ),
+        job={"runId": "jr_1", "attempts": [1, Decimal("2.5"), None], "nested": {"a": ""}},
         failure=Failure("job", "it broke: ünï\n", Category.TIMEOUT),
         spending=Spending(1, 2, 3, 4),
         sla_armed={DeadlineKind.BREACH: NOW},
@@ -115,7 +117,7 @@ def test_only_the_first_to_save_a_version_wins(home: Home) -> None:
         pytest.param(RUN.changed(NOW, status=Status.COMPLETED), id="a state no arrow leads to"),
         pytest.param(RUN.changed(NOW, status=Status.RUNNING), id="a state left out"),
         pytest.param(RUN.changed(NOW, attempt=1), id="an attempt opened while one is open"),
-        pytest.param(TRIGGERING.changed(NOW, version=2, attempt=1), id="another attempt's move"),
+        pytest.param(msgspec.structs.replace(TRIGGERING, attempt=1), id="another attempt's move"),
     ],
 )
 def test_what_is_not_the_next_version_cannot_be_written(home: Home, late: Run) -> None:
@@ -127,7 +129,7 @@ def test_what_is_not_the_next_version_cannot_be_written(home: Home, late: Run) -
 def test_a_message_about_an_attempt_that_is_over_changes_nothing(home: Home) -> None:
     second = reopened(FAILED)
     store(home, RUN, TRIGGERING, RUNNING, FAILED, second)
-    late = COMPLETED.changed(NOW, version=second.version + 1)
+    late = msgspec.structs.replace(COMPLETED, version=second.version + 1)
     assert not home.runs.save(late)
     assert home.runs.get(KEY) == second
 
@@ -360,6 +362,9 @@ def test_runs_are_listed_by_their_dates_the_newest_first(home: Home) -> None:
         ("a", "2026-03-02T00"),
         ("a", "2026-03-01"),
     ]
-    assert listed(None, "2026-03-01", "2026-03-01", 10) == [("a", "2026-03-01"), ("b", "2026-03-01")]
+    assert listed(None, "2026-03-01", "2026-03-01", 10) == [
+        ("a", "2026-03-01"),
+        ("b", "2026-03-01"),
+    ]
     assert listed("a", "2026-01-01", "2026-12-31", 1) == [("a", "2026-03-03")]
     assert listed("c", "2026-01-01", "2026-12-31", 10) == []

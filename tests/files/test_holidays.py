@@ -26,6 +26,11 @@ def test_an_unknown_country_is_refused() -> None:
             country_calendar(country, 2026)
 
 
+def test_a_country_whose_holidays_nobody_knows_yet_is_refused() -> None:
+    with pytest.raises(ValueError, match="not known for 2089"):
+        country_calendar("IN", 2090)
+
+
 def test_only_the_calendars_that_are_named_are_taken() -> None:
     closing, other = Calendar(name="closing"), Calendar(name="other")
     schedules = [
@@ -47,6 +52,12 @@ def test_holidays_reach_only_as_far_as_somebody_knows_them() -> None:
     pipeline = load_text(pipeline_text(schedule=schedule), year=2026).pipeline
     assert pipeline is not None
     assert pipeline.holidays_until == "2035-12-31"
+
+
+def test_a_country_without_any_holidays_is_odd() -> None:
+    schedule = HOLIDAYS.replace("DE-BY", "HM")  # where only penguins live
+    (problem,) = load_text(pipeline_text(schedule=schedule), year=2026).problems
+    assert (problem.path, problem.is_error) == ("schedule.exclude.holidays", False)
 
 
 def test_without_the_library_the_error_says_what_to_install(

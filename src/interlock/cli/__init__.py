@@ -10,11 +10,9 @@ import click
 
 from interlock import __version__
 from interlock.cli.commands import Commands
+from interlock.cli.exits import Exit
 from interlock.cli.options import Options
 from interlock.errors import InterlockError, UnavailableError
-
-#: What a command answers: fine, found problems, wrong use, the backend can't be reached.
-FINE, FOUND_PROBLEMS, WRONG_USE, UNREACHABLE = 0, 1, 2, 3
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -40,12 +38,16 @@ def main() -> None:
         app(standalone_mode=True, prog_name="interlock")
     except BrokenPipeError:
         sys.stderr.close()  # whoever read our output has left; there is nobody to tell
-        sys.exit(FOUND_PROBLEMS)
+        sys.exit(Exit.FOUND_PROBLEMS)
     except Exception as error:
         if "--debug" in sys.argv:
             raise
         click.echo(f"interlock: {_sentence(error)}", err=True)
-        sys.exit(UNREACHABLE if isinstance(error, UnavailableError) else FOUND_PROBLEMS)
+        sys.exit(_exit_for(error))
+
+
+def _exit_for(error: Exception) -> Exit:
+    return Exit.UNREACHABLE if isinstance(error, UnavailableError) else Exit.FOUND_PROBLEMS
 
 
 def _sentence(error: Exception) -> str:

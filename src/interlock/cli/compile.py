@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from interlock.cli.exits import Exit
 from interlock.cli.options import Options
 from interlock.cli.problems import in_lines
 from interlock.cli.progress import progress
@@ -40,7 +41,7 @@ def command(options: Options, path: Path | None, output: Path, year: int | None)
     refused = (*project.errors, *obstacles(project))
     if refused:
         in_lines(refused, len(project.sources))
-        sys.exit(1)
+        sys.exit(Exit.FOUND_PROBLEMS)
     text = compiled(project)
     if str(output) == "-":
         click.echo(text, nl=False)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from interlock.cli.exits import Exit
 from interlock.cli.options import Options
 from interlock.cli.problems import RENDERS
 from interlock.cli.progress import progress
@@ -29,16 +30,19 @@ def command(options: Options, paths: tuple[Path, ...], form: str) -> None:
 
     Warnings are shown and do not fail. Exits 1 when there are errors.
     """
+    places = paths or (Path(options.project),)
     with progress("validate") as step:
-        project = load_project(paths or [options.project], progress=step)
-    files = len(project.sources)
-    RENDERS[form](project.problems, files)
-    if not files and not project.problems:
-        places = ", ".join(map(str, paths or [options.project]))
-        click.echo(
-            f"no pipeline files in {places}: a project has them in pipelines/*.yaml "
-            "(interlock init writes one)",
-            err=True,
-        )
-        sys.exit(1)
-    sys.exit(1 if project.errors else 0)
+        project = load_project(places, progress=step)
+    RENDERS[form](project.problems, len(project.sources))
+    if not project.sources and not project.problems:
+        _say_nothing_was_found(places)
+        sys.exit(Exit.FOUND_PROBLEMS)
+    sys.exit(Exit.FOUND_PROBLEMS if project.errors else Exit.FINE)
+
+
+def _say_nothing_was_found(places: tuple[Path, ...]) -> None:
+    click.echo(
+        f"no pipeline files in {', '.join(map(str, places))}: "
+        "a project has them in pipelines/*.yaml (interlock init writes one)",
+        err=True,
+    )

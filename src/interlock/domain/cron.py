@@ -14,7 +14,7 @@ import msgspec
 from cronsim import CronSim, CronSimError
 
 from interlock.domain import zones
-from interlock.domain.partition import Grain, within_calendar
+from interlock.domain.partition import Grain, label_text, within_calendar
 
 #: Any start will do to find out whether a cron fires at all; a fixed one keeps it a pure question.
 _SOME_DAY = datetime(2000, 1, 1, tzinfo=UTC)
@@ -27,7 +27,6 @@ _BEFORE, _AFTER = timedelta(days=2), timedelta(days=1)
 #: no longer than this mean that the clocks ran on in between.
 _STEADY = timedelta(days=4)
 _SHORT = timedelta(hours=1)
-_LABEL_LENGTH = {Grain.DAY: 10, Grain.HOUR: 13, Grain.MINUTE: 16}
 
 
 class Occurrence(msgspec.Struct, frozen=True):
@@ -107,23 +106,23 @@ def _idle(cron: str, first: datetime, last: datetime) -> bool:
 
 def _steady(cron: str, since: datetime, until: datetime, offset: timedelta) -> Iterator[Occurrence]:
     """Fires on a clock that nobody changes: plain wall time (as if in UTC), and no label twice."""
-    length = _LABEL_LENGTH[cron_grain(cron)]
+    grain = cron_grain(cron)
     for wall in _fires(cron, "UTC", since + offset):
         if wall - offset >= until:
             return
-        yield Occurrence(wall.isoformat()[:length], wall - offset)
+        yield Occurrence(label_text(wall, grain), wall - offset)
 
 
 def _one_per_label(
     cron: str, zone_name: str, since: datetime, until: datetime, start: datetime
 ) -> Iterator[Occurrence]:
     """Fires from `start` on; those before `since` only use up their labels."""
-    zone, length = zones.zone(zone_name), _LABEL_LENGTH[cron_grain(cron)]
+    zone, grain = zones.zone(zone_name), cron_grain(cron)
     latest = ""
     for due_at in _fires(cron, zone_name, start):
         if due_at >= until:
             return
-        label = due_at.astimezone(zone).isoformat()[:length]
+        label = label_text(due_at.astimezone(zone), grain)
         if label <= latest:
             continue
         latest = label

@@ -13,11 +13,14 @@ from interlock.domain.deadline import (
     sla_zone,
     wall_deadline,
 )
-from interlock.domain.partition import Label, shifted, within_calendar
+from interlock.domain.partition import Label, within_calendar
 from interlock.domain.pipeline import Calendar, Schedule, Sla
 from interlock.domain.schedule import Watched, watched_dates, watched_on
 
 _DAY = timedelta(days=1)
+
+#: Whoever expects a job to take longer than this is not warned any earlier.
+_LONGEST_LEAD = timedelta(days=31)
 
 
 def closing_dates(
@@ -46,7 +49,7 @@ def sla_dates(
     since, until = within_calendar(since), within_calendar(until)
     if sla.deadline is None:
         return iter(())
-    latest = within_calendar(shifted(until, _longest_lead(schedule, sla)))
+    latest = until + _longest_lead(schedule, sla)
     zone = sla_zone(schedule, sla)
     due = (
         (watched, deadlines(schedule, sla, Label.parse(watched.date), calendars=calendars))
@@ -60,9 +63,9 @@ def _has_moment(due: Deadlines, since: datetime, until: datetime) -> bool:
 
 
 def _longest_lead(schedule: Schedule, sla: Sla) -> timedelta:
-    """No warning comes earlier than this before its breach."""
+    """How long before its breach a warning can come."""
     if sla.expected_duration is not None:
-        return duration.parse(sla.expected_duration)
+        return min(duration.parse(sla.expected_duration), _LONGEST_LEAD)
     return max(UNKNOWN_LEAD, (schedule.offset + 2) * _DAY / 10)
 
 

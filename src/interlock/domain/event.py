@@ -299,7 +299,7 @@ CATALOGUE: dict[EventType, Entry] = {
     _E.VALIDATION_EXHAUSTED: Entry(
         "the evaluation window closed", "validation-exhausted", Severity.ERROR, Alert.YES,
         ("attempt",), (*_RULES, "windowEnd", "evaluations"),
-        "fix the upstream load; a changed trigger reading or `interlock rerun {pipeline} {date}` opens it again"),
+        "fix the upstream load; a changed reading or `interlock rerun {pipeline} {date}` opens it again"),
     _E.JOB_TRIGGERED: Entry(
         "the job was launched", "trigger", Severity.INFO, Alert.NO,
         ("attempt",), ("jobType", "runId", "evidence")),

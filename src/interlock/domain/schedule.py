@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, datetime, time, timedelta
+from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -127,15 +128,14 @@ def watched_on(
     if not expects(schedule, calendars, day) or not occurs(Label(day), zone):
         return
     start = starts_at(Label(day), zone)
-    if schedule.cron is not None:
-        for moment in cron_moments(
-            schedule.cron, schedule.timezone, start, shifted(start, 2 * _DAY)
-        ):
-            if _day(moment) == day:
-                yield _watched(moment, zone)
-    else:
+    if schedule.cron is None:
         due_at = None if schedule.include is None else _included_at(schedule, day)
         yield Watched(day.isoformat(), start, due_at)
+        return
+    for moment in cron_moments(schedule.cron, schedule.timezone, start, shifted(start, 2 * _DAY)):
+        if _day(moment) > day:
+            return
+        yield _watched(moment, zone)
 
 
 def covers(dates: Iterable[str], day: str) -> bool:
@@ -198,6 +198,7 @@ def _next_run_day(
     return starts_at(Label(day), zones.zone(schedule.timezone))
 
 
+@lru_cache(maxsize=16384)
 def _cron_start(cron: str, zone_name: str, label: Label) -> datetime | None:
     text, start = str(label), starts_at(label, zones.zone(zone_name))
     for moment in cron_moments(cron, zone_name, start, shifted(start, 2 * _DAY)):

@@ -8,7 +8,7 @@ from datetime import date
 from functools import lru_cache
 from types import ModuleType
 from typing import Any
-from warnings import catch_warnings
+from warnings import catch_warnings, simplefilter
 
 from interlock.domain.pipeline import Calendar, Schedule, holiday_calendar
 from interlock.errors import ConfigError
@@ -51,10 +51,20 @@ def country_calendar(country: str, year: int) -> Calendar:
 
 
 def _days(code: str, subdivision: str | None, years: range) -> Iterable[date]:
+    """Of the years that the library has no doubts about: where it knows only some, it warns."""
+    for last in reversed(years):
+        with catch_warnings(record=True) as doubts:
+            simplefilter("always")
+            days = _ask(code, subdivision, range(years.start, last + 1))
+        if not doubts:
+            return days
+    raise ValueError(f"the holidays of {code} are not known for {years.start} and later")
+
+
+def _ask(code: str, subdivision: str | None, years: range) -> Iterable[date]:
     library: Any = _library()
     try:
-        with catch_warnings(action="ignore"):  # of a country whose holidays end before the years do
-            found: Iterable[date] = library.country_holidays(code, subdiv=subdivision, years=years)
+        found: Iterable[date] = library.country_holidays(code, subdiv=subdivision, years=years)
     except (NotImplementedError, KeyError):
         name = code if subdivision is None else f"{code}-{subdivision}"
         raise ValueError(f"no holidays are known for {name}") from None

@@ -62,7 +62,7 @@ def load(
     pipeline = None
     if reading.is_sound:
         pipeline = _assembled(written, calendars)
-        warn(written, at)
+        warn(written, calendars, at)
     waits_for = tuple(_mention(upstream, path, at) for path, upstream in upstreams(written))
     return Loaded(pipeline, in_order(reading.problems), _own_id(written, at), waits_for)
 

@@ -1,10 +1,20 @@
 """Warnings: what is legal in a pipeline file and surely not what its author meant."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
+from itertools import chain
 
 from interlock.domain import duration
-from interlock.domain.pipeline import Check, Evaluation, Mode, Rule, Schedule, Weekday
+from interlock.domain.pipeline import (
+    Calendar,
+    Check,
+    Evaluation,
+    Mode,
+    Rule,
+    Schedule,
+    Weekday,
+    holiday_calendar,
+)
 from interlock.domain.sensor import split_key
 from interlock.files.authored import PipelineFile
 from interlock.files.contradictions import contradictions
@@ -22,12 +32,15 @@ MOST_TURNS = 1500
 Remark = tuple[Path, Kind, str]
 
 
-def warn(file: PipelineFile, at: At) -> None:
+def warn(file: PipelineFile, calendars: Mapping[str, Calendar], at: At) -> None:
     """Note every warning of a sound file."""
-    for find in (_schedule_warnings, _rule_warnings, _sla_warnings):
-        for path, kind, message in find(file):
-            at.reading.warn(path, at.node, kind, message)
-    for path, kind, message in job_warnings(file, at.inner("job", "config")):
+    for path, kind, message in chain(
+        _schedule_warnings(file),
+        _rule_warnings(file),
+        _sla_warnings(file),
+        _calendar_warnings(file, calendars),
+        job_warnings(file, at.inner("job", "config")),
+    ):
         at.reading.warn(path, at.node, kind, message)
 
 
@@ -146,6 +159,14 @@ def _odd_deadline(deadline: str, zone: str | None, schedule: Schedule) -> str:
     if schedule.offset > 0 or zone not in (None, schedule.timezone) or not is_daily(schedule):
         return ""
     return f"{deadline} is before the cron fires" if _precedes_cron(deadline, schedule) else ""
+
+
+def _calendar_warnings(file: PipelineFile, calendars: Mapping[str, Calendar]) -> Iterator[Remark]:
+    for path, schedule in placed_schedules(file):
+        country = None if schedule.exclude is None else schedule.exclude.holidays
+        if country is not None and not calendars[holiday_calendar(country)].dates:
+            message = f"no holidays of {country} are known for these years"
+            yield (*path, "exclude", "holidays"), Kind.BAD_VALUE, message
 
 
 def _precedes_cron(clock: str, schedule: Schedule) -> bool:

@@ -60,7 +60,10 @@ def _matching(
 def _fits(expected: Expectation, event: Event, slack: timedelta) -> bool:
     if expected.pipeline not in (None, event.pipeline_id):
         return False
-    if expected.schedule not in (None, event.schedule_id) or expected.date not in (None, event.date):
+    if expected.schedule not in (None, event.schedule_id) or expected.date not in (
+        None,
+        event.date,
+    ):
         return False
     if expected.at is not None:
         within = duration.parse(expected.within) if expected.within else timedelta(0)

@@ -20,6 +20,8 @@ from interlock.ports import (
     Running,
     Succeeded,
     Wait,
+    Watch,
+    WatchdogState,
     Workflows,
 )
 from interlock.simulation.scenario import Call
@@ -30,14 +32,20 @@ class Crash(BaseException):
 
 
 class Faults:
-    """Which calls fail. Counts every call, so that each can be made to fail once in turn."""
+    """Which calls fail, and how many calls and durable writes there were."""
 
-    def __init__(self, fail_call: int | None = None, crash_after: int | None = None) -> None:
+    def __init__(self) -> None:
         self.calls = 0
         self.writes = 0
-        self._fail_call = fail_call
-        self._crash_after = crash_after
         self._left: Counter[Call] = Counter()
+        self._routine = 0
+        self.in_watch = False
+
+    def is_repetition(self) -> bool:
+        """Whether the write just made repeats one that has been tried: the watchdog noting a pass
+        in which nothing happened, again.
+        """
+        return self._routine > 2
 
     def will_fail(self, call: Call, times: int) -> None:
         self._left[call] += times
@@ -45,17 +53,31 @@ class Faults:
     def meet(self, call: Call) -> None:
         """Raises TransientError when this call's turn to fail has come."""
         self.calls += 1
-        if self.calls == self._fail_call:
-            raise TransientError(f"{call} fails, as planned")
         if self._left[call]:
             self._left[call] -= 1
             raise TransientError(f"{call} fails, as the scenario says")
 
     def written(self) -> None:
-        """Called after each durable write. Raises Crash after the chosen one."""
+        """Called after each durable write."""
         self.writes += 1
-        if self.writes == self._crash_after:
-            raise Crash
+        self._routine = self._routine + 1 if self.in_watch else 0
+
+
+class NotedWatch:
+    """Lets the faults know which writes are only the watchdog noting its passes."""
+
+    def __init__(self, watch: Watch, faults: Faults) -> None:
+        self._watch, self._faults = watch, faults
+
+    def load(self) -> WatchdogState:
+        return self._watch.load()
+
+    def save(self, state: WatchdogState) -> bool:
+        self._faults.in_watch = True
+        try:
+            return self._watch.save(state)
+        finally:
+            self._faults.in_watch = False
 
 
 class FailingEvents:
@@ -115,5 +137,3 @@ class RecordingSink:
         name = thread or f"thread-{len(self.sent)}"
         self.sent.append((event, name))
         return name
-
-

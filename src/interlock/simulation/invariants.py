@@ -8,6 +8,7 @@ from interlock.adapters.local.timers import TimerState
 from interlock.domain.admission import rule_keys
 from interlock.domain.calendars import excluded
 from interlock.domain.event import EventType
+from interlock.domain.guards import Expected, missed_at
 from interlock.domain.partition import Label
 from interlock.domain.rules import judge
 from interlock.domain.run import Run, RunKey, Status
@@ -79,12 +80,10 @@ class Invariants:
     def _timers_end_once(self) -> None:
         open_: dict[tuple[str, datetime], int] = {}
         for note in self.store.timers.log():
-            name = (note.name, note.due_at)
-            if note.state is TimerState.ARMED:
-                open_[name] = open_.get(name, 0) + 1
-            else:
-                open_[name] = open_.get(name, 0) - 1
-            if open_[name] not in (0, 1):
+            armed = (note.name, note.due_at)
+            change = 1 if note.state is TimerState.ARMED else -1
+            open_[armed] = open_.get(armed, 0) + change
+            if open_[armed] not in (0, 1):
                 self._break("I3", f"timer {note.name} ended more than once, or was armed twice")
         now = self._clock()
         for (name, due_at), count in open_.items():
@@ -111,8 +110,6 @@ class Invariants:
         config = self.store.pipelines.find(pipeline_id)
         assert config is not None
         schedule = config.pipeline.schedule(schedule_id)
-        from interlock.domain.guards import Expected, missed_at
-
         for moment in occurrences(schedule, config.pipeline.calendars, since, until):
             day = Label.parse(moment.date).day
             if excluded(schedule, config.pipeline.calendars, day) is not None:

@@ -1,17 +1,18 @@
 """Play: run a scenario, plain or with every fault in turn, and say whether it held."""
 
-from collections.abc import Callable, Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
 
+from interlock.domain import canonical
+from interlock.domain.event import envelope
+from interlock.simulation.branches import Branching
 from interlock.simulation.expectations import failed_expectations
-from interlock.simulation.faults import Faults
 from interlock.simulation.scenario import Scenario
 from interlock.simulation.world import Outcome, World
 
-#: What one failed call may cost: the longest retry delay of a task, and a pass of the watchdog.
+#: What one fault may cost in time: the longest retry of a task or a parked change, and two passes.
 SLACK = timedelta(minutes=10)
 
 
@@ -21,6 +22,7 @@ class Played(msgspec.Struct):
     scenario: Scenario
     outcome: Outcome
     failed: list[str]
+    branches: int = 0
 
     @property
     def ok(self) -> bool:
@@ -30,37 +32,35 @@ class Played(msgspec.Struct):
 def play(scenario: Scenario) -> Played:
     """Play it once, as it is written."""
     outcome = World(scenario).play()
-    failed = failed_expectations(scenario.expect, outcome) + outcome.broken
-    return Played(scenario, outcome, failed)
+    return Played(scenario, outcome, _problems(scenario, outcome))
 
 
-def play_with_faults(
-    scenario: Scenario, on_progress: Callable[[int, int], None] = lambda done, of: None
-) -> Played:
+def play_with_faults(scenario: Scenario) -> Played:
     """Play it with a crash after each durable write in turn, and each outside call failing once."""
-    plain = play(scenario)
-    failed = list(plain.failed)
-    variants = list(_variants(plain.outcome))
-    for position, (name, faults) in enumerate(variants):
-        on_progress(position, len(variants))
-        outcome = World(scenario, faults).play()
-        problems = failed_expectations(scenario.expect, outcome, SLACK) + outcome.broken
-        failed += [f"{name}: {problem}" for problem in problems]
-    return Played(scenario, plain.outcome, failed)
+    digests: dict[datetime, str | None] = {}
 
+    def note(world: World) -> None:
+        digests[world.now] = world.digest()
 
-def _variants(outcome: Outcome) -> Iterator[tuple[str, Faults]]:
-    for write in range(1, outcome.writes + 1):
-        yield f"crash after write {write}", Faults(crash_after=write)
-    for call in range(1, outcome.calls + 1):
-        yield f"call {call} fails", Faults(fail_call=call)
+    plain = World(scenario, on_quiet=note).play()
+    failed = _problems(scenario, plain)
+    faults = Branching()
+
+    def compare(world: World) -> None:
+        if not faults.is_child:
+            return
+        here = world.digest()
+        if here is not None and here == digests.get(world.now):
+            faults.report(_problems(scenario, _joined(world.outcome(), plain), SLACK))
+
+    outcome = World(scenario, faults, compare).play()
+    if faults.is_child:
+        faults.report(_problems(scenario, outcome, SLACK))
+    return Played(scenario, plain, failed + faults.gather(), faults.branches)
 
 
 def as_json(played: Played) -> dict[str, Any]:
     """What `--json` prints of a scenario."""
-    from interlock.domain import canonical
-    from interlock.domain.event import envelope
-
     return {
         "name": played.scenario.name,
         "ok": played.ok,
@@ -69,3 +69,24 @@ def as_json(played: Played) -> dict[str, Any]:
         "runs": [canonical.as_json(run) for run in played.outcome.runs],
         "launches": [canonical.as_json(launch) for launch in played.outcome.launches],
     }
+
+
+def _problems(scenario: Scenario, outcome: Outcome, slack: timedelta = timedelta(0)) -> list[str]:
+    return failed_expectations(scenario.expect, outcome, slack) + outcome.broken
+
+
+def _joined(branch: Outcome, trunk: Outcome) -> Outcome:
+    """A branch that has come back to the trunk goes on as the trunk did."""
+    told = {event.event_id for event in branch.events}
+    launched = {launch.token for launch in branch.launches}
+    alerted = {event.event_id for event, _ in branch.alerts}
+    threads = {(e.pipeline_id, e.schedule_id, e.date): thread for e, thread in branch.alerts}
+    later = [(e, t) for e, t in trunk.alerts if e.event_id not in alerted]
+    return msgspec.structs.replace(
+        branch,
+        events=branch.events + [e for e in trunk.events if e.event_id not in told],
+        runs=trunk.runs,
+        launches=branch.launches + [x for x in trunk.launches if x.token not in launched],
+        alerts=branch.alerts
+        + [(e, threads.get((e.pipeline_id, e.schedule_id, e.date), t)) for e, t in later],
+    )

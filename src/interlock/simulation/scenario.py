@@ -63,7 +63,7 @@ class JobScript(Declared, frozen=True):
 class SensorEntry(Declared, frozen=True):
     pipeline: PipelineId
     key: SensorKey
-    data: Annotated[dict[str, Any], Meta(description="The fields of the reading.")] = {}
+    data: Annotated[dict[str, Any], Meta(description="The fields of the reading.")] = {}  # noqa: RUF012 - msgspec copies it
 
 
 class RerunEntry(Declared, frozen=True):
@@ -152,7 +152,7 @@ class ScenarioFile(Declared, frozen=True):
     watchdog: Span = "5m"
     pipelines: tuple[Any, ...] = ()
     calendars: tuple[Any, ...] = ()
-    jobs: dict[str, tuple[JobScript, ...]] = {}
+    jobs: dict[str, tuple[JobScript, ...]] = {}  # noqa: RUF012 - msgspec copies it
     timeline: tuple[TimelineEntry, ...] = ()
     expect: tuple[Expectation, ...] = ()
 

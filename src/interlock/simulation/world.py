@@ -1,8 +1,8 @@
 """World: plays a scenario against the real controller, on an in-memory store and a virtual clock."""
 
 import logging
+from collections.abc import Callable
 from datetime import datetime, timedelta
-
 
 import msgspec
 
@@ -14,12 +14,14 @@ from interlock.domain.run import Run, RunKey
 from interlock.domain.sensor import Reading
 from interlock.ports import JobRecord, Ports, RerunRequest, Wait, Wanted
 from interlock.simulation.clock import VirtualClock
+from interlock.simulation.digest import digest
 from interlock.simulation.faults import (
     Crash,
     FailingEvents,
     FailingJobs,
     FailingWorkflows,
     Faults,
+    NotedWatch,
     RecordingSink,
 )
 from interlock.simulation.invariants import Invariants
@@ -48,7 +50,13 @@ class Outcome(msgspec.Struct):
 class World:
     """Everything outside the controller, and the controller itself, which may die at any write."""
 
-    def __init__(self, scenario: Scenario, faults: Faults | None = None) -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        faults: Faults | None = None,
+        on_quiet: Callable[["World"], None] = lambda world: None,
+    ) -> None:
+        self._on_quiet = on_quiet
         self._scenario = scenario
         self._clock = VirtualClock(scenario.start)
         self._faults = faults or Faults()
@@ -78,10 +86,18 @@ class World:
                 self._settle()
             self._run_until(self._scenario.until)
             self._invariants.check_end()
-            return self._outcome()
+            return self.outcome()
         finally:
             quiet.setLevel(level)
             self._database.close()
+
+    @property
+    def now(self) -> datetime:
+        return self._clock.now
+
+    def digest(self) -> str | None:
+        """The state but for its timestamps; None while something is under way."""
+        return None if self._is_down() else digest(self._database)
 
     def _boot(self) -> None:
         """A new process over the same store: it knows only what is stored."""
@@ -101,7 +117,7 @@ class World:
             timers=store.timers,
             workflows=FailingWorkflows(store.workflows, self._faults),
             jobs=JobsByPipeline(FailingJobs(self._jobs, self._faults)),
-            watch=store.watch,
+            watch=NotedWatch(store.watch, self._faults),
         )
         self._runtime = Runtime(store, self._ports, self._scenario.watchdog)
         self._dispatcher = Dispatcher(store, self._ports, self._sink)
@@ -122,6 +138,7 @@ class World:
             finally:
                 self._database.after_commit = None
         self._invariants.check_step()
+        self._on_quiet(self)
 
     def _run_until(self, until: datetime) -> None:
         """Advance to each due moment before `until`, and to `until` itself."""
@@ -211,9 +228,7 @@ class World:
             job = entry.job
             key = self._key(job.pipeline, job.schedule, job.date)
             self._store.job_log.append(
-                JobRecord(
-                    key=key, at=now, event=job.event, error=job.error, category=job.category
-                )
+                JobRecord(key=key, at=now, event=job.event, error=job.error, category=job.category)
             )
 
     def _key(self, pipeline_id: str, schedule_id: str | None, date: str) -> RunKey:
@@ -232,7 +247,7 @@ class World:
             digest = canonical.content_hash(config)
             self._store.pipelines.want(Wanted(name, config, digest, self._clock.now))
 
-    def _outcome(self) -> Outcome:
+    def outcome(self) -> Outcome:
         return Outcome(
             events=[told.event for told in self._store.events.after(0, 1_000_000)],
             runs=self._store.runs.of_pipeline(None, "0000", "9999", 1_000_000),

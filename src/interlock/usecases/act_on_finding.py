@@ -46,7 +46,9 @@ from interlock.usecases.settle_deadline import settle_deadline
 from interlock.usecases.start_run import start_run
 
 
-def act_on_finding(finding: Finding, config: Config, now: datetime, ports: Ports) -> None:
+def act_on_finding(  # noqa: C901 - one flat table of what to do
+    finding: Finding, config: Config, now: datetime, ports: Ports
+) -> None:
     """Every branch is conditional and may be taken twice, or by two passes at once."""
     match finding:
         case Restart(run):

@@ -4,11 +4,11 @@ from datetime import datetime
 from typing import Any
 
 from interlock.domain.partition import Grain, Label, hours_of
+from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import Run, RunKey, Status
 from interlock.domain.sensor import Reading
 from interlock.domain.timestamp import spell
 from interlock.domain.zones import zone
-from interlock.domain.pipeline import Pipeline
 from interlock.ports import Downstream, Ports
 
 

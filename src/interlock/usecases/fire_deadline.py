@@ -13,10 +13,10 @@ from interlock.domain.opening import instants
 from interlock.domain.partition import Label
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import DeadlineKind, Run, RunKey, Status
+from interlock.domain.sla import SlaWatch
 from interlock.domain.telling import about_date
 from interlock.domain.timestamp import spell
 from interlock.domain.zones import zone
-from interlock.domain.sla import SlaWatch
 from interlock.ports import Config, Ports
 from interlock.usecases.publish_outbox import publish_outbox
 from interlock.usecases.save_run import Write, save_run

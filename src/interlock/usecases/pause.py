@@ -59,9 +59,7 @@ def _change(pipeline_id: str, ports: Ports, changes: Any) -> Config:
         config = ports.pipelines.find(pipeline_id)
         if config is None or config.is_retired:
             raise NotFoundError(f"no pipeline {pipeline_id} is in force")
-        changed = msgspec.structs.replace(
-            config, version=config.version + 1, **changes(config)
-        )
+        changed = msgspec.structs.replace(config, version=config.version + 1, **changes(config))
         if ports.pipelines.save(changed):
             return changed
     raise TransientError(f"{pipeline_id}: somebody got there first, {_TRIES} times in a row")

@@ -33,6 +33,9 @@ class Dispatcher:
     def step(self, now: datetime) -> bool:
         """Queue what is new and send what is due. Whether there was anything."""
         queued = self._queue(now)
+        due = self._store.alerts.next_due()
+        if due is None or due > now:
+            return queued
         alerts = self._store.alerts.claim(now, CLAIM, AT_ONCE)
         for alert in alerts:
             self._send(alert, now)

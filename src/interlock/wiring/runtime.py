@@ -96,7 +96,9 @@ class Runtime:
         name = f"change-{change.id}"
         event = happened(
             EventType.INFRA_FAILURE,
-            subject(config.pipeline) if config else subject(None, RunKey(change.pipeline_id, "-", "-")),
+            subject(config.pipeline)
+            if config
+            else subject(None, RunKey(change.pipeline_id, "-", "-")),
             now,
             f"a change of {change.key} can't be handled: {error}",
             parts=(name, "route_change"),

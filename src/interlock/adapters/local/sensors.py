@@ -57,16 +57,18 @@ class SqliteSensors:
 
     def between(self, pipeline_id: str, key: str, first: str, last: str) -> list[Reading]:
         """`last` includes the hours of that day. In the order of their periods."""
-        spans = [(first, last), (_compact(first), _compact(last))]
+        dashed, compact = (first, last, 1), (_compact(first), _compact(last), 0)
+        year_ends = len(key) + len("#2026-")
         now = micros(self._clock())
 
         def query(connection: sqlite3.Connection) -> list[tuple[str]]:
             return [
                 row
-                for since, until in spans
+                for since, until, dash in (dashed, compact)
                 for row in connection.execute(
-                    f"SELECT reading FROM sensors WHERE pipeline = ? AND key BETWEEN ? AND ? AND {_LIVE}",
-                    (pipeline_id, f"{key}#{since}", f"{key}#{until}{_AFTER}", now),
+                    "SELECT reading FROM sensors WHERE pipeline = ? AND key BETWEEN ? AND ?"
+                    f" AND (substr(key, ?, 1) = '-') = ? AND {_LIVE}",
+                    (pipeline_id, f"{key}#{since}", f"{key}#{until}{_AFTER}", year_ends, dash, now),
                 )
             ]
 

@@ -1,0 +1,61 @@
+# Every target builds what it needs: a fresh clone and Python 3.11+ are enough.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+WORKERS ?= auto
+
+.DEFAULT_GOAL := help
+.PHONY: help setup format lint types imports test check bench docs demo package clean
+
+help: ## List the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## /\1\t/' | expand -t 12
+
+setup: $(READY) ## Build the virtual environment
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[holidays,dev]"
+	@touch $(READY)
+
+format: $(READY) ## Write the code as the formatter would
+	$(BIN)/ruff check --quiet --fix src tests benchmarks
+	$(BIN)/ruff format --quiet src tests benchmarks
+
+lint: $(READY) ## Check the form of the code
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
+
+types: $(READY) ## Check the types
+	$(BIN)/mypy
+
+imports: $(READY) ## Check that imports point inwards
+	$(BIN)/lint-imports
+
+test: $(READY) ## Run the whole test suite
+	$(BIN)/python -m pytest -n $(WORKERS) -q
+
+coverage: $(READY) ## Check that the tests take every branch of the domain
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -q tests/domain tests/test_conformance.py
+	$(BIN)/coverage combine -q
+	$(BIN)/coverage report --include='src/interlock/domain/*' --show-missing --skip-covered --fail-under=100
+
+check: lint types imports coverage test ## Everything that must be green before a commit lands
+
+bench: $(READY) ## Measure, and write benchmarks/results/LATEST.md
+	$(BIN)/python -m benchmarks
+
+docs: $(READY) ## Write the generated pages of the reference anew
+	$(BIN)/python -m docs.generate
+
+demo: $(READY) ## See it at work on the example pipelines
+	$(BIN)/interlock validate examples
+	$(BIN)/interlock simulate examples/scenarios/*.yaml
+
+package: $(READY) ## Build the wheel and the source archive
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt build
+	$(BIN)/python -m build --outdir dist
+
+clean: ## Remove what was built
+	rm -rf $(VENV) dist build .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

@@ -1,0 +1,39 @@
+"""Digest: the state of a store but for its timestamps, to tell whether a fault still makes a difference."""
+
+import sqlite3
+
+from interlock.adapters.local.database import Database
+from interlock.domain import canonical
+
+_UNDER_WAY = (
+    "SELECT (SELECT count(*) FROM executions WHERE status = 'RUNNING')"
+    " + (SELECT count(*) FROM dead_changes WHERE next_try_at IS NOT NULL)"
+    " + (SELECT count(*) FROM outbox)"
+    " + (SELECT count(*) FROM alerts WHERE state NOT IN ('sent', 'dead'))"
+)
+
+#: What a future can depend on. Times appear only where they are facts of files and dates.
+_SHAPE = (
+    "SELECT pipeline, schedule, date, dry, status, attempt, json_extract(run, '$.slaVerdict',"
+    " '$.slaTold', '$.spending', '$.triggerVersion', '$.evidence', '$.postRun.outcome',"
+    " '$.postRun.n', '$.postRun.told', '$.lateTold', '$.infraRetries', '$.slaArmed')"
+    " FROM runs ORDER BY 1, 2, 3, 4",
+    "SELECT id FROM events ORDER BY 1",
+    "SELECT name, due_at FROM timers WHERE state = 'armed' ORDER BY 1",
+    "SELECT pipeline, key, content FROM sensors ORDER BY 1, 2",
+    "SELECT id, active_hash, rejected_hash, paused_since IS NULL FROM pipelines ORDER BY 1",
+    "SELECT pipeline, name FROM marks ORDER BY 1, 2",
+    "SELECT pipeline, schedule, date, judged FROM rerun_requests ORDER BY 1, 2, 3",
+    "SELECT json_extract(value, '$.failures') FROM meta WHERE key = 'watchdog'",
+)
+
+
+def digest(database: Database) -> str | None:
+    """None while something is under way: then even equal states may go different ways."""
+    return database.read(_digest)
+
+
+def _digest(connection: sqlite3.Connection) -> str | None:
+    if connection.execute(_UNDER_WAY).fetchone()[0]:
+        return None
+    return canonical.content_hash([connection.execute(query).fetchall() for query in _SHAPE], 32)

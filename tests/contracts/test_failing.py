@@ -1,0 +1,145 @@
+"""All ports: a store that fails at any call leaves the old state or the new one, and can go on."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from contracts.families import Family, Home
+from contracts.samples import (
+    KEY,
+    NOW,
+    ManualClock,
+    a_config,
+    a_grant,
+    a_key,
+    a_pipeline,
+    a_reading,
+    a_record,
+    a_request,
+    a_run,
+    a_timer,
+    an_event,
+    downstream_of,
+    reopened,
+    taken_away,
+    wanted,
+)
+from interlock.domain.run import Status
+from interlock.domain.sla import SlaWatch
+from interlock.errors import TransientError, UnavailableError
+from interlock.ports import Baseline, WatchdogState
+
+RUN = a_run()
+FAILED = RUN.to(Status.FAILED, NOW)
+DOWNSTREAM = a_config(downstream_of("bronze", KEY.pipeline_id))
+
+CALLS: dict[str, Callable[[Home], Any]] = {
+    "open a run": lambda home: home.runs.open(
+        a_run(a_key(date="2026-03-04")), [an_event(1), an_event(2)]
+    ),
+    "save a run": lambda home: home.runs.save(
+        reopened(FAILED),
+        [an_event(3)],
+        baseline=Baseline(0, {}),
+        rerun=a_grant(),
+        request=a_request("drift"),
+    ),
+    "put a reading": lambda home: home.sensors.put(a_reading(count=2)),
+    "remove a reading": lambda home: home.sensors.remove(KEY.pipeline_id, "orders-landed", NOW),
+    "want a config": lambda home: home.pipelines.want(taken_away(KEY.pipeline_id)),
+    "save a config": lambda home: home.pipelines.save(DOWNSTREAM, [an_event(4)]),
+    "refuse a config": lambda home: home.pipelines.refuse(wanted(a_pipeline())),
+    "append a job record": lambda home: home.job_log.append(a_record("success")),
+    "request a rerun": lambda home: home.reruns.request(a_request("again", NOW.replace(hour=11))),
+    "judge a rerun": lambda home: home.reruns.judged(a_request()),
+    "withdraw a rerun": lambda home: home.reruns.withdraw(KEY, NOW),
+    "publish events": lambda home: home.events.publish([an_event(0), an_event(5)]),
+    "clear the outbox": lambda home: home.outbox.clear([an_event(0)]),
+    "claim an event": lambda home: home.marks.claim(an_event(6)),
+    "save a watch": lambda home: home.marks.save_watch(
+        SlaWatch(key=a_key(date="2026-03-05")), [an_event(7)]
+    ),
+    "arm timers": lambda home: home.timers.arm([a_timer(hours=2), a_timer("new")]),
+    "cancel a timer": lambda home: home.timers.cancel([a_timer().name]),
+    "start an execution": lambda home: home.workflows.start("new", {"pipelineId": "p"}),
+    "save the watchdog's row": lambda home: home.watch.save(WatchdogState(version=1)),
+}
+
+
+def prepare(home: Home) -> None:
+    home.runs.open(RUN, [an_event(0)])
+    home.runs.save(FAILED)
+    home.sensors.put(a_reading(count=1))
+    home.pipelines.want(wanted(a_pipeline()))
+    home.job_log.append(a_record("triggered"))
+    home.reruns.request(a_request())
+    home.timers.arm([a_timer()])
+
+
+def state(home: Home) -> Any:
+    """Everything that the ports show, except the ids of changes."""
+    owners = [str(KEY), str(a_key(date="2026-03-04")), f"{KEY.pipeline_id}/config"]
+    owners += [an_event(6).event_id, f"{a_key(date='2026-03-05')}/sla"]
+    return (
+        home.runs.find([KEY, a_key(date="2026-03-04")]),
+        home.runs.baseline(KEY),
+        home.sensors.of_pipeline(KEY.pipeline_id),
+        home.pipelines.wanted(KEY.pipeline_id),
+        home.pipelines.find(KEY.pipeline_id),
+        home.pipelines.unadopted(),
+        home.pipelines.downstream_of("bronze"),
+        home.job_log.of_run(KEY),
+        home.reruns.unjudged(),
+        home.reruns.granted(KEY),
+        home.events.newest(),
+        [home.outbox.pending(owner) for owner in owners],
+        home.marks.is_claimed([an_event(6).event_id]),
+        home.marks.watch(a_key(date="2026-03-05")),
+        home.armed(),
+        home.workflows.describe("new"),
+        home.watch.load(),
+        [msgspec.structs.replace(change, id="") for change in home.changes()],
+    )
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_store_that_fails_leaves_the_old_state_or_the_new_one(
+    name: str, family: Family, tmp_path: Path, clock: ManualClock
+) -> None:
+    call = CALLS[name]
+    old, new = _before_and_after(call, family, tmp_path / "sound", clock)
+    assert old != new
+    for broken_at in count(1):
+        with _prepared(family, tmp_path / str(broken_at), clock) as home:
+            try:
+                call(home.failing(broken_at))
+            except (TransientError, UnavailableError):
+                assert state(home) in (old, new)
+                call(home)  # whoever tries again finishes the work
+                assert state(home) == new
+            else:
+                assert state(home) == new
+                break
+    assert broken_at > 2  # at least its statement, and the answer
+
+
+def _before_and_after(
+    call: Callable[[Home], Any], family: Family, folder: Path, clock: ManualClock
+) -> tuple[Any, Any]:
+    with _prepared(family, folder, clock) as home:
+        old = state(home)
+        call(home)
+        return old, state(home)
+
+
+@contextmanager
+def _prepared(family: Family, folder: Path, clock: ManualClock) -> Iterator[Home]:
+    folder.mkdir()
+    with family.open(folder, clock) as home:
+        prepare(home)
+        yield home

@@ -1,0 +1,43 @@
+"""Workflows: starting a name twice is starting it once."""
+
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+
+from contracts.families import Home
+from contracts.samples import KEY
+from interlock.domain.guards import EngineState
+from interlock.ports import Wait
+
+AtOnce = Callable[[Sequence[Callable[[], None]]], list[None]]
+
+NAME = "silver-orders-stream-2026-03-03"
+GIVEN = {"pipelineId": KEY.pipeline_id, "attempt": 0, "config": {"share": Decimal("0.5")}}
+
+
+def test_an_execution_is_absent_then_running_then_ended(home: Home) -> None:
+    assert home.workflows.describe(NAME) is EngineState.ABSENT
+    home.workflows.start(NAME, GIVEN)
+    assert home.workflows.describe(NAME) is EngineState.RUNNING
+    home.end(NAME)
+    assert home.workflows.describe(NAME) is EngineState.ENDED
+
+
+def test_starting_a_name_twice_is_starting_it_once_also_after_it_ended(home: Home) -> None:
+    home.workflows.start(NAME, GIVEN)
+    home.workflows.start(NAME, GIVEN)
+    home.end(NAME)
+    home.workflows.start(NAME, GIVEN)
+    assert home.workflows.describe(NAME) is EngineState.ENDED
+
+
+def test_a_name_started_by_many_at_once_is_one_execution(home: Home, at_once: AtOnce) -> None:
+    at_once([lambda: home.workflows.start(NAME, GIVEN)] * 20)
+    home.end(NAME)
+    assert home.workflows.describe(NAME) is EngineState.ENDED
+
+
+def test_waking_is_only_a_hint(home: Home) -> None:
+    home.workflows.wake(KEY.pipeline_id, Wait.RULES)
+    home.workflows.start(NAME, GIVEN)
+    home.workflows.wake(KEY.pipeline_id, Wait.JOB)
+    assert home.workflows.describe(NAME) is EngineState.RUNNING
