@@ -171,6 +171,8 @@ class WatchdogState(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     pass_until: datetime | None = None
     last_pass_at: datetime | None = None
     last_ok_at: datetime | None = None
+    down_from: datetime | None = None
+    down_until: datetime | None = None
     since: datetime | None = None
     lagging: dict[str, datetime] = {}
     failing_since: datetime | None = None

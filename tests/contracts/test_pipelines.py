@@ -43,11 +43,12 @@ def test_a_change_follows_what_is_wanted_unless_nothing_changed(home: Home) -> N
     home.pipelines.want(taken_away(PIPELINE.id))
     home.pipelines.want(taken_away(PIPELINE.id))
     home.pipelines.want(wanted(PIPELINE))
+    home.pipelines.want(msgspec.structs.replace(wanted(PIPELINE), config=None))
     changes = home.changes()
     assert [(change.kind, change.pipeline_id) for change in changes] == [
         (ChangeKind.CONFIG, PIPELINE.id)
-    ] * 3
-    assert [change.removed for change in changes] == [False, True, False]
+    ] * 4
+    assert [change.removed for change in changes] == [False, True, False, True]
 
 
 def test_a_config_comes_back_as_it_was_stored(home: Home) -> None:
@@ -158,12 +159,8 @@ def test_of_a_thousand_pipelines_only_the_changed_one_is_fetched_again(home: Hom
 
 def test_the_downstream_schedules_are_those_of_the_configs_in_force(home: Home) -> None:
     whole_day = Schedule(id="daily", trigger=Trigger(pipeline="bronze", hours=Hours.ALL))
-    both = a_config(
-        downstream_of("bronze", "gold"),
-    )
-    both = a_config(
-        msgspec.structs.replace(both.pipeline, schedules=(*both.pipeline.schedules, whole_day))
-    )
+    gold = downstream_of("bronze", "gold")
+    both = a_config(msgspec.structs.replace(gold, schedules=(*gold.schedules, whole_day)))
     home.pipelines.save(both)
     home.pipelines.save(a_config(downstream_of("bronze", "alpha")))
     home.pipelines.save(a_config(downstream_of("other", "beta")))

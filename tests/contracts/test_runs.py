@@ -114,6 +114,7 @@ def test_only_the_first_to_save_a_version_wins(home: Home) -> None:
     [
         pytest.param(RUN, id="the version that is stored"),
         pytest.param(RUNNING, id="the version after the next"),
+        pytest.param(msgspec.structs.replace(TRIGGERING, version=3), id="a version left out"),
         pytest.param(RUN.changed(NOW, status=Status.COMPLETED), id="a state no arrow leads to"),
         pytest.param(RUN.changed(NOW, status=Status.RUNNING), id="a state left out"),
         pytest.param(RUN.changed(NOW, attempt=1), id="an attempt opened while one is open"),

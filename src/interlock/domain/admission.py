@@ -37,6 +37,12 @@ class Reopen(msgspec.Struct, frozen=True):
     reading: Reading
 
 
+class StartAgain(msgspec.Struct, frozen=True):
+    """The run that this reading opened was never started: whoever opened it died on the way."""
+
+    run: Run
+
+
 class NoteFirst(msgspec.Struct, frozen=True):
     """The first matching reading of a date whose run something else opened."""
 
@@ -82,7 +88,9 @@ class Ignore(msgspec.Struct, frozen=True):
     reason: str
 
 
-Admission = OpenRun | Reopen | NoteFirst | NoteLate | PostRunReading | Exclude | Reject | Ignore
+Admission = (
+    OpenRun | Reopen | StartAgain | NoteFirst | NoteLate | PostRunReading | Exclude | Reject | Ignore
+)  # fmt: skip
 
 
 def admit(
@@ -160,6 +168,8 @@ def _decide(
     if run is not None and run.is_open:
         if run.first_sensor_at is None:
             return NoteFirst(run, reading)
+        if run.started_at is None and run.trigger_version == reading.version:
+            return StartAgain(run)
         return Ignore(schedule.id, "a run is in progress")
     if run is not None and run.status is Status.FAILED_FINAL:
         return Ignore(schedule.id, "the date is closed; only a rerun opens it")

@@ -4,7 +4,7 @@ Drift compares one number with its baseline; late data compares the whole conten
 """
 
 from collections.abc import Mapping
-from decimal import ROUND_HALF_EVEN, Context, Decimal
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_DOWN, Context, Decimal
 from typing import Any
 
 import msgspec
@@ -12,8 +12,9 @@ import msgspec
 from interlock.domain.pipeline import PostRun, Rule
 from interlock.domain.rules import field_value, number
 
-#: Exact for any two numbers whose digits span fewer than 5,000 places; the default 28 is not.
-_EXACT = Context(prec=5000, rounding=ROUND_HALF_EVEN, Emax=10**17, Emin=-(10**17))
+#: Exact for any two numbers whose digits span fewer than 5,000 places; the default 28 is not. Rounding
+#: down and without traps, the farthest numbers that a reading can hold have a difference too.
+_EXACT = Context(prec=5000, rounding=ROUND_DOWN, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
 
 
 class Drift(msgspec.Struct, frozen=True):
@@ -36,7 +37,7 @@ def drift(
     if before is None or after is None:
         return None
     delta = _EXACT.subtract(Decimal(after), Decimal(before))
-    return Drift(field, before, after, delta) if abs(delta) > threshold else None
+    return Drift(field, before, after, delta) if delta.copy_abs() > threshold else None
 
 
 def drift_field(post_run: PostRun, rule: Rule) -> str | None:

@@ -49,7 +49,7 @@ def sla_dates(
     since, until = within_calendar(since), within_calendar(until)
     if sla.deadline is None:
         return iter(())
-    latest = until + _longest_lead(schedule, sla)
+    latest = within_calendar(shifted(until, _longest_lead(schedule, sla)))
     zone = sla_zone(schedule, sla)
     due = (
         (watched, deadlines(schedule, sla, Label.parse(watched.date), calendars=calendars))

@@ -261,7 +261,8 @@ def bounded(detail: dict[str, Any]) -> dict[str, Any]:
             detail = {**detail, name: list(value[:keep])}
         else:
             cut += 1
-            detail = {**detail, name: clean(msgspec.json.encode(value).decode())}
+            text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+            detail = {**detail, name: clean(text, min(LONGEST_ERROR, len(text) // 2))}
     return {**detail, "truncated": cut} if cut else detail
 
 

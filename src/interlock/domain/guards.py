@@ -14,10 +14,10 @@ from interlock.domain import duration
 from interlock.domain.admission import Admission, Ignore
 from interlock.domain.due_dates import closing_dates, sla_dates
 from interlock.domain.opening import instants
-from interlock.domain.partition import Label, instant_of
+from interlock.domain.partition import Grain, Label, hours_of, instant_of
 from interlock.domain.pipeline import Pipeline, Schedule
 from interlock.domain.run import DeadlineKind, Run, RunKey, Status
-from interlock.domain.schedule import Watched, watched_dates
+from interlock.domain.schedule import Watched, covers, sensor_driven, watched_dates
 from interlock.domain.sensor import Reading
 from interlock.domain.sla import BREACHES, SlaWatch
 from interlock.domain.zones import zone
@@ -82,6 +82,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     seen_after: Mapping[str, frozenset[str]] = {}
     suspects: Mapping[str, datetime] = {}
     last_ok_at: datetime | None = None
+    down: tuple[datetime, datetime] | None = None
     paused: bool = False
 
     def key(self, date: str) -> RunKey:
@@ -197,6 +198,14 @@ def needs(
     )
 
 
+def stand_ins(schedule: Schedule, date: str) -> list[str]:
+    """The dates whose runs cover one that has none: the hours of a day that only readings open."""
+    label = Label.parse(date)
+    if not sensor_driven(schedule) or label.grain is not Grain.DAY:
+        return []
+    return [str(hour) for hour in hours_of(label.day, zone(schedule.timezone))]
+
+
 def stale_triggers(seen: Snapshot, now: datetime) -> Iterator[Finding]:
     """An attempt was never started, outlived its lease, or its retry never came."""
     for run in seen.due:
@@ -254,7 +263,9 @@ def trigger_deadlines(seen: Snapshot, now: datetime) -> Iterator[Finding]:
     if seen.paused:
         return
     for date, deadline_at in seen.needs.closing.items():
-        if date in seen.runs or any(_in_time(seen, date, deadline_at)):
+        if date in seen.runs or covers(seen.runs, date):
+            continue
+        if any(_in_time(seen, date, deadline_at)):
             continue
         yield Close(seen.key(date), deadline_at)
 
@@ -264,6 +275,8 @@ def sla_scheduling(seen: Snapshot, now: datetime) -> Iterator[Finding]:
     for each in seen.needs.deadlines:
         run, watch = seen.runs.get(each.date), seen.watches.get(each.date)
         if (run is not None and run.sla_verdict) or (watch is not None and watch.verdict):
+            continue
+        if run is None and covers(seen.runs, each.date):
             continue
         due = instants(run) if run is not None else each.instants
         told = run.sla_told if run is not None else watch.told if watch is not None else ()
@@ -355,8 +368,11 @@ def missed_at(schedule: Schedule, expected: Expected) -> datetime:
 
 
 def _cause(seen: Snapshot, expected: Expected, window: timedelta) -> str:
-    """Nobody was there to fire it, or somebody was and did not."""
-    down = seen.last_ok_at is None or seen.last_ok_at < expected.due_at
+    """Nobody was there to fire it while there was time, or somebody was and did not."""
+    due_at = expected.due_at
+    down = seen.last_ok_at is None or seen.last_ok_at < due_at
+    if seen.down is not None and seen.down[0] < due_at and due_at + window < seen.down[1]:
+        down = True  # it is reported only now, and the controller has been back for a while
     return "controller-down" if down else "not-fired"
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from interlock.domain import duration, timestamp
+from interlock.domain import canonical, duration, timestamp
 from interlock.domain.pipeline import Check, Mode, Rule
 from interlock.domain.sensor import Reading
 
@@ -185,7 +185,7 @@ def _state(result: Result, now: datetime) -> str:
 
 def _shown(value: Any) -> str:
     """A value as text, cut where it would fill the line."""
-    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    text = value if isinstance(value, str) else canonical.encode(value)
     return text if len(text) <= 60 else f"{text[:59]}…"
 
 

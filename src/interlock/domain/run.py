@@ -141,6 +141,7 @@ class Run(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     opened_by: OpenedBy
     opened_for: str = ""
     changed_at: datetime
+    recovered: bool = False
     started_at: datetime | None = None
     lease_until: datetime
     config_hash: str = ""
@@ -213,6 +214,7 @@ class Run(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
 #: What belongs to one attempt and is forgotten with it.
 _OF_ATTEMPT: dict[str, Any] = {
+    "recovered": False,
     "started_at": None,
     "verdict": None,
     "evidence": {},

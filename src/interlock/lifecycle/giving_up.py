@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from interlock.domain import canonical
 from interlock.domain.budgets import INFRA_DELAY, INFRA_RETRIES, Category
 from interlock.domain.event import EventType, clean
 from interlock.domain.run import Failure, Run, Status
@@ -141,15 +142,26 @@ def answer(run: Run, step: Step) -> dict[str, Any]:
 
 
 def last_error(given: Mapping[str, Any], state: str) -> str:
-    """The text of what a state was caught with."""
+    """The text of what a state was caught with; a function's error comes wrapped in JSON."""
     caught = (given.get("errors") or {}).get(state) or {}
-    return clean(str(caught.get("Cause") or caught.get("Error") or "unknown error"))
+    cause = str(caught.get("Cause") or caught.get("Error") or "unknown error")
+    try:
+        told = canonical.decode(cause)
+    except ValueError:
+        told = None
+    message = told.get("errorMessage") if isinstance(told, dict) else None
+    return clean(str(message or cause))
 
 
 def failed_state(given: Mapping[str, Any]) -> tuple[str, str]:
-    """The state that brought the execution here; a launch that was given up did not."""
-    names = [name for name in (given.get("errors") or {}) if name != "Trigger"] or ["Trigger"]
-    return names[-1], last_error(given, names[-1])
+    """The state that brought the execution here, and not one that was caught and passed over."""
+    names = list(given.get("errors") or {}) or ["unknown"]
+    ended = [name for name in names if name not in _PASSED_OVER] or names
+    return ended[-1], last_error(given, ended[-1])
+
+
+#: States whose errors are caught on the way to other ends.
+_PASSED_OVER = frozenset({"Trigger", "CheckJob", "ScheduleSLAAlerts"})
 
 
 def _after_infra(run: Run, error: str, now: datetime, step: Step, ports: Ports) -> Run:

@@ -6,7 +6,6 @@ from typing import Any, assert_never
 import msgspec
 
 from interlock.domain import duration
-from interlock.domain.admission import OpenRun, Reopen
 from interlock.domain.event import Event, EventType
 from interlock.domain.guards import (
     LEASE_EXTENSION,
@@ -91,7 +90,9 @@ def _restart(run: Run, config: Config, ports: Ports) -> None:
     def decide(stored: Run) -> Write | None:
         if stored.attempt != run.attempt or stored.started_at is not None:
             return None
-        noted = stored.changed(now, started_at=now)
+        noted = stored.changed(now, started_at=now, recovered=True)
+        if stored.recovered:
+            return Write(noted)  # it is told already that the watchdog saw to this attempt
         return Write(noted, _recovered(noted, "restart", config, late=now - run.opened_at))
 
     save_run(run.key, decide, ports)
@@ -110,12 +111,15 @@ def _extended(stored: Run, run: Run, now: datetime) -> Write | None:
 
 
 def _finish(run: Run, config: Config, ports: Ports) -> None:
-    """The engine is gone and the job log says success: complete the run as the engine would have."""
-    now = ports.clock()
+    """The engine is gone and the job log says success: complete the run as the engine would have.
+
+    Told first: a pass that dies on the way finds the run as it was, and tells nothing twice.
+    """
+    told = msgspec.structs.replace(run, changed_at=ports.clock())
+    for event in _recovered(told, "completion", config):
+        claim_event(event, ports)
     complete_run(run.key, run.attempt, config, ports)
     settle_deadline(run.key, config, ports)
-    for event in _recovered(msgspec.structs.replace(run, changed_at=now), "completion", config):
-        claim_event(event, ports)
 
 
 def _time_out(finding: TimeOut, config: Config, now: datetime, ports: Ports) -> None:
@@ -145,14 +149,15 @@ def _time_out(finding: TimeOut, config: Config, now: datetime, ports: Ports) -> 
 
 
 def _admit(finding: Admit, config: Config, now: datetime, ports: Ports) -> None:
-    """What the ordinary path would have done, told as recovered when it opens something."""
-    admission = finding.admission
-    act_on(admission, config, now, ports)
-    if isinstance(admission, OpenRun | Reopen):
-        key = admission.key if isinstance(admission, OpenRun) else admission.run.key
-        run = ports.runs.get(key)
-        for event in _recovered(run, "reading", config, key=finding.reading.key):
-            claim_event(event, ports)
+    """What the ordinary path would have done, told as recovered in the write that opens something."""
+    key = finding.reading.key
+    act_on(
+        finding.admission,
+        config,
+        now,
+        ports,
+        recovered=lambda run: _recovered(run, "reading", config, key=key),
+    )
 
 
 def _fire_late(key: RunKey, due_at: datetime, config: Config, now: datetime, ports: Ports) -> None:
@@ -164,7 +169,7 @@ def _fire_late(key: RunKey, due_at: datetime, config: Config, now: datetime, por
         ports,
         now=now,
         due_at=due_at,
-        also=lambda run: _recovered(run, "late-fire", config, due=due_at, late=now - due_at),
+        recovered=lambda run: _recovered(run, "late-fire", config, due=due_at, late=now - due_at),
     )
 
 

@@ -1,6 +1,6 @@
 """Admit a reading: find out what it means, and do that."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import assert_never
 
@@ -14,6 +14,7 @@ from interlock.domain.admission import (
     PostRunReading,
     Reject,
     Reopen,
+    StartAgain,
     admit,
     rule_keys,
     run_keys,
@@ -30,7 +31,9 @@ from interlock.usecases.judge_post_run import judge_post_run
 from interlock.usecases.note_first_sensor import note_first_sensor
 from interlock.usecases.note_late_data import note_late_data
 from interlock.usecases.open_run import open_run
+from interlock.usecases.publish_outbox import publish_outbox
 from interlock.usecases.reopen_run import reopen_run
+from interlock.usecases.start_run import start_run
 
 
 def admit_reading(reading: Reading, ports: Ports) -> Sequence[Admission]:
@@ -49,13 +52,27 @@ def admit_reading(reading: Reading, ports: Ports) -> Sequence[Admission]:
     return admissions
 
 
-def act_on(admission: Admission, config: Config, now: datetime, ports: Ports) -> None:
-    """Do what an admission says. Every branch may be taken again."""
+def act_on(
+    admission: Admission,
+    config: Config,
+    now: datetime,
+    ports: Ports,
+    recovered: Callable[[Run], Sequence[Event]] | None = None,
+) -> None:
+    """Do what an admission says; `recovered` is what the watchdog has to tell of a new attempt.
+
+    Every branch may be taken again.
+    """
     match admission:
         case OpenRun(key, by, reading):
-            open_run(key, by, reading.key, config, ports, now=now, reading=reading)
+            open_run(
+                key, by, reading.key, config, ports, now=now, reading=reading, recovered=recovered
+            )
         case Reopen(run):
-            _reopen(run, admission, config, ports)
+            _reopen(run, admission, config, ports, recovered)
+        case StartAgain(run):
+            publish_outbox(run.key, ports)
+            start_run(run, config.pipeline, ports)
         case NoteFirst(run, reading):
             note_first_sensor(run.key, reading, config, ports)
         case NoteLate(run, reading):
@@ -71,7 +88,13 @@ def act_on(admission: Admission, config: Config, now: datetime, ports: Ports) ->
             assert_never(admission)
 
 
-def _reopen(run: Run, admission: Reopen, config: Config, ports: Ports) -> None:
+def _reopen(
+    run: Run,
+    admission: Reopen,
+    config: Config,
+    ports: Ports,
+    recovered: Callable[[Run], Sequence[Event]] | None,
+) -> None:
     version = admission.reading.version
 
     def may(stored: Run) -> bool:
@@ -80,9 +103,19 @@ def _reopen(run: Run, admission: Reopen, config: Config, ports: Ports) -> None:
 
     def first(stored: Run) -> dict[str, object]:
         started = stored.first_sensor_at or admission.reading.received_at
-        return {"trigger_version": version, "first_sensor_at": started}
+        changes: dict[str, object] = {"trigger_version": version, "first_sensor_at": started}
+        return changes if recovered is None else changes | {"recovered": True}
 
-    reopen_run(run.key, admission.by, admission.reading.key, config, ports, may=may, changes=first)
+    reopen_run(
+        run.key,
+        admission.by,
+        admission.reading.key,
+        config,
+        ports,
+        may=may,
+        changes=first,
+        events=recovered or (lambda run: ()),
+    )
 
 
 def refusal_events(admission: Exclude | Reject, config: Config) -> tuple[Event, ...]:

@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
+import msgspec
+
 from interlock.domain import duration
 from interlock.domain.deadline import is_unknown
 from interlock.domain.event import Event, EventType
@@ -28,9 +30,11 @@ def open_run(
     now: datetime,
     reading: Reading | None = None,
     due_at: datetime | None = None,
+    recovered: Callable[[Run], Sequence[Event]] | None = None,
     also: Callable[[Run], Sequence[Event]] = lambda run: (),
 ) -> Run:
-    """Return the run as it stands. Safe to call again after dying at any line.
+    """Return the run as it stands. Safe to call again after dying at any line. `also` is what else
+    there is to tell; `recovered` the same, of a date that the watchdog had to open.
 
     Timers are armed before the row is written: one without a run finds the date as it is, whereas a
     run without its timers would wait for the watchdog.
@@ -48,6 +52,8 @@ def open_run(
         sla=_inherited(key, ports),
     )
     ports.timers.arm(deadline_timers(run))
+    if recovered is not None:
+        run, also = msgspec.structs.replace(run, recovered=True), recovered
     events = (*opening_events(run, config.pipeline, due_at=due_at), *also(run))
     if not ports.runs.open(run, events):
         run = ports.runs.get(key)  # our own repeat, or somebody got there first

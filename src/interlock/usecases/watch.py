@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from interlock.domain.admission import Admission, Exclude, Reject, admit, run_keys
+from interlock.domain.admission import Admission, Exclude, Reject, StartAgain, admit, run_keys
 from interlock.domain.canonical import content_hash
 from interlock.domain.event import Event, EventType, Subject, clean, happened
 from interlock.domain.guards import (
@@ -22,6 +22,7 @@ from interlock.domain.guards import (
     Snapshot,
     Suspect,
     needs,
+    stand_ins,
     wants_engine,
 )
 from interlock.domain.partition import Grain, label_at
@@ -176,6 +177,12 @@ def _snapshot(
     keys = [RunKey(pipeline.id, schedule.id, date, dry=pipeline.dry_run) for date in wanted.dates]
     runs = ports.runs.find(keys) if keys else {}
     absent = [key for key in keys if key not in runs]
+    hours = [
+        msgspec.structs.replace(key, date=hour)
+        for key in absent
+        for hour in stand_ins(schedule, key.date)
+    ]
+    runs |= ports.runs.find(hours) if hours else {}
     return Snapshot(
         pipeline=pipeline,
         schedule=schedule,
@@ -192,8 +199,15 @@ def _snapshot(
         seen_after=_seen_after(config, due, ports),
         suspects=state.suspects,
         last_ok_at=state.last_ok_at,
+        down=_down(state),
         paused=config.is_paused(now),
     )
+
+
+def _down(state: WatchdogState) -> tuple[datetime, datetime] | None:
+    if state.down_from is None or state.down_until is None:
+        return None
+    return state.down_from, state.down_until
 
 
 def _engine(due: Iterable[Run], now: datetime, ports: Ports) -> dict[str, EngineState]:
@@ -251,7 +265,9 @@ def _readings(
         decided = tuple(
             admission
             for admission in admit(config.pipeline, reading, runs, now)
-            if _schedule_of(admission) == schedule.id and not _is_told(admission, config, ports)
+            if _schedule_of(admission) == schedule.id
+            and not isinstance(admission, StartAgain)  # stale-triggers sees to it
+            and not _is_told(admission, config, ports)
         )
         if decided:
             yield reading, decided

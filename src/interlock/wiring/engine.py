@@ -6,7 +6,6 @@ repeated. Waiting executions are rows; they cost nothing until they are due.
 
 import logging
 from datetime import timedelta
-from typing import Any
 
 import msgspec
 
@@ -53,30 +52,36 @@ class Engine:
         definition = claimed.definition or self._define()
         machine = self._machine(definition)
         execution = self._restored(machine, claimed)
-        before = execution
+        begun = execution.log if claimed.snapshot is None else ()
         step = asl.next_step(machine, execution, self._ports.clock())
+        entries: tuple[asl.Entry, ...] = ()
         if isinstance(step, asl.Advance):
             execution = step.execution
+            entries = execution.log
         elif isinstance(step, asl.Do):
-            execution = self._do(machine, execution, step.resource, step.payload)
-        entries = execution.log if execution is not before or claimed.snapshot is None else ()
-        self._store(claimed, definition, execution, entries, machine)
+            execution = self._do(machine, execution, step)
+            entries = execution.log
+        self._store(claimed, definition, execution, begun + entries, machine)
         return True
 
-    def _do(
-        self, machine: asl.Machine, execution: asl.Execution, resource: str, payload: Any
-    ) -> asl.Execution:
-        """Call a mode. What it raises is known to the machine by the name of its class."""
+    def _do(self, machine: asl.Machine, execution: asl.Execution, task: asl.Do) -> asl.Execution:
+        """Call a mode. What it raises is known to the machine by the name of its class, and told as
+        a Lambda function tells it.
+        """
         try:
-            result = call(RESOURCES[resource], payload, self._ports)
+            result = call(RESOURCES[task.resource], task.payload, self._ports)
         except Exception as error:  # noqa: BLE001 - the state machine decides what becomes of it
+            name, now = type(error).__name__, self._ports.clock()
             log.warning(
                 "task failed",
                 extra={"action": "task_failed", "state": execution.state, "error": str(error)},
             )
-            now = self._ports.clock()
-            return asl.task_failed(machine, execution, type(error).__name__, str(error), now)
-        return asl.task_succeeded(machine, execution, result, self._ports.clock())
+            cause = canonical.encode({"errorType": name, "errorMessage": str(error)})
+            return asl.task_failed(machine, execution, name, cause, now)
+        now = self._ports.clock()
+        if task.until is not None and now > task.until:
+            return asl.task_failed(machine, execution, asl.TIMEOUT, "", now)
+        return asl.task_succeeded(machine, execution, result, now)
 
     def _restored(self, machine: asl.Machine, claimed: Claimed) -> asl.Execution:
         if claimed.snapshot is None:

@@ -7,15 +7,19 @@ The simulator drives the very same object with a virtual clock.
 import logging
 from datetime import datetime, timedelta
 
+import msgspec
+
 from interlock.adapters.local.store import Store
 from interlock.domain.event import EventType, clean, happened, subject
-from interlock.domain.run import DeadlineKind, RunKey
+from interlock.domain.run import DeadlineKind, RunKey, Status
+from interlock.domain.watching import START_GRACE
 from interlock.ports import Change, Ports, Timer, TimerKind
 from interlock.usecases.claim_event import claim_event
 from interlock.usecases.fire_cron import fire_cron
 from interlock.usecases.fire_deadline import fire_deadline
 from interlock.usecases.retry_job import retry_job
 from interlock.usecases.route_change import route_change
+from interlock.usecases.start_run import start_run
 from interlock.usecases.watch import watch
 from interlock.wiring.engine import Engine
 
@@ -25,6 +29,7 @@ ROUTER = "router"
 AT_ONCE = 256
 PAUSE = timedelta(seconds=5)
 OUTBOX_PAUSE = timedelta(seconds=1)
+_TICK = timedelta(microseconds=1)
 
 
 class Runtime:
@@ -37,6 +42,30 @@ class Runtime:
         self._every = every
         self._later: dict[str, datetime] = {}
         store.workflows.void_leases()
+        self._void_pass()
+        self._start_orphans()
+
+    def _void_pass(self) -> None:
+        """A pass that was under way died with its process."""
+        state = self._store.watch.load()
+        if state.pass_until is not None:
+            self._store.watch.save(
+                msgspec.structs.replace(state, version=state.version + 1, pass_until=None)
+            )
+
+    def _start_orphans(self) -> None:
+        """Runs whose opener died before it could start them. The watchdog would find them too, later."""
+        soon = self._ports.clock() + START_GRACE
+        for run in self._ports.runs.due(soon):
+            if run.status is not Status.PENDING or run.started_at is not None:
+                continue
+            config = self._ports.pipelines.find(run.key.pipeline_id)
+            if config is None or self._store.workflows.describe(run.execution_name) != "absent":
+                continue
+            try:
+                start_run(run, config.pipeline, self._ports)
+            except Exception:
+                log.exception("start failed", extra={"action": "start_failed"})
 
     def settle(self) -> None:
         """Do everything that is due by now, and what follows from it."""
@@ -110,8 +139,8 @@ class Runtime:
         claim_event(event, self._ports)
 
     def _executions(self, now: datetime) -> bool:
-        names = self._store.workflows.due(now, AT_ONCE)
-        return any([self.engine.advance(name) for name in names])
+        advanced = [self.engine.advance(name) for name in self._store.workflows.due(now, AT_ONCE)]
+        return any(advanced)
 
     def _timers(self, now: datetime) -> bool:
         did = False
@@ -137,7 +166,7 @@ class Runtime:
         if self._later.get("outbox", now) > now:
             return False
         self._later.pop("outbox", None)
-        events = self._store.outbox.leftovers(now)
+        events = self._store.outbox.leftovers(now + _TICK)
         if not events:
             return False
         try:

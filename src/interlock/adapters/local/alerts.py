@@ -104,7 +104,7 @@ class SqliteAlerts:
         """Held alerts whose mute is over."""
         rows = self._database.read(
             lambda connection: connection.execute(
-                f"{_ALERT} WHERE state = 'held' AND due_at <= ? ORDER BY id", (micros(now),)
+                f"{_ALERT} WHERE state = 'held' AND due_at <= ? ORDER BY due_at, id", (micros(now),)
             ).fetchall()
         )
         return [_alert(row) for row in rows]

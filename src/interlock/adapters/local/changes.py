@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from interlock.adapters.local import cursors
+from interlock.adapters.local.cursors import Feed, move_to, place
 from interlock.adapters.local.database import Database
 from interlock.adapters.local.rows import decoder, instant, maybe_instant, maybe_micros, micros
 from interlock.domain import canonical
@@ -41,19 +41,20 @@ class SqliteChanges:
 
     def next(self, consumer: str, limit: int) -> list[Change]:
         """What comes after the consumer's cursor, in order."""
-        rows = self._database.read(
-            lambda connection: connection.execute(
-                "SELECT seq, kind, pipeline, key, body, removed, at FROM changes WHERE seq >"
-                " coalesce((SELECT seq FROM cursors WHERE consumer = ?), 0) ORDER BY seq LIMIT ?",
-                (consumer, limit),
+
+        def query(connection: sqlite3.Connection) -> list[Any]:
+            return connection.execute(
+                "SELECT seq, kind, pipeline, key, body, removed, at FROM changes"
+                " WHERE seq > ? ORDER BY seq LIMIT ?",
+                (place(connection, Feed.CHANGES, consumer), limit),
             ).fetchall()
-        )
-        return [_change(row) for row in rows]
+
+        return [_change(row) for row in self._database.read(query)]
 
     def done(self, consumer: str, change: Change) -> None:
         """This change, and everything before it, has been handled."""
         seq = int(change.id)
-        self._database.write(lambda connection: cursors.move_to(connection, consumer, seq))
+        self._database.write(lambda connection: move_to(connection, Feed.CHANGES, consumer, seq))
 
     def park(self, consumer: str, change: Change, error: str, now: datetime) -> datetime | None:
         """Put a change aside and go on. When it is tried again; None after too many tries."""
@@ -117,14 +118,12 @@ def append(
     body: str | None = None,
     *,
     removed: bool = False,
-) -> int:
+) -> None:
     """Part of the unit that writes the record; `body` is that record as canonical JSON."""
-    done = connection.execute(
+    connection.execute(
         "INSERT INTO changes (kind, pipeline, key, body, removed, at) VALUES (?, ?, ?, ?, ?, ?)",
         (kind, pipeline_id, key, body, int(removed), micros(at)),
     )
-    assert done.lastrowid is not None
-    return done.lastrowid
 
 
 def _park(
@@ -142,7 +141,7 @@ def _park(
         " error = excluded.error, tries = excluded.tries, next_try_at = excluded.next_try_at",
         (consumer, seq, canonical.encode(change), error, tries, micros(now), maybe_micros(due)),
     )
-    cursors.move_to(connection, consumer, seq)
+    move_to(connection, Feed.CHANGES, consumer, seq)
     return due
 
 

@@ -33,7 +33,7 @@ class SqliteOutbox:
     def leftovers(self, before: datetime) -> list[Event]:
         rows = self._database.read(
             lambda connection: connection.execute(
-                "SELECT body FROM outbox WHERE at < ? ORDER BY seq", (micros(before),)
+                "SELECT body FROM outbox WHERE at < ? ORDER BY at, seq", (micros(before),)
             ).fetchall()
         )
         return [_event(body) for (body,) in rows]

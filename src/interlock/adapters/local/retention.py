@@ -71,7 +71,10 @@ class SqliteRetention:
 
 
 def _give_back_pages(connection: sqlite3.Connection) -> None:
-    connection.execute(f"PRAGMA incremental_vacuum({_PAGES})").fetchall()
+    """The module sqlite3 takes one step of this pragma, which is one page."""
+    (free,) = connection.execute("PRAGMA freelist_count").fetchone()
+    for _ in range(min(free, _PAGES)):
+        connection.execute("PRAGMA incremental_vacuum(1)")
 
 
 _PRUNABLE = "status IN ('COMPLETED', 'FAILED_FINAL') AND date < ?"
@@ -86,7 +89,10 @@ _EXPIRED = {
     "job_log": ("at <= ?", "job_log"),
     "reruns": ("at <= ?", "reruns"),
     "rerun_requests": ("judged = 1 AND requested_at <= ?", "requests"),
-    "changes": ("at <= ? AND seq <= (SELECT min(seq) FROM cursors)", "changes"),
+    "changes": (
+        "at <= ? AND seq <= (SELECT min(seq) FROM cursors WHERE feed = 'changes')",
+        "changes",
+    ),
     "timers": ("settled_at <= ?", "timers"),
     "timer_log": ("at <= ?", "timers"),
     "executions": ("ended_at <= ?", "executions"),

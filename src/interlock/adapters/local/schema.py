@@ -35,7 +35,7 @@ CREATE INDEX downstreams_of ON downstreams (pipeline);
 CREATE TABLE sensors (
   pipeline TEXT NOT NULL, key TEXT NOT NULL,
   reading TEXT NOT NULL, content TEXT NOT NULL, received_at INTEGER NOT NULL,
-  seq INTEGER NOT NULL, expires_at INTEGER,
+  expires_at INTEGER,
   PRIMARY KEY (pipeline, key)
 ) STRICT;
 CREATE INDEX sensors_expiring ON sensors (expires_at) WHERE expires_at IS NOT NULL;
@@ -114,7 +114,8 @@ CREATE TABLE changes (
 ) STRICT;
 
 CREATE TABLE cursors (
-  consumer TEXT PRIMARY KEY, seq INTEGER NOT NULL
+  feed TEXT NOT NULL, consumer TEXT NOT NULL, seq INTEGER NOT NULL,
+  PRIMARY KEY (feed, consumer)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE dead_changes (

@@ -72,13 +72,9 @@ class SqliteSensors:
                 )
             ]
 
-        found = {}
-        for (text,) in self._database.read(query):
-            reading = _reading(text)
-            base, period = split_key(reading.key)
-            if base == key and period and _within(period, first, last):
-                found[reading.key] = reading
-        return sorted(found.values(), key=lambda reading: _compact(reading.key))
+        readings = [_reading(text) for (text,) in self._database.read(query)]
+        of_key = [reading for reading in readings if split_key(reading.key)[0] == key]
+        return sorted(of_key, key=lambda reading: _compact(reading.key))
 
     def of_pipeline(self, pipeline_id: str) -> list[Reading]:
         rows = self._database.read(
@@ -91,16 +87,18 @@ class SqliteSensors:
 
 
 def _put(connection: sqlite3.Connection, reading: Reading) -> None:
-    text = canonical.encode(reading)
-    place = reading.pipeline_id, reading.key
-    seq = changes.append(connection, ChangeKind.SENSOR, *place, reading.received_at, text)
-    connection.execute(
-        "INSERT INTO sensors (pipeline, key, reading, content, received_at, seq, expires_at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
+    """The very same reading again, to the instant, is a repeat of the call and no change."""
+    place, text = (reading.pipeline_id, reading.key), canonical.encode(reading)
+    done = connection.execute(
+        "INSERT INTO sensors (pipeline, key, reading, content, received_at, expires_at)"
+        " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
         " reading = excluded.reading, content = excluded.content,"
-        " received_at = excluded.received_at, seq = excluded.seq, expires_at = excluded.expires_at",
-        (*place, text, reading.version, micros(reading.received_at), seq, _expires_at(reading)),
+        " received_at = excluded.received_at, expires_at = excluded.expires_at"
+        " WHERE reading <> excluded.reading",
+        (*place, text, reading.version, micros(reading.received_at), _expires_at(reading)),
     )
+    if done.rowcount:
+        changes.append(connection, ChangeKind.SENSOR, *place, reading.received_at, text)
 
 
 def _remove(connection: sqlite3.Connection, pipeline_id: str, key: str, at: datetime) -> None:
@@ -120,7 +118,3 @@ def _expires_at(reading: Reading) -> int | None:
 
 def _compact(label: str) -> str:
     return label.replace("-", "").replace(":", "")
-
-
-def _within(period: str, first: str, last: str) -> bool:
-    return _compact(first) <= _compact(period) <= _compact(last) + _AFTER

@@ -135,21 +135,13 @@ class SqliteWorkflows:
 
     def store(self, claimed: Claimed, progress: Progress) -> bool:
         """Store its next state and let go of it. False if it was lost meanwhile."""
-        now = micros(self._clock())
+        now = self._clock()
         return self._database.write(lambda connection: _store(connection, claimed, progress, now))
 
     def release(self, claimed: Claimed, wake_at: datetime) -> bool:
         """Let go of it as it is. False if it was lost meanwhile."""
-        return self._database.write(
-            lambda connection: (
-                connection.execute(
-                    "UPDATE executions SET wake_at = ?, lease_until = NULL, woken_for = NULL,"
-                    " version = version + 1 WHERE name = ? AND version = ?",
-                    (micros(wake_at), claimed.name, claimed.version),
-                ).rowcount
-                == 1
-            )
-        )
+        now = self._clock()
+        return self._database.write(lambda connection: _release(connection, claimed, wake_at, now))
 
     def void_leases(self) -> int:
         """Whoever held them is gone; how many there were."""
@@ -227,32 +219,62 @@ def _claim(connection: sqlite3.Connection, name: str, now: int, until: int) -> C
     )
 
 
-def _store(connection: sqlite3.Connection, claimed: Claimed, progress: Progress, now: int) -> bool:
-    wake_at, waiting_for = micros(progress.wake_at), progress.waiting_for
-    done = connection.execute(
+def _release(
+    connection: sqlite3.Connection, claimed: Claimed, wake_at: datetime, now: datetime
+) -> bool:
+    held = _held(connection, claimed)
+    if held is None:
+        return False
+    connection.execute(
+        "UPDATE executions SET wake_at = ?, lease_until = NULL, version = version + 1"
+        " WHERE name = ?",
+        (micros(_wake_at(wake_at, *held, now)), claimed.name),
+    )
+    return True
+
+
+def _store(
+    connection: sqlite3.Connection, claimed: Claimed, progress: Progress, now: datetime
+) -> bool:
+    held = _held(connection, claimed)
+    if held is None:
+        return False
+    connection.execute(
         "UPDATE executions SET definition = ?, snapshot = ?, status = ?, state = ?,"
-        " waiting_for = ?, ended_at = ?, error = ?, cause = ?,"
-        f" wake_at = CASE WHEN woken_for IN (?, '{_ANY}') THEN min(?, ?) ELSE ? END,"
-        " lease_until = NULL, woken_for = NULL, version = version + 1"
-        " WHERE name = ? AND version = ? AND status = 'RUNNING'",
+        " waiting_for = ?, wake_at = ?, ended_at = ?, error = ?, cause = ?,"
+        " lease_until = NULL, version = version + 1 WHERE name = ?",
         (
             progress.definition,
             progress.snapshot,
             progress.status,
             progress.state,
-            waiting_for,
+            progress.waiting_for,
+            micros(_wake_at(progress.wake_at, progress.waiting_for, held[1], now)),
             maybe_micros(progress.ended_at),
             progress.error,
             progress.cause,
-            waiting_for,
-            *(wake_at, now if waiting_for else wake_at, wake_at),
             claimed.name,
-            claimed.version,
         ),
     )
-    if done.rowcount:
-        _append_log(connection, claimed.name, progress.log)
-    return done.rowcount == 1
+    _append_log(connection, claimed.name, progress.log)
+    return True
+
+
+def _held(connection: sqlite3.Connection, claimed: Claimed) -> tuple[str | None, str | None] | None:
+    """What a claimed execution waits for, and what came meanwhile; None if the claim was lost."""
+    row: tuple[str | None, str | None] | None = connection.execute(
+        "SELECT waiting_for, woken_for FROM executions WHERE name = ? AND version = ?",
+        (claimed.name, claimed.version),
+    ).fetchone()
+    return row
+
+
+def _wake_at(
+    asked: datetime, waiting_for: str | None, woken_for: str | None, now: datetime
+) -> datetime:
+    """When it asked to be woken, or now if what it waits for may have come meanwhile."""
+    woken = waiting_for is not None and woken_for in (waiting_for, _ANY)
+    return min(asked, now) if woken else asked
 
 
 def _append_log(connection: sqlite3.Connection, name: str, log: Sequence[LogEntry]) -> None:

@@ -41,7 +41,7 @@ class Entry(msgspec.Struct, frozen=True):
 
 class Execution(msgspec.Struct, frozen=True, kw_only=True):
     """An execution rests in a Task, a Wait or its last state. `data` is what that state was given,
-    and the output once it has SUCCEEDED; it is shared between snapshots, so nobody changes it.
+    and the output once it has SUCCEEDED; snapshots have it in common, so nobody changes it.
     """
 
     status: ExecutionStatus

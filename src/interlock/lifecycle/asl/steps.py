@@ -120,5 +120,5 @@ def _received(result: Any) -> Any:
 
 
 def _as_json(value: Any) -> Any:
-    """The value as it comes out of a store: exact numbers, and nothing shared with the giver."""
+    """The value as it comes out of a store: exact numbers, and nothing that the giver still holds."""
     return canonical.decode(canonical.encode(value))

@@ -1,0 +1,141 @@
+"""Jobs by type: the port over one adapter a type, each loaded when its first job comes.
+
+Here, once for all types, what went wrong with a platform becomes what the port promises, and every text
+that leaves is masked and cut.
+"""
+
+import importlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any, TypeVar
+
+import msgspec
+
+from interlock.adapters.jobs.failures import PlatformError
+from interlock.adapters.jobs.messages import shown
+from interlock.adapters.jobs.surroundings import Surroundings
+from interlock.domain.budgets import Category
+from interlock.domain.pipeline import JobType, Pipeline
+from interlock.errors import ConfigError, LaunchError, TransientError
+from interlock.ports import (
+    Absent,
+    CannotTell,
+    Failed,
+    JobContext,
+    Jobs,
+    Launched,
+    Running,
+    Succeeded,
+)
+
+Ending = TypeVar("Ending", Running, Succeeded, Failed)
+
+
+class Row(msgspec.Struct, frozen=True):
+    """Where the adapter of a type is, and which extra brings what it imports."""
+
+    module: str
+    name: str
+    extra: str | None = None
+
+
+ROWS: dict[JobType, Row] = {
+    JobType.HTTP: Row("interlock.adapters.jobs.http", "HttpJobs", "server"),
+    JobType.COMMAND: Row("interlock.adapters.jobs.command", "CommandJobs"),
+}
+
+
+class JobsByType:
+    """The port over every type that is installed."""
+
+    def __init__(self, surroundings: Surroundings, rows: Mapping[JobType, Row] = ROWS) -> None:
+        self._surroundings = surroundings
+        self._rows = rows
+        self._made: dict[JobType, Jobs] = {}
+        self._making = Lock()
+
+    def launch(self, pipeline: Pipeline, context: JobContext) -> Launched:
+        with self._as_launch_errors():
+            launched = self._of(pipeline.job.type).launch(pipeline, context)
+            return _named(launched, pipeline.job.type)
+
+    def find(self, pipeline: Pipeline, context: JobContext) -> Launched | Absent | CannotTell:
+        with self._as_launch_errors():
+            found = self._of(pipeline.job.type).find(pipeline, context)
+        return _named(found, pipeline.job.type) if isinstance(found, Launched) else found
+
+    def poll(self, metadata: Mapping[str, Any]) -> Running | Succeeded | Failed:
+        try:
+            answer = self._of(_type_of(metadata)).poll(metadata)
+        except PlatformError as error:
+            if error.category is Category.TRANSIENT:
+                raise TransientError(self._shown(error)) from error
+            answer = Running(str(error), unseen=True)
+        except (ConfigError, msgspec.ValidationError) as error:
+            answer = Running(str(error), unseen=True)
+        return msgspec.structs.replace(answer, message=self._shown(answer.message))
+
+    def cancel(self, metadata: Mapping[str, Any]) -> bool:
+        try:
+            return self._of(_type_of(metadata)).cancel(metadata)
+        except Exception:  # noqa: BLE001 - the port promises that this never raises
+            return False
+
+    def close(self) -> None:
+        """Let go of what the adapters hold. Jobs go on."""
+        for jobs in self._made.values():
+            close: Callable[[], None] | None = getattr(jobs, "close", None)
+            if close is not None:
+                close()
+
+    def _of(self, kind: JobType) -> Jobs:
+        with self._making:
+            if kind not in self._made:
+                self._made[kind] = self._make(kind)
+            return self._made[kind]
+
+    def _make(self, kind: JobType) -> Jobs:
+        row = self._rows.get(kind)
+        if row is None:
+            raise ConfigError(f"this installation has nothing that starts {kind} jobs")
+        try:
+            adapter = getattr(importlib.import_module(row.module), row.name)
+        except ImportError as error:
+            wanted = "interlock" if row.extra is None else f"interlock[{row.extra}]"
+            raise ConfigError(f"{kind} jobs need: pip install '{wanted}'") from error
+        made: Jobs = adapter(self._surroundings)
+        return made
+
+    @contextmanager
+    def _as_launch_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except PlatformError as error:
+            raise LaunchError(
+                error.category, self._shown(error), maybe_started=error.maybe_started
+            ) from error
+        except ConfigError as error:
+            raise LaunchError(Category.PERMANENT, self._shown(error)) from error
+        except TransientError as error:
+            raise LaunchError(Category.TRANSIENT, self._shown(error)) from error
+
+    def _shown(self, text: object) -> str:
+        return shown(self._surroundings.secrets.mask(str(text)))
+
+
+def _named(launched: Launched, kind: JobType) -> Launched:
+    """With its type, by which polling finds the adapter again. Without a run id it is not launched."""
+    if not launched.run_id:
+        message = "the job was started, and nobody knows its run id"
+        raise PlatformError(Category.TRANSIENT, message, maybe_started=True)
+    return msgspec.structs.replace(
+        launched, metadata={"type": kind.value, **launched.metadata}
+    )
+
+
+def _type_of(metadata: Mapping[str, Any]) -> JobType:
+    try:
+        return JobType(metadata["type"])
+    except (KeyError, ValueError):
+        raise ConfigError("nobody knows of what type this job is") from None

@@ -1,0 +1,64 @@
+"""Calls: requests with the headers of a file, whose secrets are resolved anew for each."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from interlock.adapters.jobs.http_client import Answer, HttpClient, Request
+from interlock.adapters.jobs.surroundings import Surroundings
+from interlock.adapters.jobs.texts import PREFIX, Texts
+from interlock.domain.job_forms import names_in
+
+UNAUTHORIZED = 401
+
+_SECRET_NAME = re.compile(r"authorization|token|key|secret|cookie", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Headers:
+    """As they are sent; `references` are the secrets they were made with."""
+
+    values: dict[str, str] = field(repr=False)
+    references: tuple[str, ...]
+    holds_secret: bool
+
+
+class Calls:
+    """The client, for those who have headers as they were written."""
+
+    def __init__(self, surroundings: Surroundings, client: HttpClient | None = None) -> None:
+        self._environment = surroundings.environment
+        self._secrets = surroundings.secrets
+        self._client = client or HttpClient(surroundings.allowed, surroundings.ca_file)
+
+    def texts(self, values: Mapping[str, str]) -> Texts:
+        return Texts(self._environment, values, lambda place: self._secrets.get(place).reveal())
+
+    def send(self, request: Request, written: Mapping[str, str], texts: Texts) -> Answer:
+        """A refused secret may have been replaced: it is looked up again, and the request repeated once."""
+        headers = self.headers(written, texts)
+        answer = self._client.send(_with(request, headers))
+        if answer.status != UNAUTHORIZED or not headers.references:
+            return answer
+        self._secrets.drop(headers.references)
+        return self._client.send(_with(request, self.headers(written, texts)))
+
+    def headers(self, written: Mapping[str, str], texts: Texts) -> Headers:
+        references = tuple(
+            reference for value in written.values() for reference in texts.references(value)
+        )
+        named = [
+            texts.text(f"${{{name}}}")
+            for header, value in written.items()
+            if _SECRET_NAME.search(header)
+            for name in names_in(value)
+            if name.startswith(PREFIX)
+        ]
+        for value in named:
+            self._secrets.learn(value)
+        values = {name: texts.secret_text(value) for name, value in written.items()}
+        return Headers(values, references, bool(references or named))
+
+
+def _with(request: Request, headers: Headers) -> Request:
+    return replace(request, given=headers.values, holds_secret=headers.holds_secret)

@@ -1,0 +1,106 @@
+"""Simulate: play scenario files, or random worlds, against the real controller on a virtual clock."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from interlock.cli.exits import Exit
+from interlock.cli.progress import progress
+from interlock.domain.timestamp import spell
+from interlock.errors import ConfigError
+from interlock.simulation.play import Played, as_json, play, play_with_faults
+from interlock.simulation.random_play import play_random
+from interlock.simulation.scenario import load_scenario
+
+
+@click.command("simulate")
+@click.argument("files", nargs=-1, metavar="FILE...", type=click.Path(path_type=Path))
+@click.option(
+    "--faults", is_flag=True, help="Also crash after each write, and fail each call once."
+)
+@click.option("--random", "count", type=click.IntRange(1), help="Play this many random worlds.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Where random worlds begin.")
+@click.option("--json", "as_document", is_flag=True, help="Print one JSON document.")
+@click.option("--quiet", is_flag=True, help="Print only what failed, and the summary.")
+def command(
+    files: tuple[Path, ...],
+    faults: bool,
+    count: int | None,
+    seed: int,
+    as_document: bool,
+    quiet: bool,
+) -> None:
+    """Play scenarios in a virtual world: the real controller, a virtual clock, scripted jobs.
+
+    A month takes seconds. Exits 1 when an expectation or an invariant does not hold.
+    """
+    if count is not None:
+        sys.exit(_random(count, seed))
+    if not files:
+        raise click.UsageError("name scenario files, or --random N")
+    played = _play(files, faults, as_document, quiet)
+    if as_document:
+        click.echo(json.dumps({"scenarios": played}, default=str))
+    sys.exit(Exit.FINE if all(each["ok"] for each in played) else Exit.FOUND_PROBLEMS)
+
+
+def _play(
+    files: tuple[Path, ...], faults: bool, as_document: bool, quiet: bool
+) -> list[dict[str, Any]]:
+    documents = []
+    for path in files:
+        try:
+            played = (play_with_faults if faults else play)(load_scenario(path))
+        except ConfigError as error:
+            documents.append(_unreadable(path, error, as_document))
+            continue
+        documents.append(as_json(played))
+        if not as_document:
+            _show(path, played, quiet)
+    if not as_document:
+        held = sum(document["ok"] for document in documents)
+        click.echo(f"{held} passed, {len(documents) - held} failed")
+    return documents
+
+
+def _unreadable(path: Path, error: ConfigError, as_document: bool) -> dict[str, Any]:
+    if not as_document:
+        click.echo(str(error), err=True)
+    lines = str(error).splitlines()
+    return {
+        "name": str(path), "ok": False, "failed": lines, "events": [], "runs": [], "launches": []
+    }  # fmt: skip
+
+
+def _show(path: Path, played: Played, quiet: bool) -> None:
+    mark = click.style("ok", fg="green") if played.ok else click.style("FAILED", fg="red")
+    if not quiet:
+        click.echo(f"\n{played.scenario.name}")
+        for event in sorted(played.outcome.events, key=lambda event: event.timestamp):
+            where = f"{event.pipeline_id or '-'} {event.date or '-'}"
+            click.echo(f"  {spell(event.timestamp)}  {where:32}  {event.type:26}  {event.message}")
+    with_faults = f", {played.branches} faults" if played.branches else ""
+    click.echo(f"{mark}  {path}{with_faults}")
+    for problem in played.failed:
+        click.echo(f"    {problem}")
+
+
+def _random(count: int, seed: int) -> Exit:
+    """Stops at the first world that breaks something, and prints the smallest file that shows it."""
+    with progress("random worlds") as step:
+        for position in range(count):
+            if step is not None:
+                step(position, count)
+            found = play_random(seed + position)
+            if found is None:
+                continue
+            click.echo(f"# seed {found.seed} breaks:")
+            for problem in found.problems:
+                click.echo(f"#   {problem}")
+            click.echo(found.text)
+            return Exit.FOUND_PROBLEMS
+    click.echo(f"{count} random worlds from seed {seed}: nothing broke")
+    return Exit.FINE

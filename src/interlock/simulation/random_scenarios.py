@@ -1,0 +1,209 @@
+"""Random scenarios: worlds that nobody thought of, made from a seed.
+
+A scenario is made as the document that a file would hold, so that one that breaks an invariant can be
+made smaller and printed as a file.
+"""
+
+import random
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from interlock.domain.timestamp import spell
+
+Document = dict[str, Any]
+
+_ZONES = (
+    "UTC",
+    "UTC",
+    "Europe/Berlin",
+    "America/New_York",
+    "Asia/Kathmandu",
+    "Australia/Lord_Howe",
+)
+_STARTS = (
+    datetime(2026, 3, 2, 12, tzinfo=UTC),
+    datetime(2026, 3, 7, 20, tzinfo=UTC),  # New York puts its clocks forward
+    datetime(2026, 3, 28, 12, tzinfo=UTC),  # Berlin does
+    datetime(2026, 10, 24, 18, tzinfo=UTC),  # Berlin puts them back
+    datetime(2026, 11, 1, 0, tzinfo=UTC),  # New York does
+    datetime(2026, 12, 31, 6, tzinfo=UTC),
+)
+_CRONS = ("0 6 * * *", "30 2 * * *", "0 * * * *", "*/15 * * * *", "0 8 * * 1-5", "0 */6 * * *")
+_WINDOWS = (("10m", "1m"), ("1h", "5m"), ("30m", "30m"), ("2h", "10m"))
+_CATEGORIES = ("TRANSIENT", "PERMANENT", "TIMEOUT", None)
+_CALLS = ("publish", "launch", "poll", "start", "alert")
+
+
+def random_scenario(seed: int) -> Document:
+    """The same document for the same seed."""
+    return _Maker(random.Random(seed), seed).document()  # noqa: S311 - not for secrets
+
+
+class _Maker:
+    def __init__(self, chance: random.Random, seed: int) -> None:
+        self._chance = chance
+        self._seed = seed
+        self._start = chance.choice(_STARTS)
+        self._length = timedelta(hours=chance.choice((18, 30, 54)))
+
+    def document(self) -> Document:
+        names = [f"p{n}" for n in range(self._chance.randint(1, 3))]
+        pipelines = [self._pipeline(name, names[:n]) for n, name in enumerate(names)]
+        return {
+            "name": f"random {self._seed}",
+            "start": spell(self._start),
+            "until": spell(self._start + self._length),
+            "pipelines": pipelines,
+            "jobs": {name: self._scripts() for name in names},
+            "timeline": self._timeline(pipelines),
+        }
+
+    def _pipeline(self, name: str, upstreams: list[str]) -> Document:
+        chance = self._chance
+        schedule = self._schedule(upstreams)
+        has_trigger = "trigger" in schedule
+        document: Document = {
+            "pipeline": {"id": name, "owner": "random"},
+            "schedule": schedule,
+            "validation": {"trigger": chance.choice(("ALL", "ANY")), "rules": self._rules()},
+            "job": {
+                "type": "command",
+                "config": {"command": ["etl"]},
+                "maxRetries": chance.randint(0, 2),
+                "maxCodeRetries": chance.randint(0, 1),
+                "maxDriftReruns": chance.randint(0, 2),
+                "maxManualReruns": chance.randint(0, 2),
+                "jobPollWindowSeconds": chance.choice((600, 1800, 3600)),
+            },
+        }
+        if chance.random() < 0.6:
+            document["sla"] = self._sla(schedule, has_trigger)
+        if chance.random() < 0.4:
+            document["postRun"] = self._post_run()
+        if has_trigger and chance.random() < 0.1:
+            document["dryRun"] = True
+        return document
+
+    def _schedule(self, upstreams: list[str]) -> Document:
+        chance = self._chance
+        window, interval = chance.choice(_WINDOWS)
+        schedule: Document = {
+            "timezone": chance.choice(_ZONES),
+            "evaluation": {"window": window, "interval": interval},
+        }
+        kind = chance.choice(("sensor", "sensor", "cron", "both", "include", "upstream"))
+        if kind in ("cron", "both"):
+            schedule["cron"] = chance.choice(_CRONS)
+        if kind == "include":
+            days = (self._start + timedelta(days=n) for n in range(3))
+            schedule["include"] = {"dates": [f"{day:%Y-%m-%d}" for day in days]}
+            schedule["time"] = "09:00"
+        if kind in ("sensor", "both") or (kind == "include" and chance.random() < 0.5):
+            schedule["trigger"] = self._trigger()
+        if kind == "upstream":
+            upstream = chance.choice(upstreams) if upstreams else None
+            schedule["trigger"] = {"pipeline": upstream} if upstream else self._trigger()
+        if chance.random() < 0.2:
+            schedule["exclude"] = {"weekends": True}
+        return schedule
+
+    def _trigger(self) -> Document:
+        chance = self._chance
+        trigger: Document = {"key": "landed", "check": "exists"}
+        if chance.random() < 0.3:
+            trigger = {"key": "landed", "check": "gte", "field": "count", "value": 100}
+        if chance.random() < 0.2:
+            trigger["deadline"] = chance.choice(("09:00", "21:30"))
+        return trigger
+
+    def _rules(self) -> list[Document]:
+        rules = [{"key": "landed", "check": "gte", "field": "count", "value": 100}]
+        if self._chance.random() < 0.4:
+            rules.append({"key": "ready", "check": "exists"})
+        return rules
+
+    def _sla(self, schedule: Document, has_trigger: bool) -> Document:
+        chance = self._chance
+        sla: Document = {"deadline": chance.choice(("08:00", "12:00", "23:30"))}
+        if schedule.get("cron") in ("0 * * * *", "*/15 * * * *"):
+            sla["deadline"] = ":45"
+        if has_trigger and chance.random() < 0.4:
+            sla["maxDuration"] = chance.choice(("20m", "2h"))
+        if chance.random() < 0.5:
+            sla["expectedDuration"] = "15m"
+        return sla
+
+    def _post_run(self) -> Document:
+        key = self._chance.choice(("landed", "output"))
+        return {
+            "rules": [{"key": key, "check": "gte", "field": "count", "value": 100}],
+            "driftThreshold": self._chance.choice((0, 50)),
+            "sensorTimeout": "1h",
+        }
+
+    def _scripts(self) -> list[Document]:
+        return [self._script() for _ in range(self._chance.randint(1, 4))]
+
+    def _script(self) -> Document:
+        chance = self._chance
+        kind = chance.random()
+        if kind < 0.55:
+            return {"after": f"{chance.randint(0, 50)}m", "result": "success"}
+        if kind < 0.8:
+            category = chance.choice(_CATEGORIES)
+            script = {"after": f"{chance.randint(0, 10)}m", "result": "fail", "error": "no luck"}
+            return script | ({} if category is None else {"category": category})
+        if kind < 0.95:
+            category = chance.choice(("TRANSIENT", "PERMANENT"))
+            return {"launch": "error", "category": category, "error": "no cluster"}
+        return {"after": "5m", "hang": True}
+
+    def _timeline(self, pipelines: list[Document]) -> list[Document]:
+        count = self._chance.randint(4, 24)
+        minutes = int(self._length / timedelta(minutes=1))
+        moments = sorted(self._chance.randint(0, minutes - 1) for _ in range(count))
+        return [
+            {"at": spell(self._start + timedelta(minutes=minute)), **self._happening(pipelines)}
+            for minute in moments
+        ]
+
+    def _happening(self, pipelines: list[Document]) -> Document:
+        chance = self._chance
+        pipeline = chance.choice(pipelines)
+        name = pipeline["pipeline"]["id"]
+        kind = chance.random()
+        if kind < 0.62:
+            return {"sensor": self._reading(name)}
+        if kind < 0.74:
+            forced = chance.random() < 0.5
+            return {"rerun": {"pipeline": name, "date": self._date(), "force": forced}}
+        if kind < 0.80:
+            return {"crash": True}
+        if kind < 0.86:
+            return {"outage": chance.choice(("5m", "45m", "5h"))}
+        if kind < 0.92:
+            return {"fail": {"call": chance.choice(_CALLS), "times": chance.randint(1, 4)}}
+        if kind < 0.95:
+            return {chance.choice(("pause", "resume")): name}
+        if kind < 0.97:
+            return {"delete": {"pipeline": name, "key": "landed"}}
+        return {"config": pipeline}
+
+    def _reading(self, name: str) -> Document:
+        chance = self._chance
+        key = chance.choice(("landed", "landed", "landed", "ready", "output"))
+        data: Document = {"count": chance.choice((10, 99, 100, 400, 500))}
+        how = chance.random()
+        if how < 0.6:
+            data["date"] = self._date()
+        elif how < 0.7:
+            key = f"{key}#{self._date()}"
+        if "date" in data and chance.random() < 0.25:
+            data["hour"] = chance.randint(0, 23)
+        if chance.random() < 0.03:
+            data["date"] = "yesterday"
+        return {"pipeline": name, "key": key, "data": data}
+
+    def _date(self) -> str:
+        day = self._start + timedelta(days=self._chance.randint(-1, 2))
+        return f"{day:%Y-%m-%d}"

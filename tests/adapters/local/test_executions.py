@@ -1,0 +1,203 @@
+"""Executions: one worker at a time moves an execution on, and a crash loses no state."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from contracts.samples import NOW, ManualClock
+from interlock.adapters.local.store import Store
+from interlock.adapters.local.workflows import Claimed, LogEntry, Progress
+from interlock.domain.guards import EngineState
+from interlock.ports import Wait
+
+LEASE = timedelta(minutes=1)
+HOUR = timedelta(hours=1)
+GIVEN = {"pipelineId": "p", "share": Decimal("0.5")}
+
+
+def started(store: Store, name: str = "e") -> Claimed:
+    store.workflows.define("digest", "{}")
+    store.workflows.start(name, GIVEN)
+    claimed = store.workflows.claim(name, store.clock(), LEASE)
+    assert claimed is not None
+    return claimed
+
+
+def progress(
+    wake_at: datetime = NOW + HOUR,
+    waiting_for: Wait | None = Wait.RULES,
+    log: Sequence[LogEntry] = (),
+    **more: Any,
+) -> Progress:
+    given = {"status": "RUNNING", "state": "WaitInterval", **more}
+    return Progress(
+        definition="digest",
+        snapshot='{"x":1}',
+        wake_at=wake_at,
+        waiting_for=waiting_for,
+        log=log,
+        **given,
+    )
+
+
+def test_a_started_execution_is_due_at_once_and_has_not_begun(store: Store) -> None:
+    store.workflows.start("e", GIVEN)
+    assert store.workflows.due(NOW, 10) == ["e"]
+    claimed = store.workflows.claim("e", NOW, LEASE)
+    assert claimed is not None
+    assert (claimed.given, claimed.snapshot, claimed.definition) == (GIVEN, None, None)
+
+
+def test_an_execution_is_claimed_by_one_until_its_lease_ends(store: Store) -> None:
+    started(store)
+    assert store.workflows.claim("e", NOW, LEASE) is None
+    assert store.workflows.due(NOW + LEASE - timedelta(microseconds=1), 10) == []
+    assert store.workflows.next_wake() == NOW + LEASE
+    assert store.workflows.due(NOW + LEASE, 10) == ["e"]
+    assert store.workflows.claim("e", NOW + LEASE, LEASE) is not None
+
+
+def test_a_lease_can_be_renewed_until_it_is_lost(store: Store) -> None:
+    claimed = started(store)
+    assert store.workflows.renew(claimed, NOW + LEASE / 2, LEASE)
+    assert store.workflows.claim("e", NOW + LEASE, LEASE) is None
+    assert store.workflows.claim("e", NOW + 2 * LEASE, LEASE) is not None
+    assert not store.workflows.renew(claimed, NOW + 2 * LEASE, LEASE)
+
+
+def test_what_was_stored_is_what_the_next_worker_gets(store: Store) -> None:
+    assert store.workflows.store(started(store), progress())
+    assert store.workflows.due(NOW, 10) == []
+    assert store.workflows.next_wake() == NOW + HOUR
+    claimed = store.workflows.claim("e", NOW + HOUR, LEASE)
+    assert claimed is not None
+    assert (claimed.snapshot, claimed.definition) == ('{"x":1}', "digest")
+    assert claimed.wake_at == NOW + HOUR
+
+
+def test_a_worker_that_lost_its_lease_stores_nothing(store: Store) -> None:
+    slow = started(store)
+    fast = store.workflows.claim("e", NOW + LEASE, LEASE)
+    assert fast is not None
+    entry = LogEntry(NOW, "Evaluate", "entered")
+    assert not store.workflows.store(slow, progress(log=[entry]))
+    assert not store.workflows.release(slow, NOW)
+    assert store.workflows.history("e") == []
+    assert store.workflows.store(fast, progress())
+
+
+def test_an_execution_that_was_let_go_comes_again_when_it_said(store: Store) -> None:
+    claimed = started(store)
+    assert store.workflows.release(claimed, NOW + HOUR)
+    assert store.workflows.due(NOW + HOUR, 10) == ["e"]
+    assert store.workflows.next_wake() == NOW + HOUR
+
+
+def test_after_a_crash_all_leases_are_void(store: Store) -> None:
+    claimed = started(store)
+    assert store.workflows.void_leases() == 1
+    assert store.workflows.due(NOW, 10) == ["e"]
+    assert not store.workflows.store(claimed, progress())
+    assert store.workflows.void_leases() == 0
+
+
+def test_history_is_kept_in_order(store: Store) -> None:
+    entries = [LogEntry(NOW, state, "entered", "note") for state in ("A", "B", "C")]
+    assert store.workflows.store(started(store), progress(NOW, log=entries[:2]))
+    again = store.workflows.claim("e", NOW, LEASE)
+    assert again is not None
+    assert store.workflows.store(again, progress(log=entries[2:]))
+    assert store.workflows.history("e") == entries
+
+
+def test_an_execution_that_has_ended_is_never_due(store: Store) -> None:
+    ended = progress(status="FAILED", waiting_for=None, ended_at=NOW, error="E", cause="because")
+    assert store.workflows.store(started(store), ended)
+    assert store.workflows.describe("e") is EngineState.ENDED
+    assert store.workflows.due(NOW + 9 * HOUR, 10) == []
+    assert store.workflows.next_wake() is None
+    assert store.workflows.claim("e", NOW + 9 * HOUR, LEASE) is None
+
+
+def test_the_definition_that_an_execution_began_with_is_kept(store: Store) -> None:
+    store.workflows.define("digest", "{first}")
+    store.workflows.define("digest", "{second}")
+    assert store.workflows.definition("digest") == "{first}"
+    assert store.workflows.definition("other") is None
+
+
+@pytest.mark.parametrize(
+    ("waits_for", "woken_for", "wakes"),
+    [
+        (Wait.RULES, Wait.RULES, True),
+        (Wait.JOB, Wait.JOB, True),
+        (Wait.RULES, Wait.JOB, False),
+        (None, Wait.RULES, False),  # the pause before a retry stays as long as it is
+    ],
+)
+def test_waking_cuts_short_exactly_that_wait(
+    store: Store, clock: ManualClock, waits_for: Wait | None, woken_for: Wait, wakes: bool
+) -> None:
+    store.workflows.store(started(store), progress(waiting_for=waits_for))
+    clock.advance(minutes=5)
+    store.workflows.wake("other", woken_for)
+    assert store.workflows.due(clock.now, 10) == []
+    store.workflows.wake("p", woken_for)
+    assert store.workflows.due(clock.now, 10) == (["e"] if wakes else [])
+    if wakes:
+        claimed = store.workflows.claim("e", clock.now, LEASE)
+        assert claimed is not None and claimed.wake_at == clock.now
+
+
+def test_waking_one_that_is_due_already_does_not_put_it_off(
+    store: Store, clock: ManualClock
+) -> None:
+    store.workflows.store(started(store), progress(NOW + timedelta(seconds=1)))
+    clock.advance(minutes=5)
+    store.workflows.wake("p", Wait.RULES)
+    assert store.workflows.next_wake() == NOW + timedelta(seconds=1)
+
+
+@pytest.mark.parametrize(
+    ("hints", "waits_for", "wakes"),
+    [
+        ([Wait.RULES], Wait.RULES, True),
+        ([Wait.JOB], Wait.RULES, False),
+        ([Wait.RULES, Wait.JOB], Wait.RULES, True),
+        ([Wait.RULES, Wait.RULES], Wait.RULES, True),
+        ([Wait.RULES], None, False),
+        ([], Wait.RULES, False),
+    ],
+)
+def test_a_hint_that_comes_during_the_work_cuts_the_next_wait_short(
+    store: Store, clock: ManualClock, hints: list[Wait], waits_for: Wait | None, wakes: bool
+) -> None:
+    claimed = started(store)
+    clock.advance(seconds=5)
+    for hint in hints:
+        store.workflows.wake("p", hint)
+    assert store.workflows.due(clock.now, 10) == []  # its worker still has it
+    assert store.workflows.store(claimed, progress(waiting_for=waits_for))
+    assert store.workflows.due(clock.now, 10) == (["e"] if wakes else [])
+
+
+def test_a_hint_is_used_once(store: Store, clock: ManualClock) -> None:
+    claimed = started(store)
+    store.workflows.wake("p", Wait.RULES)
+    store.workflows.store(claimed, progress(NOW, waiting_for=None))
+    again = store.workflows.claim("e", NOW, LEASE)
+    assert again is not None
+    store.workflows.store(again, progress())
+    assert store.workflows.due(NOW, 10) == []
+
+
+def test_a_hint_is_not_lost_on_a_worker_that_lets_go(store: Store, clock: ManualClock) -> None:
+    store.workflows.store(started(store), progress(NOW))
+    claimed = store.workflows.claim("e", NOW, LEASE)
+    assert claimed is not None
+    store.workflows.wake("p", Wait.RULES)
+    assert store.workflows.release(claimed, NOW + HOUR)
+    assert store.workflows.due(clock.now, 10) == ["e"]

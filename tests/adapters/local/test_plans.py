@@ -1,0 +1,170 @@
+"""Plans: nothing on a request path or a watchdog's pass reads a whole table, however long its history."""
+
+import sqlite3
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from contracts.samples import (
+    KEY,
+    NOW,
+    a_config,
+    a_grant,
+    a_pipeline,
+    a_reading,
+    a_record,
+    a_request,
+    a_run,
+    a_timer,
+    an_event,
+    reopened,
+    wanted,
+)
+from interlock.adapters.local.database import Database
+from interlock.adapters.local.store import Store
+from interlock.adapters.local.threads import ThreadKey
+from interlock.domain.run import Status
+from interlock.domain.sla import SlaWatch
+from interlock.ports import Baseline, Wait
+
+RUN = a_run()
+FAILED = RUN.to(Status.FAILED, NOW)
+MINUTE = timedelta(minutes=1)
+THREAD = ThreadKey("p", "s", "d", "C1")
+
+
+def rerun(store: Store) -> None:
+    store.runs.open(RUN, [an_event(1)])
+    store.runs.save(FAILED)
+    store.runs.save(
+        reopened(FAILED), rerun=a_grant(), request=a_request(), baseline=Baseline(0, {})
+    )
+
+
+def claim_and_answer(store: Store) -> None:
+    store.alerts.enqueue("slack", "C1", an_event(1), NOW, thread="t")
+    (alert,) = store.alerts.claim(NOW, MINUTE, 10)
+    store.alerts.failed(alert, "HTTP 500", NOW)
+    store.alerts.release(store.alerts.held_until(NOW), NOW)
+
+
+def park(store: Store) -> None:
+    store.sensors.put(a_reading())
+    (change,) = store.changes.next("router", 10)
+    store.changes.park("router", change, "it broke", NOW)
+    store.changes.settle("router", change)
+
+
+def work(store: Store) -> None:
+    store.workflows.start("e", {"pipelineId": "p"})
+    claimed = store.workflows.claim("e", NOW, MINUTE)
+    assert claimed is not None
+    store.workflows.release(claimed, NOW)
+
+
+CALLS: dict[str, Callable[[Store], Any]] = {
+    "runs: open and save": rerun,
+    "runs: find": lambda store: store.runs.find([KEY]),
+    "runs: baseline": lambda store: store.runs.baseline(KEY),
+    "runs: due": lambda store: store.runs.due(NOW),
+    "runs: of a pipeline": lambda store: store.runs.of_pipeline("p", "2026-03-01", "2026-03-02", 9),
+    "runs: of all": lambda store: store.runs.of_pipeline(None, "2026-03-01", "2026-03-02", 9),
+    "sensors: put": lambda store: store.sensors.put(a_reading()),
+    "sensors: find": lambda store: store.sensors.find("p", ["orders"]),
+    "sensors: between": lambda store: store.sensors.between("p", "k", "2026-03-01", "2026-03-02"),
+    "sensors: of a pipeline": lambda store: store.sensors.of_pipeline("p"),
+    "sensors: remove": lambda store: store.sensors.remove("p", "k", NOW),
+    "pipelines: save": lambda store: store.pipelines.save(a_config()),
+    "pipelines: want": lambda store: store.pipelines.want(wanted(a_pipeline())),
+    "pipelines: wanted": lambda store: store.pipelines.wanted("p"),
+    "pipelines: find": lambda store: store.pipelines.find("p"),
+    "pipelines: downstream": lambda store: store.pipelines.downstream_of("p"),
+    "job log: append": lambda store: store.job_log.append(a_record()),
+    "job log: of a run": lambda store: store.job_log.of_run(KEY),
+    "reruns: judged": lambda store: store.reruns.judged(a_request()),
+    "reruns: withdraw": lambda store: store.reruns.withdraw(KEY, NOW),
+    "reruns: granted": lambda store: store.reruns.granted(KEY),
+    "events: publish": lambda store: store.events.publish([an_event(1)]),
+    "events: of a run": lambda store: store.events.of_run(KEY),
+    "events: newest of a pipeline": lambda store: store.events.newest(pipeline_id="p"),
+    "events: newest of a type": lambda store: store.events.newest(kind="SLA_BREACH", since=NOW),
+    "events: after": lambda store: store.events.after(0, 9),
+    "outbox: pending": lambda store: store.outbox.pending("p"),
+    "outbox: leftovers": lambda store: store.outbox.leftovers(NOW),
+    "marks: claim": lambda store: store.marks.claim(an_event(1)),
+    "marks: is claimed": lambda store: store.marks.is_claimed(["p/s/d/TYPE"]),
+    "marks: watch": lambda store: store.marks.watch(KEY),
+    "marks: save a watch": lambda store: store.marks.save_watch(SlaWatch(key=KEY, version=2)),
+    "timers: arm": lambda store: store.timers.arm([a_timer()]),
+    "timers: cancel": lambda store: store.timers.cancel(["name"]),
+    "timers: due": lambda store: store.timers.due(NOW, 9),
+    "timers: next": lambda store: store.timers.next_due(),
+    "timers: fire": lambda store: store.timers.fire("name", NOW),
+    "workflows: work": work,
+    "workflows: due": lambda store: store.workflows.due(NOW, 9),
+    "workflows: next": lambda store: store.workflows.next_wake(),
+    "workflows: wake": lambda store: store.workflows.wake("p", Wait.RULES),
+    "workflows: void leases": lambda store: store.workflows.void_leases(),
+    "workflows: describe": lambda store: store.workflows.describe("e"),
+    "workflows: history": lambda store: store.workflows.history("e"),
+    "changes: park": park,
+    "changes: due": lambda store: store.changes.parked_due("router", NOW),
+    "changes: next try": lambda store: store.changes.next_try("router"),
+    "alerts: claim": claim_and_answer,
+    "alerts: next": lambda store: store.alerts.next_due(),
+    "alerts: of an event": lambda store: store.alerts.of_event("id"),
+    "threads: claim": lambda store: store.threads.claim(THREAD, "me", NOW, NOW),
+    "threads: of a date": lambda store: store.threads.of_date("p", "s", "d"),
+    "watch: load": lambda store: store.watch.load(),
+    "retention: sweep": lambda store: store.retention.sweep(NOW),
+}
+
+#: Listings: the index that holds exactly what is listed is read from end to end.
+LISTINGS: dict[str, tuple[Callable[[Store], Any], str]] = {
+    "in force": (lambda store: store.pipelines.in_force(), "pipelines_in_force"),
+    "unadopted": (lambda store: store.pipelines.unadopted(), "pipelines_unadopted"),
+    "active": (lambda store: store.runs.active(), "runs_active"),
+    "unjudged": (lambda store: store.reruns.unjudged(), "rerun_requests_unjudged"),
+    "newest events": (lambda store: store.events.newest(limit=9), "events_by_time"),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_every_statement_finds_its_rows_by_an_index(
+    name: str, memory: Database, store: Store
+) -> None:
+    plans = _plans(memory, lambda: CALLS[name](store))
+    assert plans
+    assert [step for step in plans if step.startswith("SCAN") and not _small(step)] == []
+
+
+@pytest.mark.parametrize("name", LISTINGS)
+def test_a_listing_reads_no_more_than_it_lists(name: str, memory: Database, store: Store) -> None:
+    call, index = LISTINGS[name]
+    scans = [step for step in _plans(memory, lambda: call(store)) if step.startswith("SCAN")]
+    assert len(scans) == 1 and scans[0].split("INDEX ")[1] == index
+
+
+def _plans(memory: Database, call: Callable[[], Any]) -> list[str]:
+    statements: list[str] = []
+    memory.write(lambda connection: connection.set_trace_callback(statements.append))
+    call()
+    memory.write(lambda connection: connection.set_trace_callback(None))
+    return [step for text in statements for step in memory.read(lambda c: _plan(c, text))]  # noqa: B023
+
+
+def _plan(connection: sqlite3.Connection, statement: str) -> list[str]:
+    if not statement.startswith(("SELECT", "INSERT", "UPDATE", "DELETE")):
+        return []
+    rows = connection.execute(f"EXPLAIN QUERY PLAN {statement}").fetchall()
+    return [row[3] for row in rows] or ["NO TABLE IS READ"]
+
+
+def _small(step: str) -> bool:
+    """A list that the caller gave, one row per consumer, or the ends of an index."""
+    return any(
+        word in step
+        for word in ("json_each", "VIRTUAL TABLE", "cursors", "CONSTANT ROW", "(subquery", "SCAN (")
+    )

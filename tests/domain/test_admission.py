@@ -1,0 +1,363 @@
+"""What a reading means for a pipeline, and when that is nothing, why."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from contracts.samples import a_key, a_run
+from declared import declared
+
+from interlock.domain.admission import (
+    Admission,
+    Exclude,
+    Ignore,
+    NoteFirst,
+    NoteLate,
+    OpenRun,
+    PostRunReading,
+    Reject,
+    Reopen,
+    admit,
+    has_changed,
+    passes,
+    rule_keys,
+    run_keys,
+    used_keys,
+)
+from interlock.domain.pipeline import Pipeline
+from interlock.domain.run import Evidence, OpenedBy, Run, RunKey, Status
+from interlock.domain.sensor import Reading
+
+NOW = datetime(2026, 3, 3, 8, 0, tzinfo=UTC)
+DAY = a_key()
+
+DAILY = declared("schedule: {trigger: {key: orders, check: gte, field: count, value: 100}}")
+WATCHED = declared(
+    """
+postRun: {rules: [{key: audit, check: gte, field: count, value: 1}], evaluation: {window: 2h}}
+"""
+)
+#: The trigger key is the one that a post-run rule watches.
+BOTH = declared("postRun: {rules: [{key: orders, check: gte, field: count, value: 1}]}")
+
+
+def reading(key: str = "orders", at: datetime = NOW, **fields: Any) -> Reading:
+    return Reading("silver-orders", key, {"date": "2026-03-03", "count": 500} | fields, at)
+
+
+def run_of(status: Status, **changes: Any) -> Run:
+    return a_run(a_key(), NOW, status=status, **changes)
+
+
+def admitted(
+    pipeline: Pipeline, given: Reading, run: Run | None = None, now: datetime = NOW
+) -> list[Admission]:
+    return admit(pipeline, given, {} if run is None else {run.key: run}, now)
+
+
+def why_ignored(
+    pipeline: Pipeline, given: Reading, run: Run | None = None, now: datetime = NOW
+) -> str:
+    (found,) = admitted(pipeline, given, run, now)
+    assert isinstance(found, Ignore)
+    return found.reason
+
+
+def seen(given: Reading, key: str = "orders") -> dict[str, Evidence]:
+    return {key: Evidence(given.key, given.version, given.fields)}
+
+
+def test_a_passing_reading_opens_the_run_of_its_date() -> None:
+    given = reading()
+    assert admitted(DAILY, given) == [OpenRun(DAY, OpenedBy.SENSOR, given)]
+
+
+@pytest.mark.parametrize(
+    ("key", "fields", "date"),
+    [
+        ("orders", {"date": "2026-03-01"}, "2026-03-01"),
+        ("orders", {"date": None}, "2026-03-03"),  # the day it was received
+        ("orders", {"hour": 7}, "2026-03-03T07"),
+        ("orders#2026-03-02", {"date": None}, "2026-03-02"),
+        ("orders#20260302T10", {"date": None}, "2026-03-02T10"),
+    ],
+)
+def test_the_date_is_the_one_the_reading_names(
+    key: str, fields: dict[str, Any], date: str
+) -> None:
+    given = reading(key, **fields)
+    assert admitted(DAILY, given) == [OpenRun(a_key(date=date), OpenedBy.SENSOR, given)]
+    assert run_keys(DAILY, given) == {a_key(date=date)}
+
+
+def test_the_day_received_is_a_day_in_the_zone_of_the_schedule() -> None:
+    tokyo = declared("schedule: {trigger: {key: orders, check: exists}, timezone: Asia/Tokyo}")
+    late = reading(at=datetime(2026, 3, 3, 16, 0, tzinfo=UTC), date=None)
+    assert run_keys(tokyo, late) == {a_key(date="2026-03-04")}
+
+
+@pytest.mark.parametrize(
+    ("key", "reason"),
+    [
+        ("orders-eu", "no trigger or post-run rule uses orders-eu"),
+        ("orders-eu#2026-03-03", "no trigger or post-run rule uses orders-eu"),
+        ("orders#eu", "no trigger or post-run rule uses orders#eu"),  # never a mere prefix
+    ],
+)
+def test_a_key_that_nothing_uses_means_nothing(key: str, reason: str) -> None:
+    assert why_ignored(DAILY, reading(key)) == reason
+    assert run_keys(DAILY, reading(key)) == set()
+
+
+_EARLIER = "the trigger deadline has passed; only a rerun opens it"
+_NEW = reading(count=600)
+
+
+@pytest.mark.parametrize(
+    ("given", "run", "reason"),
+    [
+        (reading(count=5), None, "the trigger does not pass"),
+        (reading(count=None), None, "the trigger does not pass"),
+        (reading(), run_of(Status.PENDING, first_sensor_at=NOW), "a run is in progress"),
+        (reading(), run_of(Status.TRIGGERING, first_sensor_at=NOW), "a run is in progress"),
+        (reading(), run_of(Status.RUNNING, first_sensor_at=NOW), "a run is in progress"),
+        # a run in progress is not woken by a reading that does not pass
+        (reading(count=5), run_of(Status.PENDING), "the trigger does not pass"),
+        (_NEW, run_of(Status.FAILED_FINAL), "the date is closed; only a rerun opens it"),
+        (_NEW, run_of(Status.FAILED, retry_at=NOW), "a retry is due"),
+        (
+            reading(),
+            run_of(Status.FAILED, trigger_version=reading().version),
+            "the reading says nothing new since the attempt failed",
+        ),
+        (
+            reading(),
+            run_of(Status.COMPLETED, evidence=seen(reading())),
+            "the job has seen this reading",
+        ),
+    ],
+)
+def test_a_reading_may_mean_nothing_today(given: Reading, run: Run | None, reason: str) -> None:
+    assert why_ignored(DAILY, given, run) == reason
+
+
+def test_changed_data_opens_a_date_whose_attempt_failed() -> None:
+    run = run_of(Status.FAILED, trigger_version=reading().version)
+    assert admitted(DAILY, _NEW, run) == [Reopen(run, OpenedBy.SENSOR, _NEW)]
+
+
+def test_a_failed_attempt_that_saw_no_reading_is_opened_by_the_first() -> None:
+    run = run_of(Status.FAILED, trigger_version=None)
+    assert admitted(DAILY, reading(), run) == [Reopen(run, OpenedBy.SENSOR, reading())]
+
+
+@pytest.mark.parametrize("status", [Status.PENDING, Status.TRIGGERING, Status.RUNNING])
+def test_the_first_reading_of_a_run_that_something_else_opened_is_noted(status: Status) -> None:
+    run = run_of(status)
+    assert admitted(DAILY, reading(), run) == [NoteFirst(run, reading())]
+
+
+def test_a_trigger_reading_that_changed_after_completion_is_late_data() -> None:
+    run = run_of(Status.COMPLETED, evidence=seen(reading()))
+    assert admitted(DAILY, _NEW, run) == [NoteLate(run, _NEW)]
+
+
+def test_late_data_need_not_pass_the_trigger() -> None:
+    worse = reading(count=0)
+    run = run_of(Status.COMPLETED, evidence=seen(reading()))
+    assert admitted(DAILY, worse, run) == [NoteLate(run, worse)]
+
+
+def test_a_run_without_evidence_of_the_trigger_has_not_seen_it() -> None:
+    run = run_of(Status.COMPLETED)
+    assert admitted(DAILY, reading(), run) == [NoteLate(run, reading())]
+    assert has_changed(run, reading(), "orders")
+
+
+@pytest.mark.parametrize(
+    ("exclude", "day", "by"),
+    [
+        ("exclude: {weekends: true}", "2026-03-07", "weekends"),
+        ("exclude: {days: [tuesday]}", "2026-03-03", "days"),
+        ("exclude: {dates: [2026-03-05]}", "2026-03-05", "dates"),
+        ("include: {dates: [2026-03-31]}", "2026-03-03", "include"),  # not one of the listed
+    ],
+)
+def test_an_excluded_date_is_judged_by_the_date_not_by_today(
+    exclude: str, day: str, by: str
+) -> None:
+    pipeline = declared(f"schedule: {{trigger: {{key: orders, check: exists}}, {exclude}}}")
+    for today in ("2026-03-03T08:00Z", "2026-03-07T08:00Z"):  # a Tuesday, a Saturday
+        given = reading(at=datetime.fromisoformat(today), date=day)
+        (found,) = admit(pipeline, given, {}, given.received_at)
+        assert isinstance(found, Exclude)
+        assert (found.key, found.excluded.by) == (a_key(date=day), by)
+
+
+def test_a_run_day_whose_data_comes_on_a_weekend_runs() -> None:
+    pipeline = declared(
+        "schedule: {trigger: {key: orders, check: exists}, exclude: {weekends: true}}"
+    )
+    saturday = datetime(2026, 3, 7, 2, 0, tzinfo=UTC)
+    (found,) = admitted(pipeline, reading(at=saturday, date="2026-03-06"))
+    assert isinstance(found, OpenRun)
+
+
+def test_a_reading_that_does_not_pass_is_not_worth_saying_that_the_date_is_excluded() -> None:
+    pipeline = declared(
+        "schedule: {trigger: {key: orders, check: gt, field: count, value: 9},"
+        " exclude: {days: [tuesday]}}"
+    )
+    assert why_ignored(pipeline, reading(count=1)) == "the trigger does not pass"
+
+
+_CLOSING = declared("schedule: {trigger: {key: orders, check: exists, deadline: '06:30'}}")
+
+
+@pytest.mark.parametrize(
+    ("received", "opens"),
+    [
+        ("2026-03-04T06:29:59Z", True),  # the day after: a sensor-driven schedule
+        ("2026-03-04T06:30:00Z", False),  # at the instant itself it is over
+        ("2026-03-05T00:00:00Z", False),
+    ],
+)
+def test_a_reading_counts_until_the_trigger_deadline(received: str, opens: bool) -> None:
+    given = reading(at=datetime.fromisoformat(received))
+    # judged much later: what counts is when it came
+    found = admitted(_CLOSING, given, now=given.received_at + timedelta(days=2))
+    expected = OpenRun(DAY, OpenedBy.SENSOR, given) if opens else Ignore("stream", _EARLIER)
+    assert found == [expected]
+
+
+@pytest.mark.parametrize(
+    ("key", "fields", "problem"),
+    [
+        ("orders", {"date": "soon"}, "date_malformed"),
+        ("orders", {"hour": 24}, "hour_malformed"),
+        ("orders#2026-13-01", {}, "period_malformed"),
+        ("orders#2026-03-04", {}, "date_disagrees"),
+    ],
+)
+def test_a_reading_without_a_usable_date_is_rejected(
+    key: str, fields: dict[str, Any], problem: str
+) -> None:
+    given = reading(key, **fields)
+    (found,) = admitted(DAILY, given)
+    assert isinstance(found, Reject)
+    assert (found.schedule_id, found.rejection.problem) == ("stream", problem)
+    assert run_keys(DAILY, given) == set()
+
+
+def test_an_hour_that_the_clocks_skip_is_rejected() -> None:
+    berlin = declared("schedule: {trigger: {key: orders, check: exists}, timezone: Europe/Berlin}")
+    (found,) = admitted(berlin, reading(date="2026-03-29", hour=2))
+    assert isinstance(found, Reject)
+    assert found.rejection.problem == "hour_skipped"
+
+
+def test_every_schedule_of_a_pipeline_decides_for_itself() -> None:
+    pipeline = declared(
+        """
+schedules:
+  - {id: eu, trigger: {key: orders, check: exists}, timezone: Europe/Berlin}
+  - {id: jp, trigger: {key: orders, check: exists}, timezone: Asia/Tokyo}
+  - {id: other, trigger: {key: stock, check: exists}}
+  - {id: clock, cron: "0 6 * * *"}
+"""
+    )
+    evening = reading(at=datetime(2026, 3, 3, 20, 0, tzinfo=UTC), date=None)
+    assert [found.key for found in admitted(pipeline, evening) if isinstance(found, OpenRun)] == [
+        RunKey("silver-orders", "eu", "2026-03-03"),
+        RunKey("silver-orders", "jp", "2026-03-04"),
+    ]
+
+
+CASCADE = declared("schedule: {trigger: {pipeline: bronze}}")
+
+
+def test_a_completion_upstream_is_a_reading_like_any_other() -> None:
+    given = reading("pipeline:bronze#2026-03-03", date=None)
+    assert admitted(CASCADE, given) == [OpenRun(DAY, OpenedBy.CASCADE, given)]
+
+
+def test_a_whole_day_upstream_opens_the_day() -> None:
+    pipeline = declared("schedule: {trigger: {pipeline: bronze, hours: all}}")
+    given = reading("pipeline:bronze#2026-03-03", date=None)
+    assert run_keys(pipeline, given) == {DAY}
+
+
+def test_a_dry_run_is_another_run() -> None:
+    pipeline = declared("dryRun: true")
+    assert run_keys(pipeline, reading()) == {a_key(dry=True)}
+    (found,) = admitted(pipeline, reading())
+    assert isinstance(found, OpenRun) and found.key.dry
+
+
+AUDIT = reading("audit")
+DONE_AT = NOW - timedelta(hours=1)
+
+
+@pytest.mark.parametrize("status", [Status.RUNNING, Status.COMPLETED])
+def test_a_post_run_reading_is_judged_while_the_job_runs_and_when_it_is_done(
+    status: Status,
+) -> None:
+    run = run_of(status, completed_at=DONE_AT if status is Status.COMPLETED else None)
+    assert admitted(WATCHED, AUDIT, run) == [PostRunReading(run, AUDIT, "audit")]
+
+
+@pytest.mark.parametrize(
+    "run", [None, *(run_of(s) for s in Status if s not in (Status.RUNNING, Status.COMPLETED))]
+)
+def test_a_post_run_reading_needs_a_job_to_speak_of(run: Run | None) -> None:
+    assert why_ignored(WATCHED, AUDIT, run) == "no job of that date is running or done"
+
+
+@pytest.mark.parametrize(("hours", "judged"), [(2, True), (3, False)])
+def test_post_run_readings_are_judged_for_as_long_as_the_file_says(
+    hours: int, judged: bool
+) -> None:
+    run = run_of(Status.COMPLETED, completed_at=DONE_AT)
+    (found,) = admitted(WATCHED, AUDIT, run, DONE_AT + timedelta(hours=hours))
+    expected = PostRunReading(run, AUDIT, "audit") if judged else "the post-run window is over"
+    assert (found.reason if isinstance(found, Ignore) else found) == expected
+
+
+def test_a_post_run_reading_without_a_usable_date_is_rejected_once() -> None:
+    (alone,) = admitted(WATCHED, reading("audit", date="soon"))
+    assert isinstance(alone, Reject)
+    (both,) = admitted(BOTH, reading(date="soon"))  # not by the trigger and by the rule
+    assert isinstance(both, Reject)
+
+
+def test_a_trigger_that_a_post_run_rule_watches_opens_runs_too() -> None:
+    assert admitted(BOTH, reading()) == [
+        OpenRun(DAY, OpenedBy.SENSOR, reading()),
+        Ignore("stream", "no job of that date is running or done"),
+    ]
+
+
+def test_for_a_key_that_a_post_run_rule_watches_drift_alone_decides() -> None:
+    run = run_of(Status.COMPLETED, completed_at=DONE_AT, evidence=seen(reading()))
+    assert admitted(BOTH, _NEW, run) == [
+        Ignore("stream", "a post-run rule watches this key; drift decides"),
+        PostRunReading(run, _NEW, "orders"),
+    ]
+
+
+def test_a_date_uses_the_keys_of_trigger_rules_and_post_run_rules() -> None:
+    pipeline = declared(
+        """
+validation: {rules: [{key: orders, check: exists}, {key: stock, check: exists}]}
+postRun: {rules: [{key: audit, check: exists}]}
+"""
+    )
+    assert rule_keys(pipeline) == {"orders", "stock"}
+    assert used_keys(pipeline, pipeline.schedules[0]) == {"orders", "stock", "audit"}
+    plain = declared("schedule: {cron: '0 6 * * *'}")
+    assert used_keys(plain, plain.schedules[0]) == {"orders"}
+
+
+def test_a_schedule_without_a_trigger_is_passed_by_nothing() -> None:
+    (schedule,) = declared("schedule: {cron: '0 6 * * *'}").schedules
+    assert not passes(schedule, reading(), NOW)

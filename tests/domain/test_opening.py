@@ -1,0 +1,131 @@
+"""The first version of a run, its deadlines, and the timers that guard them."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from contracts.samples import a_key, a_reading, a_run
+from declared import declared
+
+from interlock.domain.deadline import SlaVerdict
+from interlock.domain.opening import (
+    SlaState,
+    first_attempt,
+    instants,
+    unarmed,
+    window_end,
+    with_deadlines,
+)
+from interlock.domain.pipeline import Pipeline
+from interlock.domain.run import DeadlineKind, OpenedBy, Run, RunKey, Status
+
+NOW = datetime(2026, 3, 3, 8, 0, tzinfo=UTC)
+LEASE = timedelta(hours=4, minutes=30)
+BREACH = datetime(2026, 3, 4, 10, 0, tzinfo=UTC)
+WARNING = BREACH - timedelta(minutes=30)
+ABSOLUTE = declared("sla: {deadline: '10:00', expectedDuration: 30m}")
+BOTH = declared("sla: {deadline: '10:00', expectedDuration: 30m, maxDuration: 2h}")
+KIND = DeadlineKind
+
+
+def opened(
+    pipeline: Pipeline = ABSOLUTE, key: RunKey | None = None, since: datetime = NOW, **given: Any
+) -> Run:
+    return first_attempt(
+        pipeline,
+        key or a_key(),
+        OpenedBy.SENSOR,
+        "orders",
+        NOW,
+        lease=LEASE,
+        config_hash="h",
+        active_since=since,
+        **given,
+    )
+
+
+def test_a_run_is_opened_pending_with_its_lease() -> None:
+    run = opened()
+    assert (run.status, run.version, run.attempt) == (Status.PENDING, 1, 0)
+    assert (run.opened_at, run.changed_at, run.lease_until) == (NOW, NOW, NOW + LEASE)
+    assert run.execution_name == "silver-orders-stream-2026-03-03"
+    assert (run.opened_by, run.opened_for, run.config_hash) == ("sensor", "orders", "h")
+
+
+def test_a_run_that_a_reading_opens_knows_it() -> None:
+    reading = a_reading()
+    run = opened(reading=reading)
+    assert run.trigger_version == reading.version
+    assert run.first_sensor_at == reading.received_at
+    assert opened().first_sensor_at is None
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "given", "expected"),
+    [
+        (declared(), {}, {}),  # nothing is promised
+        (ABSOLUTE, {}, {KIND.WARNING: WARNING, KIND.BREACH: BREACH}),
+        (BOTH, {}, {KIND.WARNING: WARNING, KIND.BREACH: BREACH}),  # no reading yet
+        # a deadline before the pipeline existed is none
+        (ABSOLUTE, {"since": BREACH + timedelta(seconds=1)}, {}),
+        (ABSOLUTE, {"since": BREACH}, {KIND.WARNING: WARNING, KIND.BREACH: BREACH}),
+        (ABSOLUTE, {"key": a_key(dry=True)}, {}),  # a dry run promises nothing
+        (declared("sla: {deadline: ':30'}"), {}, {}),  # a day has no such minute
+    ],
+)
+def test_a_date_has_the_deadlines_its_file_gives_it(
+    pipeline: Pipeline, given: dict[str, Any], expected: dict[DeadlineKind, datetime]
+) -> None:
+    run = opened(pipeline, **given)
+    assert instants(run) == expected
+    assert run.sla_armed == expected
+
+
+def test_a_relative_deadline_counts_from_the_first_reading() -> None:
+    reading = a_reading()
+    first = reading.received_at.replace(microsecond=0)
+    assert instants(opened(BOTH, reading=reading)) == {
+        KIND.WARNING: WARNING,
+        KIND.BREACH: BREACH,
+        KIND.RELATIVE_WARNING: first + timedelta(minutes=90),
+        KIND.RELATIVE_BREACH: first + timedelta(hours=2),
+    }
+
+
+def test_a_date_that_was_watched_before_it_opened_keeps_what_was_said() -> None:
+    told = SlaState({KIND.WARNING: WARNING}, (KIND.WARNING,), None)
+    run = opened(sla=told)
+    assert run.sla_told == (KIND.WARNING,)
+    assert run.sla_armed == {KIND.WARNING: WARNING, KIND.BREACH: BREACH}
+    breached = SlaState({KIND.BREACH: BREACH}, (KIND.BREACH,), SlaVerdict.BREACHED)
+    run = opened(sla=breached)
+    assert (run.sla_verdict, run.sla_armed) == (SlaVerdict.BREACHED, {KIND.BREACH: BREACH})
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, {KIND.WARNING, KIND.BREACH}),
+        ({"sla_armed": {KIND.WARNING: WARNING}}, {KIND.BREACH}),
+        ({"sla_armed": {KIND.WARNING: NOW}}, {KIND.WARNING, KIND.BREACH}),  # at another time
+        ({"sla_told": (KIND.WARNING,)}, {KIND.BREACH}),
+        ({"sla_verdict": SlaVerdict.MET}, set()),  # nothing is left to say
+    ],
+)
+def test_a_moment_needs_a_timer_until_it_is_armed_or_told(
+    changes: dict[str, Any], expected: set[DeadlineKind]
+) -> None:
+    run = a_run(warning_at=WARNING, breach_at=BREACH, **changes)
+    assert {kind for kind, _ in unarmed(run)} == expected
+
+
+def test_deadlines_follow_the_file_and_not_what_was_there() -> None:
+    run = a_run(breach_at=NOW, relative_breach_at=NOW)
+    assert instants(with_deadlines(run, declared(), NOW)) == {}
+
+
+def test_the_rules_must_hold_within_the_window_of_the_attempt() -> None:
+    pipeline = declared(
+        "schedule: {trigger: {key: orders, check: exists}, evaluation: {window: 90m}}"
+    )
+    assert window_end(opened(pipeline), pipeline) == NOW + timedelta(minutes=90)
