@@ -64,6 +64,8 @@ class Family:
 
     name: str
     open: Callable[[Path, Clock], AbstractContextManager[Home]]
+    #: How many random sequences of calls are affordable there.
+    sequences: int
 
 
 @contextmanager
@@ -79,8 +81,8 @@ def _in_a_file(folder: Path, clock: Clock) -> Iterator[Home]:
 
 
 FAMILIES = (
-    pytest.param(Family("sqlite memory", _in_memory), id="sqlite-memory"),
-    pytest.param(Family("sqlite file", _in_a_file), id="sqlite-file"),
+    pytest.param(Family("sqlite memory", _in_memory, 80), id="sqlite-memory"),
+    pytest.param(Family("sqlite file", _in_a_file, 20), id="sqlite-file"),
 )
 
 

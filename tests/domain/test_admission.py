@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+
 from contracts.samples import a_key, a_run
 from declared import declared
-
 from interlock.domain.admission import (
     Admission,
     Exclude,
@@ -17,6 +17,7 @@ from interlock.domain.admission import (
     PostRunReading,
     Reject,
     Reopen,
+    StartAgain,
     admit,
     has_changed,
     passes,
@@ -82,9 +83,7 @@ def test_a_passing_reading_opens_the_run_of_its_date() -> None:
         ("orders#20260302T10", {"date": None}, "2026-03-02T10"),
     ],
 )
-def test_the_date_is_the_one_the_reading_names(
-    key: str, fields: dict[str, Any], date: str
-) -> None:
+def test_the_date_is_the_one_the_reading_names(key: str, fields: dict[str, Any], date: str) -> None:
     given = reading(key, **fields)
     assert admitted(DAILY, given) == [OpenRun(a_key(date=date), OpenedBy.SENSOR, given)]
     assert run_keys(DAILY, given) == {a_key(date=date)}
@@ -149,6 +148,15 @@ def test_changed_data_opens_a_date_whose_attempt_failed() -> None:
 def test_a_failed_attempt_that_saw_no_reading_is_opened_by_the_first() -> None:
     run = run_of(Status.FAILED, trigger_version=None)
     assert admitted(DAILY, reading(), run) == [Reopen(run, OpenedBy.SENSOR, reading())]
+
+
+def test_the_reading_that_opened_a_run_starts_it_if_nobody_did() -> None:
+    run = run_of(Status.PENDING, first_sensor_at=NOW, trigger_version=reading().version)
+    assert admitted(DAILY, reading(), run) == [StartAgain(run)]
+    started = run_of(
+        Status.PENDING, first_sensor_at=NOW, trigger_version=reading().version, started_at=NOW
+    )
+    assert why_ignored(DAILY, reading(), started) == "a run is in progress"
 
 
 @pytest.mark.parametrize("status", [Status.PENDING, Status.TRIGGERING, Status.RUNNING])

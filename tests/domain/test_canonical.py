@@ -69,7 +69,9 @@ _VALUES = st.recursive(
     | st.booleans()
     | st.integers()
     | st.text()
-    | st.decimals(allow_nan=False, allow_infinity=False).filter(lambda d: "E" in str(d) or "." in str(d)),
+    | st.decimals(allow_nan=False, allow_infinity=False).filter(
+        lambda d: "E" in str(d) or "." in str(d)
+    ),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=10,
 )

@@ -1,10 +1,14 @@
 """Cron: what is accepted, how fine its labels are, and when it is due."""
 
 from datetime import UTC, datetime, timedelta
+from itertools import takewhile
 
 import pytest
+from cronsim import CronSim
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from interlock.domain.cron import check_cron, cron_grain, cron_moments
+from interlock.domain.cron import Occurrence, check_cron, cron_grain, cron_moments
 from interlock.domain.partition import Grain
 
 NAIVE = datetime(2026, 3, 3)  # noqa: DTZ001 - to be refused
@@ -84,7 +88,8 @@ def test_a_range_begins_with_since_and_ends_before_until() -> None:
 @pytest.mark.parametrize("minutes", [20, 60, 90, 60 * 24, 60 * 24 * 10])
 def test_a_range_of_any_length_holds_the_same_moments(minutes: int) -> None:
     since, cron, zone_name = at("2026-03-26T00:00Z"), "*/30 2,9 * * 4-7", "Europe/Berlin"
-    end, step, found = since + timedelta(days=10), timedelta(minutes=minutes), []
+    end, step = since + timedelta(days=10), timedelta(minutes=minutes)
+    found: list[Occurrence] = []
     whole = list(cron_moments(cron, zone_name, since, end))
     while since < end:
         found += cron_moments(cron, zone_name, since, min(since + step, end))
@@ -120,6 +125,70 @@ def test_a_gap_before_midnight_moves_a_run_to_the_next_date() -> None:
     assert found == ["2024-03-29", "2024-03-31", "2024-04-01"]
     later = dates("30 23 * * *", "America/Nuuk", "2024-03-31T12:00Z", "2024-04-02T12:00Z")
     assert later == ["2024-04-01"]
+
+
+@pytest.mark.parametrize(
+    ("cron", "zone_name", "since", "expected"),
+    [
+        # St. John's went from 00:01 back to 23:01 of the day before, here from Sunday to Saturday
+        (
+            "*/30 * * * SUN",
+            "America/St_Johns",
+            "2006-10-29T00:00Z",
+            ["2006-10-29T00:00", "2006-10-29T00:30", "2006-10-29T01:00"],
+        ),
+        ("30 */24 * * *", "America/St_Johns", "2006-10-29T00:00Z", ["2006-10-29"]),
+        # ... and here from November to October
+        (
+            "29 * * 11 *",
+            "America/St_Johns",
+            "2009-11-01T00:00Z",
+            ["2009-11-01T00", "2009-11-01T01"],
+        ),
+        # Casey went from 02:00 back to 23:00 of the day before
+        (
+            "0 * 5 * *",
+            "Antarctica/Casey",
+            "2010-03-04T13:00Z",
+            ["2010-03-05T00", "2010-03-05T01", "2010-03-05T02"],
+        ),
+    ],
+)
+def test_a_fold_over_midnight_does_not_lead_round_and_round(
+    cron: str, zone_name: str, since: str, expected: list[str]
+) -> None:
+    until = at(since) + timedelta(hours=6 if "Casey" in zone_name else 5)
+    moments = cron_moments(cron, zone_name, at(since), until)
+    assert [moment.date for moment in moments] == expected
+
+
+@settings(deadline=None)  # the first call reads the zone data
+@given(
+    cron=st.builds(
+        "{} {} {} {} {}".format,
+        st.sampled_from(["0", "*", "*/7", "5,50", "30-40"]),
+        st.sampled_from(["0", "*", "*/5", "8,20", "22-23"]),
+        st.sampled_from(["*", "1", "*/3", "L", "LW", "10-20", "29-31"]),
+        st.sampled_from(["*", "2", "*/2", "JAN,MAR"]),
+        st.sampled_from(["*", "SUN", "7", "1-5", "5#2", "5L"]),
+    ),
+    since=st.datetimes(datetime(2020, 1, 1), datetime(2030, 1, 1)),  # noqa: DTZ001
+    hours=st.floats(0, 96),
+)
+def test_on_a_steady_clock_what_cronsim_says_stands(
+    cron: str, since: datetime, hours: float
+) -> None:
+    since = since.replace(tzinfo=UTC)
+    until = since + timedelta(hours=hours)
+    expected = takewhile(
+        lambda fire: fire < until, CronSim(cron, since - timedelta(microseconds=1))
+    )
+    found = [moment.due_at for moment in cron_moments(cron, "UTC", since, until)]
+    assert found == list(expected)
+
+
+def test_a_cron_that_never_fires_has_no_moments() -> None:
+    assert dates("0 0 LW * */7", "Europe/Berlin", "2026-01-01T00:00Z", "2027-01-01T00:00Z") == []
 
 
 def test_a_range_that_ends_before_it_begins_is_empty() -> None:

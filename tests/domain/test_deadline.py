@@ -146,7 +146,9 @@ def test_instants_are_whole_seconds() -> None:
         (Deadlines(None, None, at("2026-03-04T08:00Z"), NOON), (8, 12)),
         (Deadlines(at("2026-03-04T09:00Z"), NOON, at("2026-03-04T10:00Z"), NOON), (9, 12)),
         (
-            Deadlines(at("2026-03-04T02:00Z"), NOON, at("2026-03-04T10:00Z"), at("2026-03-04T11:00Z")),
+            Deadlines(
+                at("2026-03-04T02:00Z"), NOON, at("2026-03-04T10:00Z"), at("2026-03-04T11:00Z")
+            ),
             (10, 11),  # the warning that goes with the earlier breach, not the earlier warning
         ),
     ],

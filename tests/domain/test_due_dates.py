@@ -106,6 +106,12 @@ def test_a_date_is_due_when_its_warning_or_breach_is(
     assert due(Schedule(cron="0 8 * * *"), Sla(deadline="10:00"), since, until) == dates
 
 
+def test_an_hour_is_due_when_a_tenth_of_its_time_is_left() -> None:
+    schedule, sla = Schedule(cron="0 * * * *"), Sla(deadline=":30")
+    found = due(schedule, sla, "2026-03-04T11:20Z", "2026-03-04T11:21Z")
+    assert found == ["2026-03-04T10"]  # of an hour and a half, nine minutes before 11:30
+
+
 def test_a_long_lead_is_found_days_ahead() -> None:
     sla = Sla(deadline="10:00", expected_duration="50h")
     found = due(Schedule(cron="0 8 * * *"), sla, "2026-03-02T07:59Z", "2026-03-02T08:00Z")

@@ -5,9 +5,9 @@ from typing import Any
 
 import msgspec
 import pytest
+
 from contracts.samples import KEY
 from declared import declared
-
 from interlock.domain.event import (
     ALIASES,
     CATALOGUE,
@@ -30,6 +30,7 @@ NOW = datetime(2026, 3, 3, 10, 15, tzinfo=UTC)
 PIPELINE = declared()
 ABOUT = subject(PIPELINE, KEY, 0, "job-1")
 
+_POLL = "runId runningForSeconds pollWindowSeconds lastState cancelled"
 _DEADLINE = "warningAt breachAt status blockedBy lateBy"
 _DRIFT = "sensorKey driftField baseline current delta driftThreshold rerunRequested"
 _LATE = "key changed completedAt lateBy rerunRequested"
@@ -44,7 +45,7 @@ VALIDATION_EXHAUSTED       | error    | yes    | 1 | failing passing windowEnd e
 JOB_TRIGGERED              | info     | no     | 1 | jobType runId evidence
 JOB_COMPLETED              | info     | thread | 1 | runId durationSeconds attempts lateBy
 JOB_FAILED                 | error    | yes    | 1 | runId category error willRetry retryAt spent max
-JOB_POLL_EXHAUSTED         | error    | yes    | 1 | runId runningForSeconds pollWindowSeconds lastState cancelled
+JOB_POLL_EXHAUSTED         | error    | yes    | 1 | {_POLL}
 RETRY_EXHAUSTED            | error    | yes    | 2 | kind category spent max lastError + runId cancelled
 INFRA_FAILURE              | critical | yes    | 2 | state error cause executionName change
 INFRA_ALARM                | error    | yes    | 2 | alarmName alarmState metric threshold reason

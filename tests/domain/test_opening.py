@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+
 from contracts.samples import a_key, a_reading, a_run
 from declared import declared
-
 from interlock.domain.deadline import SlaVerdict
 from interlock.domain.opening import (
     SlaState,

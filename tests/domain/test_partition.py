@@ -123,7 +123,7 @@ def test_a_day_has_the_hours_that_its_clocks_show() -> None:
 def test_the_ends_of_the_calendar_have_instants(text: str) -> None:
     label = Label.parse(text)
     for each in (BERLIN, NEW_YORK, APIA):
-        assert starts_at(label, each).astimezone(each)
+        assert starts_at(label, each).astimezone(each).year in (1, 9999)
         assert occurs(label, each)
 
 

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+
 from contracts.samples import a_run
 from declared import declared
-
 from interlock.domain.budgets import Budget, Spending
 from interlock.domain.calendars import Excluded
 from interlock.domain.reruns import Cause, Granted, Refused, judge_request, news

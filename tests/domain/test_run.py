@@ -6,8 +6,8 @@ from itertools import product
 from typing import Any
 
 import pytest
-from contracts.samples import a_key, a_run
 
+from contracts.samples import a_key, a_run
 from interlock.domain.budgets import Spending
 from interlock.domain.deadline import SlaVerdict
 from interlock.domain.run import (

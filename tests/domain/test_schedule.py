@@ -151,6 +151,7 @@ def test_an_inclusion_date_opens_at_its_time_or_at_midnight() -> None:
         (DAILY, "2026-03-04", "2026-03-04T07:00Z"),
         (HOURLY, "2026-10-25T02", "2026-10-25T00:10Z"),  # the first of two
         (DAILY, "2026-03-04T10", None),  # an hour that a reading brought
+        (Schedule(cron="30 10 * * *"), "2026-03-04T10", None),  # although it fires in it
         (HOURLY, "2026-03-04", None),
         (Schedule(cron="0 8 * * MON"), "2026-03-04", None),  # no Monday
         (Schedule(cron="0 8 1 * *"), "2026-03-04", None),
@@ -179,9 +180,7 @@ def test_a_cron_watches_its_occurrences() -> None:
 
 
 def test_a_sensor_driven_schedule_watches_every_day() -> None:
-    schedule = Schedule(
-        trigger=TRIGGER, timezone="Europe/Berlin", exclude=Exclusion(weekends=True)
-    )
+    schedule = Schedule(trigger=TRIGGER, timezone="Europe/Berlin", exclude=Exclusion(weekends=True))
     watched = list(watched_dates(schedule, {}, at("2026-03-05T23:00Z"), at("2026-03-09T00:00Z")))
     assert [(each.date, each.starts_at, each.due_at) for each in watched] == [
         ("2026-03-06", at("2026-03-05T23:00Z"), None),

@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+
 from contracts.samples import a_run
 from declared import declared
-
 from interlock.domain.deadline import SlaVerdict
 from interlock.domain.run import DeadlineKind, Failure, Judgement, RuleRecord, Run, Status
 from interlock.domain.sla import Told, blocked_by, failing_lines, judge_moment

@@ -4,7 +4,6 @@ from datetime import UTC, datetime
 
 from contracts.samples import a_key, a_run
 from declared import declared
-
 from interlock.domain.event import EventType, Severity
 from interlock.domain.telling import about_date, about_run
 

@@ -23,7 +23,7 @@ _FOLDERS = (_PROJECT / "tests/vectors", _PROJECT / "../shared/vectors")
 
 
 def _vectors(area: str) -> list[Any]:
-    found = {}
+    found: dict[str, Any] = {}
     for file in (folder / f"{area}.json" for folder in _FOLDERS):
         if file.exists():
             document = json.loads(file.read_text(), parse_float=Decimal)

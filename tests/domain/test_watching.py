@@ -3,8 +3,8 @@
 from datetime import datetime, timedelta
 
 import pytest
-from contracts.samples import NOW, a_key, a_run
 
+from contracts.samples import NOW, a_key, a_run
 from interlock.domain.run import DeadlineKind, PostRunState, Run, Status
 from interlock.domain.watching import expires_at, watch_at
 

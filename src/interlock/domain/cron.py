@@ -4,10 +4,11 @@ What cronsim says stands. On top of it, one occurrence per label: when a clock c
 fires of one label, the first is the occurrence.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import copy
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from typing import TypeVar
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -15,6 +16,8 @@ from cronsim import CronSim, CronSimError
 
 from interlock.domain import zones
 from interlock.domain.partition import Grain, label_text, within_calendar
+
+_T = TypeVar("_T")
 
 #: Any start will do to find out whether a cron fires at all; a fixed one keeps it a pure question.
 _SOME_DAY = datetime(2000, 1, 1, tzinfo=UTC)
@@ -26,7 +29,7 @@ _BEFORE, _AFTER = timedelta(days=2), timedelta(days=1)
 #: No zone changes its clocks twice within a week: equal offsets at both ends of a stretch that is
 #: no longer than this mean that the clocks ran on in between.
 _STEADY = timedelta(days=4)
-_SHORT = timedelta(hours=1)
+_HOUR = timedelta(hours=1)
 
 
 class Occurrence(msgspec.Struct, frozen=True):
@@ -78,12 +81,10 @@ def cron_moments(
     change = abs(_offset(min(until, since + _AFTER), zone) - before)
     if change:
         day_label = cron_grain(cron) is Grain.DAY
-        reach = _BEFORE if day_label else change + _SHORT
+        reach = _BEFORE if day_label else change + _HOUR
         return _one_per_label(cron, zone_name, since, until, since - reach)
     if until - since > _STEADY or _offset(until, zone) != before:
         return _one_per_label(cron, zone_name, since, until, since)
-    if until - since <= _SHORT and _idle(cron, since + before, until + before):
-        return iter(())
     return _steady(cron, since, until, before)
 
 
@@ -91,26 +92,21 @@ def _offset(instant: datetime, zone: ZoneInfo) -> timedelta:
     return instant.astimezone(zone).utcoffset() or timedelta(0)
 
 
-def _idle(cron: str, first: datetime, last: datetime) -> bool:
-    """Whether a short stretch of a steady clock holds no hour, or no day, of the cron.
-
-    It spares most schedules the search for a next fire that lies far beyond the stretch.
-    """
-    fields = _parsed(cron, "UTC")
-    if first.hour not in fields.hours and last.hour not in fields.hours:
-        return True
-    return not any(
-        day.month in fields.months and fields.match_day(day) for day in (first.date(), last.date())
-    )
-
-
 def _steady(cron: str, since: datetime, until: datetime, offset: timedelta) -> Iterator[Occurrence]:
-    """Fires on a clock that nobody changes: plain wall time (as if in UTC), and no label twice."""
-    grain = cron_grain(cron)
-    for wall in _fires(cron, "UTC", since + offset):
-        if wall - offset >= until:
-            return
-        yield Occurrence(label_text(wall, grain), wall - offset)
+    """The moments on a clock that nobody changes: hours and minutes of matching days.
+
+    What CronSim would say, without its search for a next fire that may lie years ahead.
+    """
+    fields, grain = _parsed(cron, "UTC"), cron_grain(cron)
+    first, last = since + offset, until + offset
+    hour = first.replace(minute=0, second=0, microsecond=0)
+    while hour < last:
+        if hour.hour in fields.hours and hour.month in fields.months and fields.match_day(hour):
+            for minute in sorted(fields.minutes):
+                wall = hour.replace(minute=minute)
+                if first <= wall < last:
+                    yield Occurrence(label_text(wall, grain), wall - offset)
+        hour += _HOUR
 
 
 def _one_per_label(
@@ -146,5 +142,32 @@ def _fires(cron: str, zone_name: str, since: datetime) -> Iterator[datetime]:
 @lru_cache(maxsize=16384)
 def _parsed(cron: str, zone_name: str) -> CronSim:
     """Never advanced: whoever wants to fire it takes a copy."""
-    zone = UTC if zone_name == "UTC" else zones.zone(zone_name)
-    return CronSim(cron, _SOME_DAY.astimezone(zone))
+    if zone_name == "UTC":
+        return CronSim(cron, _SOME_DAY)
+    return _Onward(cron, _SOME_DAY.astimezone(zones.zone(zone_name)))
+
+
+class _Onward(CronSim):
+    """CronSim, save that it never steps back.
+
+    A fold that crosses midnight, or begins within an hour, can lead it from the second pass to a
+    wall of the first one, and so round and round.
+    """
+
+    def advance_month(self) -> None:
+        while self.dt.month not in self.months:
+            self._onward(super().advance_month)
+
+    def advance_day(self) -> bool:
+        return self._onward(super().advance_day)
+
+    def advance_hour(self) -> bool:
+        return self._onward(super().advance_hour)
+
+    def _onward(self, advance: Callable[[], _T]) -> _T:
+        before = self.dt
+        moved = advance()
+        if self.dt.tzinfo is not None and self.dt.astimezone(UTC) < before.astimezone(UTC):
+            self.dt = before.replace(second=0)
+            self.tick(60)
+        return moved

@@ -102,13 +102,11 @@ def wall_deadline(text: str, label: Label, schedule: Schedule, zone: ZoneInfo) -
         wall = datetime.combine(label.day, time.fromisoformat(text))
         return instant_of(shifted(wall, timedelta(days=schedule.offset)), zone)
     minute, own = int(text[1:]), zones.zone(schedule.timezone)
-    match label.grain:
-        case Grain.DAY:
-            return None
-        case Grain.HOUR:
-            return instant_of(shifted(label.wall, timedelta(hours=1, minutes=minute)), own)
-        case Grain.MINUTE:
-            return _next_minute(minute, starts_at(label, own), own)
+    if label.grain is Grain.DAY:
+        return None
+    if label.grain is Grain.HOUR:
+        return instant_of(shifted(label.wall, timedelta(hours=1, minutes=minute)), own)
+    return _next_minute(minute, starts_at(label, own), own)
 
 
 def sla_zone(schedule: Schedule, sla: Sla) -> ZoneInfo:

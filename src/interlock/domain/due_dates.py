@@ -13,11 +13,11 @@ from interlock.domain.deadline import (
     sla_zone,
     wall_deadline,
 )
-from interlock.domain.partition import Label, within_calendar
+from interlock.domain.partition import Label, shifted, within_calendar
 from interlock.domain.pipeline import Calendar, Schedule, Sla
 from interlock.domain.schedule import Watched, watched_dates, watched_on
 
-_DAY = timedelta(days=1)
+_HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
 
 #: Whoever expects a job to take longer than this is not warned any earlier.
 _LONGEST_LEAD = timedelta(days=31)
@@ -66,6 +66,8 @@ def _longest_lead(schedule: Schedule, sla: Sla) -> timedelta:
     """How long before its breach a warning can come."""
     if sla.expected_duration is not None:
         return min(duration.parse(sla.expected_duration), _LONGEST_LEAD)
+    if (sla.deadline or "").startswith(":"):
+        return _HOUR  # a tenth of the few hours that an hour has, clock changes and all
     return max(UNKNOWN_LEAD, (schedule.offset + 2) * _DAY / 10)
 
 
@@ -80,7 +82,7 @@ def _dates_around(
     """The watched dates whose deadline of this form may lie in the range, few more."""
     if text.startswith(":"):
         # a date is over two hours after it began, unless a fold comes between
-        reach = timedelta(hours=2) + _clock_change(since, zones.zone(schedule.timezone))
+        reach = 2 * _HOUR + _clock_change(since, zones.zone(schedule.timezone))
         yield from watched_dates(schedule, calendars, since - reach, until, hourly=True)
         return
     day = since.astimezone(zone).date() - (schedule.offset + 1) * _DAY

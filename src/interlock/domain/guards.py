@@ -345,7 +345,7 @@ def _missed(seen: Snapshot, now: datetime) -> Iterator[Finding]:
     window = duration.parse(schedule.evaluation.window)
     fires = schedule.cron is not None or schedule.trigger is None
     for each in seen.needs.expected:
-        if each.date in seen.runs or each.due_at > now:
+        if each.date in seen.runs:
             continue
         age = now - each.due_at
         if fires and age <= TIMER_MARGIN:
@@ -415,7 +415,7 @@ def _expected(
     if schedule.time is not None:
         margin = max(margin, _DAY * (1 + schedule.offset))
     for each in watched_dates(schedule, pipeline.calendars, since - margin, now):
-        if each.due_at is not None and active_since <= each.due_at <= now:
+        if each.due_at is not None and active_since <= each.due_at:
             yield Expected(each.date, each.due_at)
 
 

@@ -235,12 +235,8 @@ _OF_ATTEMPT: dict[str, Any] = {
 
 def predecessors(run: Run) -> set[tuple[int, Status]]:
     """The attempts and states from which a run may have come to this version, its own among them."""
-    if run.status is Status.PENDING:
-        before = {
-            (run.attempt - 1, status) for status, to in TRANSITIONS.items() if run.status in to
-        }
-    else:
-        before = {(run.attempt, status) for status, to in TRANSITIONS.items() if run.status in to}
+    attempt = run.attempt - 1 if run.status is Status.PENDING else run.attempt
+    before = {(attempt, status) for status, to in TRANSITIONS.items() if run.status in to}
     return {*before, (run.attempt, run.status)}
 
 

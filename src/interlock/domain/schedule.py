@@ -42,8 +42,8 @@ __all__ = [
 _TICK = timedelta(microseconds=1)
 _DAY = timedelta(days=1)
 
-#: How far ahead a next occurrence is looked for; cronsim gives up after as long.
-_HORIZON = timedelta(days=50 * 366)
+#: How far ahead a next occurrence is looked for: beyond the eight years between two leap days.
+_HORIZON = timedelta(days=10 * 366)
 
 
 class Watched(msgspec.Struct, frozen=True):
@@ -73,7 +73,7 @@ def occurrences(
 def next_occurrence(
     schedule: Schedule, calendars: Mapping[str, Calendar], after: datetime
 ) -> Occurrence | None:
-    """The first occurrence due strictly after an instant; None when 50 years have none."""
+    """The first occurrence due strictly after an instant; None when ten years have none."""
     since = within_calendar(shifted(utc(after), _TICK))
     until = within_calendar(shifted(since, _HORIZON))
     while (moment := _first_moment(schedule, since, until)) is not None:

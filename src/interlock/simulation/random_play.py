@@ -14,7 +14,7 @@ from interlock.simulation.scenario import Scenario, parse_scenario
 from interlock.simulation.shrinking import shrunk
 from interlock.simulation.world import Outcome, World
 
-_CRASHES = 3
+_CRASHES = 2
 
 #: The errors that faults make; any other that reaches an event is a defect of ours.
 _PLANNED = ("as planned", "as the scenario says", "no cluster", "somebody got there first")

@@ -28,7 +28,7 @@ _STARTS = (
     datetime(2026, 11, 1, 0, tzinfo=UTC),  # New York does
     datetime(2026, 12, 31, 6, tzinfo=UTC),
 )
-_CRONS = ("0 6 * * *", "30 2 * * *", "0 * * * *", "*/15 * * * *", "0 8 * * 1-5", "0 */6 * * *")
+_CRONS = ("0 6 * * *", "30 2 * * *", "0 * * * *", "*/30 * * * *", "0 8 * * 1-5", "0 */6 * * *")
 _WINDOWS = (("10m", "1m"), ("1h", "5m"), ("30m", "30m"), ("2h", "10m"))
 _CATEGORIES = ("TRANSIENT", "PERMANENT", "TIMEOUT", None)
 _CALLS = ("publish", "launch", "poll", "start", "alert")
@@ -44,7 +44,7 @@ class _Maker:
         self._chance = chance
         self._seed = seed
         self._start = chance.choice(_STARTS)
-        self._length = timedelta(hours=chance.choice((18, 30, 54)))
+        self._length = timedelta(hours=chance.choice((12, 18, 30)))
 
     def document(self) -> Document:
         names = [f"p{n}" for n in range(self._chance.randint(1, 3))]
@@ -53,6 +53,7 @@ class _Maker:
             "name": f"random {self._seed}",
             "start": spell(self._start),
             "until": spell(self._start + self._length),
+            "watchdog": self._chance.choice(("5m", "15m", "30m")),
             "pipelines": pipelines,
             "jobs": {name: self._scripts() for name in names},
             "timeline": self._timeline(pipelines),
@@ -125,7 +126,7 @@ class _Maker:
     def _sla(self, schedule: Document, has_trigger: bool) -> Document:
         chance = self._chance
         sla: Document = {"deadline": chance.choice(("08:00", "12:00", "23:30"))}
-        if schedule.get("cron") in ("0 * * * *", "*/15 * * * *"):
+        if schedule.get("cron") in ("0 * * * *", "*/30 * * * *"):
             sla["deadline"] = ":45"
         if has_trigger and chance.random() < 0.4:
             sla["maxDuration"] = chance.choice(("20m", "2h"))

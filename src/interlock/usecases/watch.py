@@ -300,6 +300,8 @@ def _conclude(state: WatchdogState, report: Report, every: timedelta, ports: Por
     now = report.now
     failing = sorted({f"{failure.check} ({failure.pipeline})" for failure in report.failures})
     gap = state.last_pass_at is not None and now - state.last_pass_at > 3 * every
+    ok_at = state.last_ok_at or now
+    back = not failing and now - ok_at > 3 * every
     since = state.failing_since or (now if failing else None)
     _guarded(report, "report", "*", lambda: _tell(state, report, failing, since, gap, ports))
     lagging = _lagging(state, report, ports)
@@ -310,6 +312,8 @@ def _conclude(state: WatchdogState, report: Report, every: timedelta, ports: Por
             pass_until=None,
             last_pass_at=now,
             last_ok_at=state.last_ok_at if failing else now,
+            down_from=state.last_ok_at if back else state.down_from,
+            down_until=now if back else state.down_until,
             since=now if lagging is not None else state.since,
             lagging=lagging if lagging is not None else state.lagging,
             failing_since=since if failing else None,

@@ -6,11 +6,13 @@ from datetime import datetime, timedelta
 import msgspec
 
 from interlock.adapters.local.alerts import QueuedAlert
+from interlock.adapters.local.events import Told
 from interlock.adapters.local.store import Store
 from interlock.adapters.local.threads import Thread, ThreadKey
 from interlock.domain.event import CATALOGUE, Alert, Event, EventType, clean, happened, subject
 from interlock.ports import Ports, Sink
 from interlock.usecases.claim_event import claim_event
+from interlock.wiring.unchanged import Unchanged
 
 log = logging.getLogger(__name__)
 
@@ -29,11 +31,13 @@ class Dispatcher:
 
     def __init__(self, store: Store, ports: Ports, sink: Sink) -> None:
         self._store, self._ports, self._sink = store, ports, sink
+        self._new = Unchanged(store.database, self._read_new)
+        self.next_due = Unchanged(store.database, store.alerts.next_due)
 
     def step(self, now: datetime) -> bool:
         """Queue what is new and send what is due. Whether there was anything."""
         queued = self._queue(now)
-        due = self._store.alerts.next_due()
+        due = self.next_due()
         if due is None or due > now:
             return queued
         alerts = self._store.alerts.claim(now, CLAIM, AT_ONCE)
@@ -41,17 +45,17 @@ class Dispatcher:
             self._send(alert, now)
         return queued or bool(alerts)
 
-    def next_due(self) -> datetime | None:
-        return self._store.alerts.next_due()
-
     def _queue(self, now: datetime) -> bool:
-        told = self._store.events.after(self._store.cursors.at(CONSUMER), AT_ONCE)
+        told = self._new()
         for each in told:
             if self._is_wanted(each.event):
                 self._store.alerts.enqueue(_NAME, _CHANNEL, each.event, now)
         if told:
             self._store.cursors.move(CONSUMER, told[-1].seq)
         return bool(told)
+
+    def _read_new(self) -> list[Told]:
+        return self._store.events.after(self._store.cursors.at(CONSUMER), AT_ONCE)
 
     def _is_wanted(self, event: Event) -> bool:
         alert = CATALOGUE[event.type].alert

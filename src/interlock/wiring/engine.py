@@ -52,16 +52,16 @@ class Engine:
         definition = claimed.definition or self._define()
         machine = self._machine(definition)
         execution = self._restored(machine, claimed)
-        begun = execution.log if claimed.snapshot is None else ()
+        entries = execution.log if claimed.snapshot is None else ()
         step = asl.next_step(machine, execution, self._ports.clock())
-        entries: tuple[asl.Entry, ...] = ()
-        if isinstance(step, asl.Advance):
+        if isinstance(step, asl.Advance):  # a wait is over: what follows it is due as well
             execution = step.execution
-            entries = execution.log
-        elif isinstance(step, asl.Do):
+            entries += execution.log
+            step = asl.next_step(machine, execution, self._ports.clock())
+        if isinstance(step, asl.Do):
             execution = self._do(machine, execution, step)
-            entries = execution.log
-        self._store(claimed, definition, execution, begun + entries, machine)
+            entries += execution.log
+        self._store(claimed, definition, execution, entries, machine)
         return True
 
     def _do(self, machine: asl.Machine, execution: asl.Execution, task: asl.Do) -> asl.Execution:

@@ -5,7 +5,7 @@ The simulator drives the very same object with a virtual clock.
 """
 
 import logging
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import msgspec
 
@@ -22,6 +22,7 @@ from interlock.usecases.route_change import route_change
 from interlock.usecases.start_run import start_run
 from interlock.usecases.watch import watch
 from interlock.wiring.engine import Engine
+from interlock.wiring.unchanged import Unchanged
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +30,7 @@ ROUTER = "router"
 AT_ONCE = 256
 PAUSE = timedelta(seconds=5)
 OUTBOX_PAUSE = timedelta(seconds=1)
-_TICK = timedelta(microseconds=1)
+_EVER = datetime.max.replace(tzinfo=UTC)
 
 
 class Runtime:
@@ -41,6 +42,13 @@ class Runtime:
         self._ports = ports
         self._every = every
         self._later: dict[str, datetime] = {}
+        database = store.database
+        self._next_try = Unchanged(database, lambda: store.changes.next_try(ROUTER))
+        self._next_changes = Unchanged(database, lambda: store.changes.next(ROUTER, AT_ONCE))
+        self._next_wake = Unchanged(database, store.workflows.next_wake)
+        self._next_timer = Unchanged(database, store.timers.next_due)
+        self._untold = Unchanged(database, lambda: store.outbox.leftovers(_EVER))
+        self._watch_state = Unchanged(database, store.watch.load)
         store.workflows.void_leases()
         self._void_pass()
         self._start_orphans()
@@ -88,9 +96,9 @@ class Runtime:
     def next_due(self) -> datetime | None:
         """When there is something to do again."""
         moments = [
-            self._store.changes.next_try(ROUTER),
-            self._store.workflows.next_wake(),
-            self._store.timers.next_due(),
+            self._next_try(),
+            self._next_wake(),
+            self._next_timer(),
             self._watch_due(),
             *self._later.values(),
         ]
@@ -98,11 +106,11 @@ class Runtime:
 
     def _changes(self, now: datetime) -> bool:
         feed = self._store.changes
-        parked = feed.parked_due(ROUTER, now)
+        parked = feed.parked_due(ROUTER, now) if _is_due(self._next_try(), now) else []
         for each in parked:
             if self._route(each.change, now):
                 feed.settle(ROUTER, each.change)
-        changes = feed.next(ROUTER, AT_ONCE)
+        changes = self._next_changes()
         for change in changes:
             if self._route(change, now):
                 feed.done(ROUTER, change)
@@ -139,10 +147,14 @@ class Runtime:
         claim_event(event, self._ports)
 
     def _executions(self, now: datetime) -> bool:
+        if not _is_due(self._next_wake(), now):
+            return False
         advanced = [self.engine.advance(name) for name in self._store.workflows.due(now, AT_ONCE)]
         return any(advanced)
 
     def _timers(self, now: datetime) -> bool:
+        if not _is_due(self._next_timer(), now):
+            return False
         did = False
         for timer in self._store.timers.due(now, AT_ONCE):
             if self._later.get(timer.name, now) <= now:
@@ -166,7 +178,7 @@ class Runtime:
         if self._later.get("outbox", now) > now:
             return False
         self._later.pop("outbox", None)
-        events = self._store.outbox.leftovers(now + _TICK)
+        events = self._untold()
         if not events:
             return False
         try:
@@ -192,10 +204,14 @@ class Runtime:
 
     def _watch_due(self) -> datetime | None:
         """The next pass: after the last, or when a pass that died has lost its claim."""
-        state = self._store.watch.load()
+        state = self._watch_state()
         now = self._ports.clock()
         due = now if state.last_pass_at is None else state.last_pass_at + self._every
         return max(due, self._later.get("watchdog", due), state.pass_until or due)
+
+
+def _is_due(moment: datetime | None, now: datetime) -> bool:
+    return moment is not None and moment <= now
 
 
 def _effect(timer: Timer, ports: Ports) -> None:

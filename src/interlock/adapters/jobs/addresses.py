@@ -97,6 +97,10 @@ class AllowedHosts(msgspec.Struct, frozen=True):
         return any(entry.admits(host, port, forms) for entry in self.entries)
 
 
+#: No place inside.
+NOWHERE = AllowedHosts()
+
+
 def checked(
     host: str, port: int, found: Sequence[str], allowed: AllowedHosts
 ) -> tuple[Address, ...]:

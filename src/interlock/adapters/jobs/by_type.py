@@ -8,7 +8,7 @@ import importlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
@@ -28,8 +28,6 @@ from interlock.ports import (
     Running,
     Succeeded,
 )
-
-Ending = TypeVar("Ending", Running, Succeeded, Failed)
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -61,9 +59,15 @@ class JobsByType:
             return _named(launched, pipeline.job.type)
 
     def find(self, pipeline: Pipeline, context: JobContext) -> Launched | Absent | CannotTell:
-        with self._as_launch_errors():
-            found = self._of(pipeline.job.type).find(pipeline, context)
-        return _named(found, pipeline.job.type) if isinstance(found, Launched) else found
+        """A look that failed for a moment raises TransientError, not LaunchError: it is repeated."""
+        try:
+            with self._as_launch_errors():
+                found = self._of(pipeline.job.type).find(pipeline, context)
+                return _named(found, pipeline.job.type) if isinstance(found, Launched) else found
+        except LaunchError as error:
+            if error.category == Category.TRANSIENT:
+                raise TransientError(str(error)) from error
+            raise
 
     def poll(self, metadata: Mapping[str, Any]) -> Running | Succeeded | Failed:
         try:
@@ -72,9 +76,11 @@ class JobsByType:
             if error.category is Category.TRANSIENT:
                 raise TransientError(self._shown(error)) from error
             answer = Running(str(error), unseen=True)
-        except (ConfigError, msgspec.ValidationError) as error:
-            answer = Running(str(error), unseen=True)
-        return msgspec.structs.replace(answer, message=self._shown(answer.message))
+        except OSError as error:
+            raise TransientError(self._shown(error)) from error
+        except (ConfigError, msgspec.ValidationError, LookupError, ValueError) as error:
+            answer = Running(f"the job can't be looked at: {error}", unseen=True)
+        return self._fit(answer)
 
     def cancel(self, metadata: Mapping[str, Any]) -> bool:
         try:
@@ -119,6 +125,19 @@ class JobsByType:
             raise LaunchError(Category.PERMANENT, self._shown(error)) from error
         except TransientError as error:
             raise LaunchError(Category.TRANSIENT, self._shown(error)) from error
+        except OSError as error:
+            message = self._shown(error)
+            raise LaunchError(Category.TRANSIENT, message, maybe_started=True) from error
+
+    def _fit(self, answer: Running | Succeeded | Failed) -> Running | Succeeded | Failed:
+        message = self._shown(answer.message)
+        if isinstance(answer, Running):
+            return msgspec.structs.replace(answer, message=message)
+        detail = {
+            key: self._shown(value) if isinstance(value, str) else value
+            for key, value in answer.detail.items()
+        }
+        return msgspec.structs.replace(answer, message=message, detail=detail)
 
     def _shown(self, text: object) -> str:
         return shown(self._surroundings.secrets.mask(str(text)))
@@ -129,9 +148,7 @@ def _named(launched: Launched, kind: JobType) -> Launched:
     if not launched.run_id:
         message = "the job was started, and nobody knows its run id"
         raise PlatformError(Category.TRANSIENT, message, maybe_started=True)
-    return msgspec.structs.replace(
-        launched, metadata={"type": kind.value, **launched.metadata}
-    )
+    return msgspec.structs.replace(launched, metadata={"type": kind.value, **launched.metadata})
 
 
 def _type_of(metadata: Mapping[str, Any]) -> JobType:

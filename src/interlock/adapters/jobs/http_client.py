@@ -7,11 +7,12 @@ deadline holds for everything from the lookup to the last byte.
 import http.client
 import re
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import msgspec
 import urllib3.exceptions
@@ -32,6 +33,9 @@ from interlock.adapters.jobs.pinned import (
 from interlock.adapters.jobs.targets import Target, redirected, target_of
 from interlock.domain import canonical
 from interlock.domain.budgets import Category
+
+Given = ParamSpec("Given")
+Found = TypeVar("Found")
 
 LARGEST_ANSWER = 64 * 1024
 MOST_HOPS = 3
@@ -212,7 +216,7 @@ def _ask(
 def _send(
     connection: PinnedHttp | PinnedHttps, request: Request, path: str, headers: Mapping[str, str]
 ) -> None:
-    try:
+    with suppress(BrokenPipeError):  # it may have answered before it closed
         connection.request(
             request.method,
             path,
@@ -221,13 +225,11 @@ def _send(
             preload_content=False,
             decode_content=False,
         )
-    except BrokenPipeError:
-        pass  # it may have answered before it closed
 
 
-def _or_refuse(check: Any, *args: Any) -> Any:
+def _or_refuse(check: Callable[Given, Found], *args: Given.args, **named: Given.kwargs) -> Found:
     try:
-        return check(*args)
+        return check(*args, **named)
     except ValueError as error:
         raise _refusal(str(error)) from error
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
-from interlock.adapters.jobs.addresses import AllowedHosts
+from interlock.adapters.jobs.addresses import NOWHERE, AllowedHosts
 from interlock.adapters.jobs.secrets import Secrets
 from interlock.ports import Clock
 
@@ -20,7 +20,7 @@ class Surroundings:
     #: Where the jobs of this machine keep their folders, and where they run.
     state: Path
     project: Path
-    allowed: AllowedHosts = AllowedHosts()
+    allowed: AllowedHosts = NOWHERE
     ca_file: Path | None = None
     #: Supervisors that wait for a command beforehand, so that it starts a little sooner.
     spares: int = 0

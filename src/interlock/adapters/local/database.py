@@ -4,6 +4,7 @@ A *unit* is a function of a connection: all of it happens, or nothing. In a file
 groups, and every thread reads on a connection of its own; in memory, one connection is shared.
 """
 
+import itertools
 import os
 import sqlite3
 from collections.abc import Callable, Sequence
@@ -40,6 +41,9 @@ class Database:
         self.name = os.fspath(path)
         #: Called in the caller's thread after each commit; what it raises, the caller gets.
         self.after_commit: Callable[[], None] | None = None
+        #: How many units were committed here: as long as it stands still, so does the store.
+        self.commits = 0
+        self._numbers = itertools.count(1)
         try:
             self._home = _opened(self.name, scripts)
         except sqlite3.Error as error:
@@ -56,6 +60,7 @@ class Database:
             answer = self._home.write(unit)
         except sqlite3.Error as error:
             raise_meaning(error, self.name)
+        self.commits = next(self._numbers)  # a new number, whichever thread comes first
         if self.after_commit is not None:
             self.after_commit()
         return answer
@@ -98,7 +103,7 @@ class _File:
 
 
 def _opened(name: str, scripts: Sequence[str]) -> _Home:
-    path = None if name == MEMORY else Path(name)
+    path = None if name == MEMORY else Path(name).absolute()
     connection = connections.in_memory() if path is None else connections.for_writing(path)
     try:
         migrate(connection, path, scripts)

@@ -1,0 +1,211 @@
+"""Commands: processes of this machine, which go on when the controller does not.
+
+Each has a folder under its token and a supervisor that stays with it; all that is known of it is read from
+the folder, so a new controller finds every job of the last one.
+"""
+
+import errno
+import os
+import signal
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any, assert_never
+
+import msgspec
+
+from interlock.adapters.jobs import process_groups
+from interlock.adapters.jobs.ends import ends_path
+from interlock.adapters.jobs.exits import judged
+from interlock.adapters.jobs.failures import PlatformError
+from interlock.adapters.jobs.job_config import config_of
+from interlock.adapters.jobs.job_folder import (
+    Ended,
+    Gone,
+    Held,
+    JobFolder,
+    Lost,
+    Spec,
+    Unstarted,
+    boot_id,
+)
+from interlock.adapters.jobs.orders import order_of
+from interlock.adapters.jobs.supervisor import FAILED
+from interlock.adapters.jobs.supervisors import Supervisors, Word
+from interlock.adapters.jobs.surroundings import Surroundings
+from interlock.adapters.jobs.texts import run_values
+from interlock.domain import duration
+from interlock.domain.budgets import Category
+from interlock.domain.job_configs import CommandConfig
+from interlock.domain.pipeline import Pipeline
+from interlock.ports import (
+    Absent,
+    CannotTell,
+    Failed,
+    JobContext,
+    Launched,
+    Running,
+    Succeeded,
+)
+
+GRACE = timedelta(seconds=10)
+#: A job of our token that began so long before its run was opened is not ours.
+OLDEST = timedelta(minutes=5)
+
+_TRANSIENT_ERRORS = frozenset(
+    {errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.ETXTBSY, errno.EIO}
+)
+
+
+class Handle(msgspec.Struct, frozen=True, omit_defaults=True):
+    """All that polling and cancelling need: the folder has the rest, unless it ended within the launch."""
+
+    token: str
+    ended: Ended | None = None
+
+
+class CommandJobs:
+    """Once per token: of two that start it, one gets the lock."""
+
+    def __init__(self, surroundings: Surroundings, grace: timedelta = GRACE) -> None:
+        self._given = surroundings
+        self._grace = grace
+        self._supervisors = Supervisors(surroundings.spares)
+
+    def launch(self, pipeline: Pipeline, context: JobContext) -> Launched:
+        config = config_of(pipeline, CommandConfig)
+        folder = self._folder(context.token)
+        if not folder.claim() and not isinstance(folder.look(), Unstarted):
+            return self._known(folder, context)
+        spec = self._spec(pipeline, config, context)
+        folder.want(spec)
+        self._start(folder, spec)
+        return self._launched(folder)
+
+    def find(self, pipeline: Pipeline, context: JobContext) -> Launched | Absent | CannotTell:
+        """What was claimed and not begun is absent: a launch begins it, and only one can."""
+        folder = self._folder(context.token)
+        if self._given.time_left is not None:
+            return CannotTell()
+        if not folder.path.exists():
+            return Absent()
+        if isinstance(folder.look(), Unstarted):
+            return Absent()
+        return self._known(folder, context)
+
+    def poll(self, metadata: Mapping[str, Any]) -> Running | Succeeded | Failed:
+        self._supervisors.bury()
+        handle = msgspec.convert(metadata, Handle)
+        folder = self._folder(handle.token)
+        state = handle.ended or folder.look()
+        match state:
+            case Ended():
+                return judged(state)
+            case Held():
+                return Running()
+            case Unstarted():
+                return self._start_again(folder)
+            case Lost():
+                return self._end_lost(folder, state)
+            case Gone():
+                return Running("the folder of the job is gone", unseen=True)
+            case _:
+                assert_never(state)
+
+    def cancel(self, metadata: Mapping[str, Any]) -> bool:
+        folder = self._folder(msgspec.convert(metadata, Handle).token)
+        state = folder.look()
+        if isinstance(state, Lost):
+            return isinstance(self._end_lost(folder, state), Running)
+        return isinstance(state, Held) and folder.ask_to_end()
+
+    def close(self) -> None:
+        """The jobs go on; whoever comes next finds them."""
+        self._supervisors.close()
+
+    def _folder(self, token: str) -> JobFolder:
+        return JobFolder(self._given.state.resolve(), token)
+
+    def _spec(self, pipeline: Pipeline, config: CommandConfig, context: JobContext) -> Spec:
+        window = pipeline.job.poll_window
+        timeout = window if config.timeout is None else duration.parse(config.timeout)
+        return Spec(
+            pipeline=pipeline.id,
+            values=run_values(context),
+            config=msgspec.to_builtins(config),
+            timeout=timeout.total_seconds(),
+            ends=str(ends_path(self._given.state.resolve())),
+            claimed_at=self._given.clock(),
+            boot=boot_id(),
+        )
+
+    def _start(self, folder: JobFolder, spec: Spec) -> None:
+        """Raises PlatformError. While an interpreter starts there is time to make the claim last."""
+        order = order_of(folder, spec, self._grace, self._given)
+        try:
+            hired = self._supervisors.take()
+            folder.sync()
+            word = hired.order(order)
+        except TimeoutError as error:
+            raise PlatformError(Category.TRANSIENT, str(error), maybe_started=True) from error
+        except OSError as error:
+            raise PlatformError(Category.TRANSIENT, f"no supervisor: {error.strerror}") from error
+        _check_start(word, folder, spec)
+        if self._given.time_left is not None:
+            hired.wait(order["timeout"] + 2 * order["grace"])
+        self._supervisors.prepare()
+
+    def _known(self, folder: JobFolder, context: JobContext) -> Launched:
+        """A job that was begun before. Raises PlatformError if it can't have been for this run."""
+        spec = folder.spec()
+        if spec is not None and spec.claimed_at < context.opened_at - OLDEST:
+            raise PlatformError(Category.PERMANENT, "token already used, set INTERLOCK_INSTANCE")
+        return self._launched(folder)
+
+    def _launched(self, folder: JobFolder) -> Launched:
+        if self._given.time_left is None:
+            return Launched(folder.token, msgspec.to_builtins(Handle(folder.token)))
+        state = folder.look()
+        if not isinstance(state, Ended):
+            message = "the call is over, the command is not"
+            raise PlatformError(Category.TRANSIENT, message, maybe_started=True)
+        return Launched(folder.token, msgspec.to_builtins(Handle(folder.token, state)), True)
+
+    def _start_again(self, folder: JobFolder) -> Running | Failed:
+        """A claim that nobody followed up. Only one supervisor gets the lock, so this is no second job."""
+        spec = folder.spec()
+        if spec is None:
+            return Running("the folder of the job is empty", unseen=True)
+        try:
+            self._start(folder, spec)
+        except PlatformError as error:
+            if error.category is Category.TRANSIENT:
+                raise
+            return Failed(error.category, str(error))
+        return Running()
+
+    def _end_lost(self, folder: JobFolder, lost: Lost) -> Running | Failed:
+        """A retry must not meet what is left of the job: that is ended first."""
+        group = lost.group
+        if group is None or not process_groups.is_ours(group, lost.began, folder.token):
+            return Failed(
+                Category.TRANSIENT, "the job was lost: its supervisor ended without a word"
+            )
+        now = self._given.clock()
+        over = now - folder.ending_since(now) >= self._grace
+        process_groups.end(group, signal.SIGKILL if over else signal.SIGTERM)
+        return Running("the job has lost its supervisor and is being ended")
+
+
+def _check_start(word: Word | None, folder: JobFolder, spec: Spec) -> None:
+    """Raises PlatformError unless the command was begun, by us or by somebody who was faster."""
+    if word is None:
+        if isinstance(folder.look(), Unstarted | Gone):
+            raise PlatformError(Category.TRANSIENT, "the supervisor ended before the job began")
+        return
+    if word.word != FAILED:
+        return
+    category = Category.TRANSIENT if word.number in _TRANSIENT_ERRORS else Category.PERMANENT
+    name = spec.config["command"][0]
+    if word.step == "cwd":
+        name = f"the folder {spec.config['cwd'] or 'of the project'}, in which it should run,"
+    raise PlatformError(category, f"{name} can't be started: {os.strerror(word.number)}")

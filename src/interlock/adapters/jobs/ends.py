@@ -1,0 +1,71 @@
+"""Ends: who has just ended. Supervisors write a token a line into a pipe; nobody has to listen.
+
+A pipe and not a socket, since the path of a socket may have 100 characters only.
+"""
+
+import os
+import select
+import time
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+
+NAME = "ends"
+READ_AT_ONCE = 64 * 1024
+
+
+def ends_path(state: Path) -> Path:
+    """Where the supervisors of a state folder tell of ends."""
+    return state / "jobs" / NAME
+
+
+class Ends:
+    """The listener of one state folder. One that was told of while nobody listened is found by polling."""
+
+    def __init__(self, state: Path) -> None:
+        path = ends_path(state)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            os.mkfifo(path, 0o600)
+        # open at both ends, so that it is never at its end
+        self._pipe = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+        self._rest = b""
+
+    def wait(self, timeout: float) -> list[str]:
+        """The tokens of jobs that ended; empty when the time is over or somebody interrupted."""
+        until = time.monotonic() + timeout
+        while True:
+            left = until - time.monotonic()
+            select.select([self._pipe], [], [], max(0.0, left))
+            lines = self._read()
+            if lines or left <= 0:
+                return [line.decode(errors="replace") for line in lines if line]
+
+    def interrupt(self) -> None:
+        """Let whoever waits return at once. From any thread."""
+        with suppress(BlockingIOError):  # full: there is enough to return for
+            os.write(self._pipe, b"\n")
+
+    def close(self) -> None:
+        if self._pipe >= 0:
+            os.close(self._pipe)
+            self._pipe = -1
+
+    def __enter__(self) -> "Ends":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _read(self) -> list[bytes]:
+        try:
+            self._rest += os.read(self._pipe, READ_AT_ONCE)
+        except BlockingIOError:
+            return []
+        *lines, self._rest = self._rest.split(b"\n")
+        return lines

@@ -1,0 +1,78 @@
+"""Orders: what a supervisor is told to run, with everything resolved.
+
+An order goes through a pipe and never to disk: it is the only place where secrets stand.
+"""
+
+import os
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+
+from interlock.adapters.jobs.job_folder import JobFolder, Spec
+from interlock.adapters.jobs.surroundings import Surroundings
+from interlock.adapters.jobs.texts import PREFIX, Texts, dates
+from interlock.domain.job_configs import CommandConfig
+
+#: What a call that is about to be stopped keeps for itself.
+RESERVE = timedelta(seconds=10)
+
+
+def order_of(
+    folder: JobFolder, spec: Spec, grace: timedelta, surroundings: Surroundings
+) -> dict[str, Any]:
+    """The fields of the supervisor's Order. Raises ConfigError for what can't be resolved."""
+    config = msgspec.convert(spec.config, CommandConfig)
+    environment, secrets = surroundings.environment, surroundings.secrets
+    texts = Texts(environment, spec.values, lambda place: secrets.get(place).reveal())
+    env = {name: texts.secret_text(value) for name, value in config.env.items()}
+    references = [each for value in config.env.values() for each in texts.references(value)]
+    within, patience = _limits(spec, grace, surroundings)
+    return {
+        "token": folder.token,
+        "folder": str(folder.path),
+        "argv": [os.fsencode(texts.text(word)) for word in config.command],
+        "cwd": os.fsencode(surroundings.project.resolve() / texts.text(config.cwd or "")),
+        "environment": _encoded({**_inherited(environment), **env, **_about(spec.values)}),
+        "timeout": within.total_seconds(),
+        "grace": patience.total_seconds(),
+        "masked": [os.fsencode(secrets.get(each).reveal()) for each in references],
+        "ends": spec.ends,
+    }
+
+
+def _limits(
+    spec: Spec, grace: timedelta, surroundings: Surroundings
+) -> tuple[timedelta, timedelta]:
+    """How long it may take, and how long its ending may. Within a call both must fit in."""
+    timeout = timedelta(seconds=spec.timeout)
+    if surroundings.time_left is None:
+        return timeout, grace
+    left = max(timedelta(), surroundings.time_left() - RESERVE)
+    return min(timeout, left), min(grace, RESERVE / 2)
+
+
+def _inherited(environment: Mapping[str, str]) -> dict[str, str]:
+    """The controller's own variables, without what is meant for it or for files."""
+    return {name: value for name, value in environment.items() if not name.startswith(PREFIX)}
+
+
+def _about(values: Mapping[str, str]) -> dict[str, str]:
+    """What a command is told of its run. INTERLOCK_TOKEN is the key of our API, and not for it."""
+    told = {
+        "PIPELINE": values["PIPELINE"],
+        "SCHEDULE": values["SCHEDULE"],
+        "DATE": values["DATE"],
+        "LABEL": values["LABEL"],
+        "ATTEMPT": values["ATTEMPT"],
+        "JOB_TOKEN": values["RUN_ID"],
+        **{name.upper(): value for name, value in dates(values).items()},
+    }
+    if "HOUR" in values:
+        told["HOUR"] = values["HOUR"]
+    return {f"{PREFIX}{name}": value for name, value in told.items()}
+
+
+def _encoded(environment: Mapping[str, str]) -> dict[bytes, bytes]:
+    return {os.fsencode(name): os.fsencode(value) for name, value in environment.items()}

@@ -1,0 +1,477 @@
+"""Supervisor: stays with one command until it ends, and writes down how.
+
+It runs by itself as `python -I -S supervisor.py` in a session of its own, so that a command outlives the
+controller. A job waits for it to start: it imports only what starts fast (`signal` and `json` don't).
+
+On stdin it gets its order, on stdout it says one word about the start. An order that does not arrive whole
+means that the controller died first, and nothing is started. In the folder of the job it leaves
+
+    lock       held for as long as it lives
+    pid        the command's process group, and when that began, in the kernel's clock
+    control    a pipe; whoever writes into it wants the command ended
+    stdout     the last megabyte, and `stderr` alike
+    exit.json  how it ended; once this is there, nothing changes any more
+"""
+# ruff: noqa: SIM105 - contextlib starts slowly
+
+import _signal as signal  # type: ignore[import-not-found]
+import errno
+import fcntl
+import marshal
+import os
+import select
+import time
+
+LOCK, PID, CONTROL, EXIT = "lock", "pid", "control", "exit.json"
+STDOUT, STDERR = "stdout", "stderr"
+STARTED, TAKEN, FAILED = "started", "taken", "failed"
+TIMED_OUT, CANCELLED, SHUT_DOWN = "timedOut", "cancelled", "shutDown"
+
+KEPT = 1024 * 1024
+READ_AT_ONCE = 64 * 1024
+LONGEST_MESSAGE = 4096
+#: Those who look at a job hold its lock for a moment.
+LOCK_TRIES, LOCK_PAUSE = 400, 0.005
+#: How often it is looked whether an ending group is gone.
+PAUSE = 0.02
+LONGEST_PAUSE = 3600.0
+
+
+class Order:
+    """What to run. Secrets are in `environment` and `masked`, and nowhere on disk."""
+
+    def __init__(
+        self,
+        token: str,
+        folder: str,
+        argv: list[bytes],
+        cwd: bytes,
+        environment: dict[bytes, bytes],
+        timeout: float,
+        grace: float,
+        masked: list[bytes],
+        ends: str,
+    ) -> None:
+        self.token = token
+        self.folder = folder
+        self.argv = argv
+        self.cwd = cwd
+        self.environment = environment
+        self.timeout = timeout
+        self.grace = grace
+        self.masked = masked
+        self.ends = ends
+
+    def path(self, name: str) -> str:
+        return f"{self.folder}/{name}"
+
+
+class Tail:
+    """The last megabyte of what a command writes; at most two are on disk."""
+
+    def __init__(self, path: str) -> None:
+        self._file = open(path, "w+b")  # noqa: SIM115 - it stays open as long as the command
+        self._size = 0
+
+    def add(self, output: bytes) -> None:
+        """A full disk costs the output, not the command."""
+        try:
+            self._file.write(output)
+            self._file.flush()
+            self._size += len(output)
+            if self._size > 2 * KEPT:
+                self._rewrite(self._last())
+        except OSError:
+            pass
+
+    def close(self, masked: list[bytes]) -> bytes:
+        """What is kept, without secrets."""
+        kept = b""
+        try:
+            kept = without(masked, self._last())
+            self._rewrite(kept)
+            self._file.close()
+        except OSError:
+            pass
+        return kept
+
+    def _last(self) -> bytes:
+        self._file.seek(max(0, self._size - KEPT))
+        return self._file.read(KEPT)
+
+    def _rewrite(self, kept: bytes) -> None:
+        self._file.seek(0)
+        self._file.write(kept)
+        self._file.truncate()
+        self._file.flush()
+        self._size = len(kept)
+
+
+class Child:
+    """The command, and the pipes it writes to."""
+
+    def __init__(self, pid: int, pipes: dict[int, Tail]) -> None:
+        self.pid = pid
+        self.pipes = pipes
+        self.began_at = time.time()
+        self.status: int | None = None
+
+    def look(self) -> None:
+        if self.status is None:
+            done, status = os.waitpid(self.pid, os.WNOHANG)
+            self.status = status if done == self.pid else None
+
+    def send(self, number: int) -> None:
+        """To the whole group; the command may have started others."""
+        try:
+            os.killpg(self.pid, number)
+        except OSError:
+            pass
+
+    def has_company(self) -> bool:
+        """Whether anybody of the group is left."""
+        try:
+            os.killpg(self.pid, 0)
+        except ProcessLookupError:
+            return False
+        except OSError:
+            pass
+        return True
+
+
+class Ending:
+    """By whose wish a command is being ended, and how far that is."""
+
+    def __init__(self, grace: float) -> None:
+        self._grace = grace
+        self._kill_at = 0.0
+        self.wish: str | None = None
+        self.killed = False
+
+    def begin(self, wish: str, child: Child) -> None:
+        self.wish = wish
+        self._kill_at = time.monotonic() + self._grace
+        child.send(signal.SIGTERM)
+
+    def go_on(self, child: Child) -> None:
+        if time.monotonic() >= self._kill_at:
+            self.killed = True
+            self._kill_at = time.monotonic() + self._grace
+            child.send(signal.SIGKILL)
+
+    def is_over(self, child: Child) -> bool:
+        """After a KILL only the command itself is waited for: others may have nobody to bury them."""
+        if child.status is None:
+            return False
+        return self.wish is None or self.killed or not child.has_company()
+
+    def left(self) -> float:
+        return self._kill_at - time.monotonic()
+
+
+#: Filled by TERM to ourselves: somebody shuts the machine down.
+shut_down: list[int] = []
+
+
+def main() -> None:
+    order = read_order()
+    lock = None if order is None else take_lock(order)
+    if order is None:
+        return
+    if lock is None:
+        say(TAKEN)
+        return
+    woken, control = wake_on_signals(), open_control(order)
+    tails = [Tail(order.path(name)) for name in (STDOUT, STDERR)]
+    child = begin(order, tails)
+    if child is None:
+        return
+    say(STARTED)
+    let_go()
+    wish = watch(order, child, woken, control)
+    finish(order, child, wish, tails)
+    tell(order)
+    sync(order.folder)
+
+
+def read_order() -> Order | None:
+    try:
+        with open(0, "rb", closefd=False) as stdin:
+            return Order(**marshal.loads(stdin.read()))  # noqa: S302 - our own parent wrote it
+    except (EOFError, ValueError, TypeError):
+        return None
+
+
+def take_lock(order: Order) -> int | None:
+    """None when the command was begun before, by whoever holds the lock or held it."""
+    lock = os.open(order.path(LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    for _ in range(LOCK_TRIES):
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return None if was_begun(order) else lock
+        except BlockingIOError:
+            if was_begun(order):
+                return None
+        time.sleep(LOCK_PAUSE)
+    return None
+
+
+def was_begun(order: Order) -> bool:
+    return os.path.exists(order.path(PID)) or os.path.exists(order.path(EXIT))
+
+
+def wake_on_signals() -> int:
+    """A pipe that becomes readable when the command ends, or when we are asked to."""
+    woken, waker = os.pipe()
+    os.set_blocking(woken, False)
+    os.set_blocking(waker, False)
+    signal.set_wakeup_fd(waker)
+    signal.signal(signal.SIGCHLD, lambda number, _: None)
+    signal.signal(signal.SIGTERM, lambda number, _: shut_down.append(number))
+    return woken
+
+
+def open_control(order: Order) -> int:
+    """Open at both ends, so that it is never at its end."""
+    try:
+        os.mkfifo(order.path(CONTROL), 0o600)
+    except FileExistsError:
+        pass
+    return os.open(order.path(CONTROL), os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+
+
+def begin(order: Order, tails: list[Tail]) -> Child | None:
+    """The command waits at a gate until its pid is written: none runs that nobody knows of."""
+    gate, opener = os.pipe()
+    report, reporter = os.pipe()
+    outputs, inputs = zip(os.pipe(), os.pipe(), strict=True)
+    try:
+        pid = os.fork()
+    except OSError as error:
+        say(FAILED, "fork", error.errno or 0)
+        return None
+    if pid == 0:
+        os.close(opener)
+        become(order, gate, reporter, *inputs)
+    for descriptor in (gate, reporter, *inputs):
+        os.close(descriptor)
+    write(order.path(PID), f"{pid} {began(pid)}\n".encode())
+    os.write(opener, b"1")
+    os.close(opener)
+    failure = os.read(report, 64)
+    if failure:
+        os.waitpid(pid, 0)
+        os.unlink(order.path(PID))
+        step, _, number = failure.decode().partition(" ")
+        say(FAILED, step, int(number))
+        return None
+    return Child(pid, dict(zip(outputs, tails, strict=True)))
+
+
+def become(order: Order, gate: int, reporter: int, stdout: int, stderr: int) -> None:
+    """The child's part: wait, and turn into the command. Does not return."""
+    step = "start"
+    try:
+        os.setpgid(0, 0)
+        for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
+        if os.read(gate, 1):
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            os.dup2(stdout, 1)
+            os.dup2(stderr, 2)
+            step = "cwd"
+            os.chdir(order.cwd)
+            step = "command"
+            execute(order)
+    except OSError as error:
+        os.write(reporter, f"{step} {error.errno}".encode())
+    except ValueError:
+        os.write(reporter, f"{step} {errno.EINVAL}".encode())
+    finally:
+        os._exit(127)
+
+
+def execute(order: Order) -> None:
+    """By the PATH of the command, not ours. Raises OSError of the first file that is there."""
+    name, search = order.argv[0], order.environment.get(b"PATH", os.fsencode(os.defpath))
+    places = [b""] if b"/" in name else [each + b"/" for each in search.split(b":") if each]
+    failure = OSError(errno.ENOENT, "not found")
+    for place in places:
+        try:
+            os.execve(place + name, order.argv, order.environment)  # noqa: S606 - no shell: meant
+        except OSError as error:
+            if failure.errno == errno.ENOENT and error.errno != errno.ENOTDIR:
+                failure = error
+    raise failure
+
+
+def began(pid: int) -> str:
+    """When a process began, in ticks since the machine did; "-" where the system does not tell."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[19].decode()
+    except (OSError, IndexError):
+        return "-"
+
+
+def watch(order: Order, child: Child, woken: int, control: int) -> str | None:
+    """Keep what the command says until it has ended. Answers by whose wish it did; None: its own."""
+    due_at = time.monotonic() + order.timeout
+    ending, poll = Ending(order.grace), select.poll()
+    for descriptor in (woken, control, *child.pipes):
+        os.set_blocking(descriptor, False)
+        poll.register(descriptor, select.POLLIN)
+    child.look()
+    while not ending.is_over(child):
+        cancelled = False
+        for descriptor, _ in poll.poll(1000 * patience(child, ending, due_at)):
+            if descriptor in child.pipes:
+                if not keep(descriptor, child):
+                    poll.unregister(descriptor)
+            else:
+                cancelled = (bool(read(descriptor)) and descriptor == control) or cancelled
+        child.look()
+        if ending.wish is not None:
+            ending.go_on(child)
+        elif child.status is None:
+            wish = wish_of(cancelled, due_at)
+            if wish is not None:
+                ending.begin(wish, child)
+    drain(child)
+    return ending.wish
+
+
+def patience(child: Child, ending: Ending, due_at: float) -> float:
+    """How long nothing needs to be looked at, in seconds."""
+    if child.status is not None:
+        return PAUSE
+    left = due_at - time.monotonic() if ending.wish is None else ending.left()
+    return min(max(0.0, left), LONGEST_PAUSE)
+
+
+def wish_of(cancelled: bool, due_at: float) -> str | None:
+    if cancelled:
+        return CANCELLED
+    if shut_down:
+        return SHUT_DOWN
+    return TIMED_OUT if time.monotonic() >= due_at else None
+
+
+def keep(descriptor: int, child: Child) -> bool:
+    """False when there is nothing to read."""
+    output = read(descriptor)
+    if output:
+        child.pipes[descriptor].add(output)
+    return bool(output)
+
+
+def read(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, READ_AT_ONCE)
+    except BlockingIOError:
+        return b""
+
+
+def drain(child: Child) -> None:
+    """What the command left in its pipes. Somebody whom it left behind may go on writing for ever."""
+    for descriptor in child.pipes:
+        for _ in range(KEPT // READ_AT_ONCE):
+            if not keep(descriptor, child):
+                break
+
+
+def finish(order: Order, child: Child, wish: str | None, tails: list[Tail]) -> None:
+    """Write down how it ended. Until that is done nobody may believe it: a full disk is waited out."""
+    message = last_line([tail.close(order.masked) for tail in tails][-1])
+    text = ending_text(child, wish, message)
+    while True:
+        try:
+            write(order.path(f"{EXIT}.new"), text.encode(errors="replace"), durably=True)
+            os.rename(order.path(f"{EXIT}.new"), order.path(EXIT))
+            return
+        except FileNotFoundError:
+            return  # the folder is gone, and with it whoever asked
+        except OSError:
+            time.sleep(1)
+
+
+def ending_text(child: Child, wish: str | None, message: str) -> str:
+    assert child.status is not None
+    killed = os.WIFSIGNALED(child.status)
+    pairs = {
+        "code": "null" if killed else str(os.WEXITSTATUS(child.status)),
+        "signal": str(os.WTERMSIG(child.status)) if killed else "null",
+        "wish": "null" if wish is None else quoted(wish),
+        "beganAt": f"{child.began_at:.6f}",
+        "endedAt": f"{time.time():.6f}",
+        "message": quoted(message),
+    }
+    return "{" + ", ".join(f'"{name}": {value}' for name, value in pairs.items()) + "}\n"
+
+
+def last_line(output: bytes) -> str:
+    line = output.rstrip().rpartition(b"\n")[2]
+    return line.decode(errors="replace").strip()[:LONGEST_MESSAGE]
+
+
+def without(masked: list[bytes], output: bytes) -> bytes:
+    for value in sorted(masked, key=len, reverse=True):
+        output = output.replace(value, b"***")
+    return output
+
+
+def quoted(text: str) -> str:
+    """A JSON string."""
+    return '"' + "".join(_plain(char) for char in text) + '"'
+
+
+def _plain(char: str) -> str:
+    return f"\\u{ord(char):04x}" if char < " " or char in '"\\' else char
+
+
+def write(path: str, content: bytes, durably: bool = False) -> None:
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    try:
+        while content:
+            content = content[os.write(file, content) :]
+        if durably:
+            os.fsync(file)
+    finally:
+        os.close(file)
+
+
+def sync(path: str) -> None:
+    """Make a file last, or what was renamed in a folder."""
+    opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+def tell(order: Order) -> None:
+    """Wake whoever listens; nobody has to."""
+    try:
+        ends = os.open(order.ends, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        os.write(ends, f"{order.token}\n".encode())
+    except OSError:
+        pass
+
+
+def say(word: str, step: str = "-", number: int = 0) -> None:
+    """One line to the controller, which may be gone."""
+    try:
+        os.write(1, f"{word} {step} {number}\n".encode())
+    except OSError:
+        pass
+
+
+def let_go() -> None:
+    """Hold on to nothing of the controller's."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nothing, descriptor)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,27 @@
+"""What the tests of jobs stand on."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from adapters.jobs.kinds import KINDS, Kind, World
+from adapters.jobs.stand_in import StandIn, serving
+
+
+@pytest.fixture
+def stand_in() -> Iterator[StandIn]:
+    with serving() as server:
+        yield server
+
+
+@pytest.fixture(params=KINDS, ids=lambda kind: kind.name)
+def kind(request: pytest.FixtureRequest) -> Kind:
+    chosen: Kind = request.param
+    return chosen
+
+
+@pytest.fixture
+def world(kind: Kind, tmp_path: Path) -> Iterator[World]:
+    with kind.open(tmp_path) as opened:
+        yield opened
