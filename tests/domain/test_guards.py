@@ -491,7 +491,8 @@ def test_a_day_with_runs_of_its_hours_is_not_closed() -> None:
 def test_a_reading_that_came_in_time_keeps_the_date_open(received: datetime, closed: bool) -> None:
     reading = Reading("silver-orders", "orders", {"date": "2026-03-03"}, received)
     admission = OpenRun(a_key(), OpenedBy.SENSOR, reading)
-    seen = snapshot(CLOSING, PASS, readings=((reading, (admission,)),))
+    other = OpenRun(a_key(date="2026-03-09"), OpenedBy.SENSOR, reading)  # of another date
+    seen = snapshot(CLOSING, PASS, readings=((reading, (other, admission)),))
     assert bool(list(trigger_deadlines(seen, PASS))) is closed
 
 

@@ -85,7 +85,7 @@ class World:
                 self._happen(moment)
                 self._settle()
             self._run_until(self._scenario.until)
-            self._invariants.check_end()
+            self._invariants.check_end(is_down=self._is_down())
             return self.outcome()
         finally:
             quiet.setLevel(level)

@@ -1,0 +1,69 @@
+"""Request a rerun: ask for one date, or for a range of dates, to run again."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from interlock.domain.partition import Label
+from interlock.domain.pipeline import Schedule
+from interlock.domain.run import RunKey
+from interlock.domain.schedule import watched_on
+from interlock.errors import ConfigError, NotFoundError
+from interlock.ports import Config, Ports, RerunRequest
+
+LONGEST_BACKFILL = 366
+
+
+def request_rerun(
+    pipeline_id: str,
+    date: str,
+    ports: Ports,
+    *,
+    schedule_id: str | None = None,
+    reason: str = "manual",
+    force: bool = False,
+    requested_by: str = "",
+) -> RerunRequest:
+    """Store the request; whether it is granted is judged from its change record."""
+    config = ports.pipelines.find(pipeline_id)
+    if config is None or config.is_retired:
+        raise NotFoundError(f"there is no pipeline {pipeline_id}")
+    schedule = chosen_schedule(config, schedule_id)
+    try:
+        label = Label.parse(date)
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+    request = RerunRequest(
+        key=RunKey(pipeline_id, schedule.id, str(label)),
+        reason=reason,
+        requested_at=ports.clock(),
+        requested_by=requested_by,
+        force=force,
+    )
+    ports.reruns.request(request)
+    return request
+
+
+def backfill_dates(config: Config, schedule: Schedule, first: str, last: str) -> Iterator[str]:
+    """The dates of a range on which the schedule runs. Raises ConfigError for a bad range."""
+    try:
+        since, until = Label.parse(first).day, Label.parse(last).day
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+    days = (until - since).days
+    if not 0 <= days <= LONGEST_BACKFILL:
+        raise ConfigError(f"a backfill covers 1 to {LONGEST_BACKFILL} days, first to last")
+    for n in range(days + 1):
+        for watched in watched_on(schedule, config.pipeline.calendars, since + timedelta(days=n)):
+            yield watched.date
+
+
+def chosen_schedule(config: Config, schedule_id: str | None) -> Schedule:
+    """The named schedule, or the only one."""
+    schedules = config.pipeline.schedules
+    if schedule_id is None and len(schedules) == 1:
+        return schedules[0]
+    names = ", ".join(schedule.id for schedule in schedules)
+    for schedule in schedules:
+        if schedule.id == schedule_id:
+            return schedule
+    raise ConfigError(f"name one of the schedules {names}")

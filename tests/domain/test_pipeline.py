@@ -1,0 +1,56 @@
+"""A pipeline as declared: what follows from what its owner left out."""
+
+from datetime import timedelta
+
+import pytest
+from declared import declared
+
+from interlock.domain.pipeline import Check, Evaluation, Job, JobType, Rule, Trigger
+
+
+@pytest.mark.parametrize(
+    ("text", "schedule_id", "offset"),
+    [
+        ("trigger: {key: orders, check: exists}", "stream", 1),  # its data comes the day after
+        ("cron: '0 6 * * *'", "cron", 0),
+        ("include: {dates: [2026-03-03]}", "stream", 0),
+        ("cron: '0 6 * * *', trigger: {key: orders, check: exists}", "cron", 0),
+        ("id: nightly, cron: '0 6 * * *', dayOffset: 2", "nightly", 2),
+    ],
+)
+def test_a_schedule_has_a_name_and_a_day_offset(text: str, schedule_id: str, offset: int) -> None:
+    (schedule,) = declared(f"schedule: {{{text}}}").schedules
+    assert (schedule.id, schedule.offset) == (schedule_id, offset)
+
+
+def test_a_schedule_is_found_by_its_id() -> None:
+    pipeline = declared(
+        "schedules: [{id: early, cron: '0 6 * * *'}, {id: late, cron: '0 18 * * *'}]"
+    )
+    assert pipeline.schedule("late").cron == "0 18 * * *"
+    with pytest.raises(KeyError, match="stream"):
+        pipeline.schedule("stream")
+
+
+@pytest.mark.parametrize(
+    ("evaluation", "every"),
+    [
+        (Evaluation(), timedelta(minutes=5)),
+        (Evaluation("2m"), timedelta(minutes=2)),  # not longer than the window
+        (Evaluation("1h", "90s"), timedelta(seconds=90)),
+    ],
+)
+def test_rules_are_judged_every_five_minutes_unless_said(
+    evaluation: Evaluation, every: timedelta
+) -> None:
+    assert evaluation.every == every
+
+
+def test_a_poll_window_of_nothing_is_the_usual_one() -> None:
+    assert Job(JobType.COMMAND, job_poll_window_seconds=0).poll_window == timedelta(hours=1)
+    assert Job(JobType.COMMAND, job_poll_window_seconds=60).poll_window == timedelta(minutes=1)
+
+
+def test_a_trigger_is_a_rule_and_so_is_a_completion_upstream() -> None:
+    assert Trigger("orders", Check.GT, "n", 5).rule == Rule("orders", Check.GT, "n", 5)
+    assert Trigger(pipeline="bronze").rule == Rule("pipeline:bronze", Check.EXISTS)
