@@ -17,7 +17,7 @@ from interlock.domain.pipeline import Pipeline, Schedule
 from interlock.domain.rules import judge, judge_one
 from interlock.domain.run import RuleRecord, Run, RunKey, Status
 from interlock.domain.schedule import next_occurrence
-from interlock.domain.sla import blocked_by, explain_record
+from interlock.domain.sla import blocked_by, explain_record, failing_lines
 from interlock.domain.zones import zone
 from interlock.errors import NotFoundError
 from interlock.ports import Config, Ports
@@ -217,11 +217,7 @@ def _unblock(
         wanted = [] if trigger is None else [f"a reading of {trigger.rule.key} for {key.date}"]
         return [*wanted, f"interlock rerun {name}"]
     if run.status is Status.PENDING:
-        return [
-            explain_record(record, run.verdict.at)
-            for record in (run.verdict.results if run.verdict else ())
-            if record.kind
-        ]
+        return failing_lines(run.verdict, now)
     if run.status is Status.FAILED and not run.awaits_retry:
         return ["a trigger reading that passes and says something new", f"interlock rerun {name}"]
     if run.status is Status.FAILED_FINAL:

@@ -70,7 +70,7 @@ class StandIn:
             return reply
 
     def _usual(self, seen: Seen) -> Reply:
-        match seen.path.strip("/").split("/"):
+        match seen.path.partition("?")[0].strip("/").split("/"):
             case ["jobs", fate]:
                 return self._start(seen.headers.get("idempotency-key", ""), fate)
             case ["runs", key] if key in self.runs:

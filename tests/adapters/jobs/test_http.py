@@ -145,7 +145,7 @@ def test_an_answer_that_is_no_start(
     stand_in.plan("/x", Reply(status, b"\x1b[31mwhy\xff"))
     error = failure(jobs, an_http(stand_in, "/x"))
     assert (error.category, error.maybe_started) == (category, maybe)
-    assert str(error) == f"the job's address answers {status}: [31mwhy\ufffd"
+    assert str(error) == f"the job's address answers {status}:  [31mwhy\ufffd"
 
 
 def test_a_conflict_on_a_repeat_is_with_ourselves(jobs: JobsByType, stand_in: StandIn) -> None:

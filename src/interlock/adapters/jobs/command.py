@@ -66,10 +66,15 @@ class Handle(msgspec.Struct, frozen=True, omit_defaults=True):
 class CommandJobs:
     """Once per token: of two that start it, one gets the lock."""
 
-    def __init__(self, surroundings: Surroundings, grace: timedelta = GRACE) -> None:
+    def __init__(
+        self,
+        surroundings: Surroundings,
+        grace: timedelta = GRACE,
+        supervisors: Supervisors | None = None,
+    ) -> None:
         self._given = surroundings
         self._grace = grace
-        self._supervisors = Supervisors(surroundings.spares)
+        self._supervisors = supervisors or Supervisors(surroundings.spares)
 
     def launch(self, pipeline: Pipeline, context: JobContext) -> Launched:
         config = config_of(pipeline, CommandConfig)

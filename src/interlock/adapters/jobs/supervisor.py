@@ -139,6 +139,14 @@ class Child:
         return True
 
 
+class Failure:
+    """A command that could not be begun: at which step, and the system's number for why."""
+
+    def __init__(self, step: str, number: int) -> None:
+        self.step = step
+        self.number = number
+
+
 class Ending:
     """By whose wish a command is being ended, and how far that is."""
 
@@ -184,7 +192,9 @@ def main() -> None:
     woken, control = wake_on_signals(), open_control(order)
     tails = [Tail(order.path(name)) for name in (STDOUT, STDERR)]
     child = begin(order, tails)
-    if child is None:
+    if isinstance(child, Failure):
+        os.close(lock)  # before anybody hears of it: the next one may begin at once
+        say(FAILED, child.step, child.number)
         return
     say(STARTED)
     let_go()
@@ -240,7 +250,7 @@ def open_control(order: Order) -> int:
     return os.open(order.path(CONTROL), os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
-def begin(order: Order, tails: list[Tail]) -> Child | None:
+def begin(order: Order, tails: list[Tail]) -> Child | Failure:
     """The command waits at a gate until its pid is written: none runs that nobody knows of."""
     gate, opener = os.pipe()
     report, reporter = os.pipe()
@@ -248,8 +258,7 @@ def begin(order: Order, tails: list[Tail]) -> Child | None:
     try:
         pid = os.fork()
     except OSError as error:
-        say(FAILED, "fork", error.errno or 0)
-        return None
+        return Failure("start", error.errno or 0)
     if pid == 0:
         os.close(opener)
         become(order, gate, reporter, *inputs)
@@ -263,8 +272,7 @@ def begin(order: Order, tails: list[Tail]) -> Child | None:
         os.waitpid(pid, 0)
         os.unlink(order.path(PID))
         step, _, number = failure.decode().partition(" ")
-        say(FAILED, step, int(number))
-        return None
+        return Failure(step, int(number))
     return Child(pid, dict(zip(outputs, tails, strict=True)))
 
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections import deque
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
@@ -23,7 +24,8 @@ from interlock.adapters.jobs import supervisor
 #: An interpreter that has not started by now is on a machine that has other troubles.
 LONGEST_START = 30.0
 
-_COMMAND = (sys.executable, "-I", "-S", str(Path(supervisor.__file__)))
+#: How one is started.
+COMMAND = (sys.executable, "-I", "-S", str(Path(supervisor.__file__)))
 
 
 class Word(msgspec.Struct, frozen=True):
@@ -37,8 +39,9 @@ class Word(msgspec.Struct, frozen=True):
 class Supervisors:
     """Starts them, hands out those that wait, and buries those that ended."""
 
-    def __init__(self, spares: int = 0) -> None:
+    def __init__(self, spares: int = 0, command: Sequence[str] = COMMAND) -> None:
         self._wanted = spares
+        self._command = command
         self._spares: deque[subprocess.Popen[bytes]] = deque()
         self._busy: list[subprocess.Popen[bytes]] = []
         self._lock = Lock()
@@ -48,12 +51,12 @@ class Supervisors:
         """Have as many waiting as are wanted, if the system has room for them."""
         with suppress(OSError):
             while len(self._spares) < self._wanted:
-                self._spares.append(_start())
+                self._spares.append(_start(self._command))
 
     def take(self) -> "Hired":
         """One that is waiting, or will be soon. Raises OSError when the system has no room."""
         self.bury()
-        process = self._waiting() or _start()
+        process = self._waiting() or _start(self._command)
         with self._lock:
             self._busy.append(process)
         return Hired(process)
@@ -105,9 +108,9 @@ class Hired:
             self._process.wait(seconds)
 
 
-def _start() -> "subprocess.Popen[bytes]":
+def _start(command: Sequence[str]) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(  # noqa: S603 - our own interpreter on our own file
-        _COMMAND,
+        command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

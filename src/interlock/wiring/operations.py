@@ -1,0 +1,246 @@
+"""Operations: everything a person or a program can ask of the local home, whatever door they come through.
+
+The HTTP interface binds these to paths, the command line calls them on the state file when no server
+runs. Answers are structs; both doors render the same ones.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from interlock.adapters.local.store import Store
+from interlock.domain.admission import Ignore
+from interlock.domain.event import ALIASES, Event
+from interlock.domain.partition import Label
+from interlock.domain.run import Run, RunKey, Status
+from interlock.domain.schedule import next_occurrence, occurrences
+from interlock.domain.sensor import Reading
+from interlock.errors import ConfigError, NotFoundError
+from interlock.ports import Config, Ports, RerunRequest, WatchdogState
+from interlock.usecases.admit_reading import admit_reading
+from interlock.usecases.explain import Why, explain
+from interlock.usecases.pause import pause, resume
+from interlock.usecases.put_reading import put_reading
+from interlock.usecases.request_rerun import backfill_dates, chosen_schedule, request_rerun
+from interlock.usecases.watch import Report, watch
+
+MOST = 1000
+
+
+class Accepted(msgspec.Struct, frozen=True, rename="camel"):
+    """A reading that is stored, and what it led to where somebody waited for that."""
+
+    pipeline_id: str
+    key: str
+    received_at: datetime
+    version: str
+    led_to: tuple[str, ...] = ()
+
+
+class Refused(msgspec.Struct, frozen=True, rename="camel"):
+    """A reading that was not stored."""
+
+    pipeline_id: str
+    key: str
+    problem: str
+
+
+class PipelineState(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """A pipeline at a glance."""
+
+    id: str
+    owner: str | None
+    paused: bool
+    retired: bool
+    active_since: datetime
+    config_hash: str
+    next_expected: datetime | None
+    runs: tuple[Run, ...]
+    headline: str
+    blocked_by: tuple[str, ...] = ()
+
+
+class Operations:
+    """One home. Reads are a moment old at most; writes are durable when they return."""
+
+    def __init__(self, store: Store, ports: Ports, every: timedelta) -> None:
+        self._store, self._ports, self._every = store, ports, every
+
+    # --- readings
+
+    def put(
+        self, pipeline_id: str, key: str, fields: Mapping[str, Any], decide: bool = False
+    ) -> Accepted:
+        """Store a reading. `decide`: also say what it led to (acting on it twice is acting once)."""
+        reading = put_reading(pipeline_id, key, fields, self._ports)
+        led_to = tuple(map(_said, admit_reading(reading, self._ports))) if decide else ()
+        return Accepted(pipeline_id, key, reading.received_at, reading.version, led_to)
+
+    def put_all(
+        self, readings: Sequence[tuple[str, str, Mapping[str, Any]]]
+    ) -> list[Accepted | Refused]:
+        """Each by itself: one that can't be used does not keep the others out."""
+        answers: list[Accepted | Refused] = []
+        for pipeline_id, key, fields in readings:
+            try:
+                answers.append(self.put(pipeline_id, key, fields))
+            except (ConfigError, NotFoundError) as error:
+                answers.append(Refused(pipeline_id, key, str(error)))
+        return answers
+
+    def readings(self, pipeline_id: str) -> list[Reading]:
+        self._config(pipeline_id)
+        return self._store.sensors.of_pipeline(pipeline_id)
+
+    # --- looking
+
+    def pipelines(self) -> list[PipelineState]:
+        return [self._state(config) for config in self._store.pipelines.in_force()]
+
+    def pipeline(self, pipeline_id: str) -> PipelineState:
+        return self._state(self._config(pipeline_id))
+
+    def config(self, pipeline_id: str) -> Config:
+        return self._config(pipeline_id)
+
+    def why(self, pipeline_id: str, date: str | None = None) -> list[Why]:
+        if date is not None:
+            _label(date)
+        return explain(pipeline_id, self._ports, date)
+
+    def runs(
+        self,
+        pipeline_id: str | None = None,
+        since: str = "0000",
+        until: str = "9999",
+        limit: int = 100,
+    ) -> list[Run]:
+        return self._store.runs.of_pipeline(pipeline_id, since, until, min(limit, MOST))
+
+    def run(self, pipeline_id: str, date: str, schedule_id: str | None = None) -> Run:
+        """Raises NotFoundError for a date without a run."""
+        config = self._config(pipeline_id)
+        schedules = [s.id for s in config.pipeline.schedules if schedule_id in (None, s.id)]
+        keys = [
+            RunKey(pipeline_id, name, str(_label(date)), dry=config.pipeline.dry_run)
+            for name in schedules
+        ]
+        found = self._store.runs.find(keys)
+        if not found:
+            raise NotFoundError(f"{pipeline_id} has no run of {date}")
+        return next(iter(found.values()))
+
+    def history(self, key: RunKey) -> list[Event]:
+        return self._store.events.of_run(key)
+
+    def events(
+        self,
+        pipeline_id: str | None = None,
+        kind: str | None = None,
+        since: datetime | None = None,
+        limit: int = 100,
+    ) -> list[Event]:
+        name = None if kind is None else ALIASES.get(kind, kind)
+        return self._store.events.newest(
+            pipeline_id=pipeline_id, kind=name, since=since, limit=min(limit, MOST)
+        )
+
+    def expected(self, pipeline_id: str, since: datetime, until: datetime) -> list[dict[str, Any]]:
+        """The dates on which runs are expected in a range, for timelines."""
+        config = self._config(pipeline_id)
+        return [
+            {"schedule": schedule.id, "date": moment.date, "dueAt": moment.due_at}
+            for schedule in config.pipeline.schedules
+            for moment in occurrences(schedule, config.pipeline.calendars, since, until)
+        ]
+
+    def watchdog(self) -> WatchdogState:
+        return self._store.watch.load()
+
+    # --- acting; `actor` and `reason` go into the audit log
+
+    def rerun(
+        self,
+        pipeline_id: str,
+        date: str,
+        *,
+        schedule_id: str | None = None,
+        reason: str = "manual",
+        force: bool = False,
+        actor: str = "",
+    ) -> RerunRequest:
+        return request_rerun(
+            pipeline_id,
+            date,
+            self._ports,
+            schedule_id=schedule_id,
+            reason=reason,
+            force=force,
+            requested_by=actor,
+        )
+
+    def backfill(
+        self, pipeline_id: str, first: str, last: str, schedule_id: str | None = None
+    ) -> list[str]:
+        """The dates of a range that have no completed run, for the caller to request in turn."""
+        config = self._config(pipeline_id)
+        schedule = chosen_schedule(config, schedule_id)
+        dates = list(backfill_dates(config, schedule, first, last))
+        keys = {RunKey(pipeline_id, schedule.id, date): date for date in dates}
+        runs = self._store.runs.find(list(keys))
+        done = {key.date for key, run in runs.items() if run.status is Status.COMPLETED}
+        return [date for date in dates if date not in done]
+
+    def pause(self, pipeline_id: str, until: datetime | None = None) -> Config:
+        return pause(pipeline_id, self._ports, until)
+
+    def resume(self, pipeline_id: str) -> Config:
+        return resume(pipeline_id, self._ports)
+
+    def watch(self, since: datetime | None = None) -> Report | None:
+        """One pass of the watchdog now; None when another is under way."""
+        return watch(self._every, self._ports, since)
+
+    def _config(self, pipeline_id: str) -> Config:
+        config = self._store.pipelines.find(pipeline_id)
+        if config is None:
+            raise NotFoundError(f"there is no pipeline {pipeline_id}")
+        return config
+
+    def _state(self, config: Config) -> PipelineState:
+        now, pipeline = self._ports.clock(), config.pipeline
+        moments = [
+            moment.due_at
+            for schedule in pipeline.schedules
+            if (moment := next_occurrence(schedule, pipeline.calendars, now)) is not None
+        ]
+        reasons = explain(pipeline.id, self._ports)
+        return PipelineState(
+            id=pipeline.id,
+            owner=pipeline.pipeline.owner,
+            paused=config.is_paused(now),
+            retired=config.is_retired,
+            active_since=config.active_since,
+            config_hash=config.config_hash,
+            next_expected=min(moments, default=None),
+            runs=tuple(self._store.runs.of_pipeline(pipeline.id, "0000", "9999", 5)),
+            headline=reasons[0].headline,
+            blocked_by=reasons[0].blocked_by,
+        )
+
+
+def _label(date: str) -> Label:
+    try:
+        return Label.parse(date)
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+
+
+def _said(admission: object) -> str:
+    if isinstance(admission, Ignore):
+        return f"ignored: {admission.reason}"
+    return {"OpenRun": "opened", "Reopen": "opened again", "NoteLate": "late data"}.get(
+        type(admission).__name__, type(admission).__name__.lower()
+    )

@@ -1,0 +1,188 @@
+"""Judging post-run readings: drift, and outcomes that change."""
+
+import pytest
+from usecases.home import Home, assert_a_crash_changes_nothing
+
+from interlock.domain.event import EventType
+from interlock.errors import TransientError
+from interlock.simulation.scenario import Call
+
+WATCHED = """
+validation: {rules: [{key: orders, check: exists}, {key: audit, check: exists}]}
+postRun:
+  rules: [{key: audit, check: gte, field: count, value: 100}, {key: totals, check: exists}]
+  driftThreshold: 10
+"""
+PASSED, FAILED = EventType.POST_RUN_PASSED, EventType.POST_RUN_FAILED
+DRIFT, INFLIGHT = EventType.POST_RUN_DRIFT, EventType.POST_RUN_DRIFT_INFLIGHT
+
+
+def done(home: Home, text: str = WATCHED, count: object = 200) -> None:
+    home.adopt(text)
+    home.reading("audit", date="2026-03-03", count=count)
+    home.completed()
+    home.pass_time(minutes=5)
+
+
+def test_the_baseline_is_what_the_job_saw(home: Home) -> None:
+    done(home)
+    baseline = home.store.runs.baseline(home.run().key)
+    assert baseline is not None
+    assert baseline.readings["audit"].fields["count"] == 200
+    assert "totals" not in baseline.readings  # it was not there at completion
+    assert len(home.events(EventType.POST_RUN_BASELINE_CAPTURED)) == 1
+
+
+def test_a_number_that_left_the_baseline_asks_for_a_rerun(home: Home) -> None:
+    done(home)
+    home.admit("audit", count=150)
+    event = home.event(DRIFT)
+    assert event.detail["baseline"] == 200
+    assert (event.detail["current"], event.detail["delta"]) == (150, -50)
+    assert event.detail["rerunRequested"] is True
+    (request,) = home.store.reruns.unjudged()
+    assert request.reason == "data-drift"
+    assert home.events(FAILED) == home.events(PASSED) == []  # drift says it all
+
+
+def test_a_number_within_the_threshold_is_judged_by_the_rules(home: Home) -> None:
+    done(home)
+    home.admit("audit", count=210)
+    assert home.events(DRIFT) == []
+    assert home.event(FAILED).message == "no reading of totals"
+    assert home.store.reruns.unjudged() == []
+
+
+def test_one_content_drifts_once(home: Home) -> None:
+    done(home)
+    home.admit("audit", count=150)
+    home.admit("audit", count=150)
+    assert len(home.events(DRIFT)) == 1
+    home.admit("audit", count=151)
+    assert len(home.events(DRIFT)) == 2
+
+
+@pytest.mark.parametrize(
+    ("count", "drifts"), [(0, True), (None, False), ("many", False), ("150", True)]
+)
+def test_zero_is_a_number_and_absent_is_not(home: Home, count: object, drifts: bool) -> None:
+    done(home)
+    home.admit("audit", count=count)
+    assert bool(home.events(DRIFT)) is drifts
+
+
+def test_outcomes_are_told_when_they_change_and_not_on_each_write(home: Home) -> None:
+    done(home)
+    for fields in ({"n": 1}, {"n": 2}):
+        home.admit("totals", **fields)  # passes, twice
+    for count in (195, 90 + 105):
+        home.admit("audit", count=count)  # still passes
+    home.store.sensors.remove("silver-orders", "totals", home.clock())
+    home.admit("audit", count=196)  # fails: totals is gone
+    home.admit("audit", count=197)
+    home.admit("totals")
+    assert home.told()[-3:] == ["POST_RUN_PASSED", "POST_RUN_FAILED", "POST_RUN_PASSED"]
+    assert [e.event_id.rpartition("/")[2] for e in home.events(PASSED)] == ["1", "3"]
+    assert [r["key"] for r in home.event(FAILED).detail["failing"]] == ["totals"]
+    assert [r["key"] for r in home.event(FAILED).detail["passing"]] == ["audit"]
+
+
+def test_a_post_run_reading_is_noted_as_seen(home: Home) -> None:
+    done(home)
+    home.admit("totals")
+    assert home.run().post_run.seen == {"totals": home.clock()}
+
+
+def test_drift_while_the_job_runs_is_told_and_judged_again_at_completion(home: Home) -> None:
+    home.adopt(WATCHED)
+    home.reading("audit", date="2026-03-03", count=200)
+    home.launched()
+    home.pass_time(minutes=1)
+    home.admit("audit", count=300)
+    home.admit("audit", count=300)
+    event = home.event(INFLIGHT)
+    assert event.detail["rerunRequested"] is False
+    assert home.store.reruns.unjudged() == []
+    home.pass_time(minutes=5)
+    home.finish()
+    assert home.event(DRIFT).detail["current"] == 300
+    assert len(home.store.reruns.unjudged()) == 1
+
+
+def test_a_change_within_the_threshold_in_flight_is_no_news(home: Home) -> None:
+    home.adopt(WATCHED)
+    home.reading("audit", date="2026-03-03", count=200)
+    home.launched()
+    home.admit("audit", count=205)
+    assert home.events(INFLIGHT) == []
+
+
+def test_a_new_attempt_has_a_baseline_of_its_own(home: Home) -> None:
+    done(home)
+    home.admit("audit", count=500)
+    home.settle()  # the rerun is granted, and its job starts
+    home.pass_time(minutes=2)
+    home.settle()
+    assert home.run().attempt == 1
+    home.admit("audit", count=505)
+    assert len(home.events(DRIFT)) == 1  # 505 is near what the second attempt saw
+    baseline = home.store.runs.baseline(home.run().key)
+    assert baseline is not None and baseline.attempt == 1
+
+
+def test_a_key_that_is_the_trigger_too_makes_one_request(home: Home) -> None:
+    home.adopt("postRun: {rules: [{key: orders, check: gte, field: count, value: 1}]}")
+    home.completed(count=100)
+    home.admit(count=200)
+    assert len(home.events(DRIFT)) == 1
+    assert home.events(EventType.LATE_DATA_ARRIVAL) == []
+    assert len(home.store.reruns.unjudged()) == 1
+
+
+def test_after_the_window_nobody_judges(home: Home) -> None:
+    done(home, WATCHED.replace("driftThreshold: 10", "evaluation: {window: 1h}"))
+    home.pass_time(hours=2)
+    home.admit("audit", count=500)
+    assert home.events(DRIFT) == []
+
+
+def test_a_dry_run_tells_what_would_have_drifted(home: Home) -> None:
+    home.adopt("dryRun: true\n" + WATCHED)
+    home.reading("audit", date="2026-03-03", count=200)
+    home.admit()
+    home.settle()
+    home.admit("audit", count=500)
+    event = home.event(EventType.DRY_RUN_DRIFT)
+    assert event.detail["current"] == 500
+    home.settle()
+    assert home.told()[-2:] == ["DRY_RUN_DRIFT", "DRY_RUN_WOULD_RERUN"]
+    assert home.jobs.launches == []
+
+
+def test_a_publish_that_fails_loses_nothing(home: Home) -> None:
+    done(home)
+    home.fails(Call.PUBLISH)
+    with pytest.raises(TransientError):
+        home.admit("audit", count=500)
+    home.admit("audit", count=500)
+    assert len(home.events(DRIFT)) == 1
+    assert len(home.store.reruns.unjudged()) == 1
+
+
+@pytest.mark.parametrize("count", [500, 205])
+def test_dying_at_any_line_changes_nothing(count: int) -> None:
+    assert_a_crash_changes_nothing(done, lambda home: home.admit("audit", count=count))
+
+
+def test_a_baseline_that_can_not_be_read_is_told_and_the_run_completes(home: Home) -> None:
+    home.adopt(WATCHED)
+    home.reading("audit", date="2026-03-03", count=200)
+    home.launched()
+    home.reading("totals", date="2026-03-03", text="x" * 500_000)  # more than a row can hold
+    home.pass_time(minutes=5)
+    home.finish()
+    assert home.run().status == "COMPLETED"
+    assert home.store.runs.baseline(home.run().key) is None
+    event = home.event(EventType.BASELINE_CAPTURE_FAILED)
+    assert "totals" in event.detail["error"]
+    assert home.events(EventType.POST_RUN_BASELINE_CAPTURED) == []

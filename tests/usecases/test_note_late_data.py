@@ -1,0 +1,123 @@
+"""Late data: the trigger reading changed after completion."""
+
+from datetime import timedelta
+
+import pytest
+from usecases.home import KEY, Home, assert_a_crash_changes_nothing
+
+from interlock.domain.event import EventType
+from interlock.domain.run import Status
+from interlock.domain.sensor import Reading
+from interlock.errors import TransientError
+from interlock.simulation.scenario import Call
+from interlock.usecases.note_late_data import note_late_data
+
+
+def late(home: Home, count: int = 2) -> Reading:
+    home.pass_time(hours=1)
+    return home.admit(count=count)
+
+
+def note(home: Home, reading: Reading) -> None:
+    config = home.store.pipelines.find("silver-orders")
+    assert config is not None
+    note_late_data(KEY, reading, config, home.ports)
+
+
+def test_other_content_after_completion_is_told_and_asks_for_a_rerun(home: Home) -> None:
+    home.adopt()
+    home.completed(count=1)
+    late(home)
+    event = home.event(EventType.LATE_DATA_ARRIVAL)
+    assert event.detail["changed"] == [{"field": "count", "before": 1, "after": 2}]
+    assert event.detail["lateBy"] == "1h"
+    assert event.detail["rerunRequested"] is True
+    (request,) = home.store.reruns.unjudged()
+    assert (request.reason, request.key) == ("late-data", KEY)
+
+
+def test_one_content_is_told_once_however_often_it_comes(home: Home) -> None:
+    home.adopt()
+    home.completed(count=1)
+    late(home, count=2)
+    late(home, count=2)
+    assert len(home.events(EventType.LATE_DATA_ARRIVAL)) == 1
+    late(home, count=3)
+    assert len(home.events(EventType.LATE_DATA_ARRIVAL)) == 2
+
+
+def test_content_that_the_job_saw_is_not_late(home: Home) -> None:
+    home.adopt()
+    home.completed(count=1)
+    late(home, count=1)
+    assert home.events(EventType.LATE_DATA_ARRIVAL) == []
+    assert home.store.reruns.unjudged() == []
+
+
+@pytest.mark.parametrize("status", ["launched", "failed"])
+def test_a_run_that_is_not_done_has_no_late_data(home: Home, status: str) -> None:
+    home.adopt()
+    home.launched(count=1)
+    if status == "failed":
+        home.finish("fail", category="PERMANENT")
+    note(home, home.reading(date="2026-03-03", count=2))
+    assert home.events(EventType.LATE_DATA_ARRIVAL) == []
+
+
+def test_a_change_while_the_job_ran_is_judged_at_completion(home: Home) -> None:
+    home.adopt()
+    home.launched(count=1)
+    home.admit(count=2)
+    assert home.events(EventType.LATE_DATA_ARRIVAL) == []
+    home.pass_time(minutes=10)
+    home.finish()
+    event = home.event(EventType.LATE_DATA_ARRIVAL)
+    assert event.detail["lateBy"] == "0s"  # it came before the end
+    assert home.run().status is Status.COMPLETED
+
+
+def test_a_run_that_never_saw_the_trigger_reading_has_all_of_it_to_tell(home: Home) -> None:
+    home.adopt(
+        "schedule: {cron: '0 8 * * *', trigger: {key: orders, check: exists}}\n"
+        "validation: {rules: [{key: stock, check: exists}]}"
+    )
+    home.reading("stock")
+    home.pass_time(days=1)
+    home.settle()
+    home.pass_time(minutes=1)
+    home.settle()
+    home.pass_time(minutes=5)
+    home.admit(date="2026-03-04", count=7)
+    event = home.event(EventType.LATE_DATA_ARRIVAL)
+    assert {"field": "count", "before": None, "after": 7} in event.detail["changed"]
+
+
+def test_a_request_is_stored_with_the_event_or_not_at_all(home: Home) -> None:
+    home.adopt()
+    home.completed(count=1)
+    home.pass_time(hours=1)
+    home.fails(Call.PUBLISH)
+    with pytest.raises(TransientError):
+        home.admit(count=2)
+    assert len(home.store.reruns.unjudged()) == 1  # in the write that the event waits in
+    home.admit(count=2)
+    assert len(home.events(EventType.LATE_DATA_ARRIVAL)) == 1
+    assert len(home.store.reruns.unjudged()) == 1
+
+
+def test_the_request_is_named_after_the_write_it_is_stored_with(home: Home) -> None:
+    home.adopt()
+    home.completed(count=1)
+    late(home)
+    (request,) = home.store.reruns.unjudged()
+    assert request.requested_at == home.run().changed_at
+    assert request.requested_at - home.run().opened_at == timedelta(hours=1, minutes=10)
+
+
+def test_dying_at_any_line_changes_nothing() -> None:
+    def scene(home: Home) -> None:
+        home.adopt()
+        home.completed(count=1)
+
+    home = assert_a_crash_changes_nothing(scene, lambda home: home.admit(count=2))
+    assert len(home.events(EventType.LATE_DATA_ARRIVAL)) == 1
