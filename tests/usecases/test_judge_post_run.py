@@ -30,7 +30,8 @@ def test_the_baseline_is_what_the_job_saw(home: Home) -> None:
     assert baseline is not None
     assert baseline.readings["audit"].fields["count"] == 200
     assert "totals" not in baseline.readings  # it was not there at completion
-    assert len(home.events(EventType.POST_RUN_BASELINE_CAPTURED)) == 1
+    event = home.event(EventType.POST_RUN_BASELINE_CAPTURED)
+    assert event.detail["baseline"] == [{"key": "audit", "field": "count", "value": 200}]
 
 
 def test_a_number_that_left_the_baseline_asks_for_a_rerun(home: Home) -> None:
@@ -174,7 +175,7 @@ def test_dying_at_any_line_changes_nothing(count: int) -> None:
     assert_a_crash_changes_nothing(done, lambda home: home.admit("audit", count=count))
 
 
-def test_a_baseline_that_can_not_be_read_is_told_and_the_run_completes(home: Home) -> None:
+def test_a_baseline_that_does_not_fit_is_told_and_the_run_completes(home: Home) -> None:
     home.adopt(WATCHED)
     home.reading("audit", date="2026-03-03", count=200)
     home.launched()

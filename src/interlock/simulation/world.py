@@ -12,6 +12,7 @@ from interlock.domain import canonical, duration
 from interlock.domain.event import Event
 from interlock.domain.run import Run, RunKey
 from interlock.domain.sensor import Reading
+from interlock.errors import NotFoundError, TransientError
 from interlock.ports import JobRecord, Ports, RerunRequest, Wait, Wanted
 from interlock.simulation.clock import VirtualClock
 from interlock.simulation.digest import digest
@@ -33,6 +34,7 @@ from interlock.wiring.jobs import JobsByPipeline
 from interlock.wiring.runtime import Runtime
 
 _SILENT = logging.CRITICAL + 1
+_PATIENCE = 20
 
 
 class Outcome(msgspec.Struct):
@@ -192,12 +194,28 @@ class World:
             self._boot() if not self._is_down() else None
         elif entry.fail is not None:
             self._faults.will_fail(entry.fail.call, entry.fail.times)
-        elif entry.pause is not None:
-            pause(entry.pause, self._ports)
-        elif entry.resume is not None:
-            resume(entry.resume, self._ports)
+        elif entry.pause is not None or entry.resume is not None:
+            self._operate(entry)
         else:
             self._write(entry)
+
+    def _operate(self, entry: TimelineEntry) -> None:
+        """What an operator asks of the controller. Told to try again, they do; of a pipeline that is
+        not there, or of a controller that is down, they ask in vain.
+        """
+        if self._is_down():
+            return
+        for _ in range(_PATIENCE):
+            try:
+                if entry.pause is not None:
+                    pause(entry.pause, self._ports)
+                elif entry.resume is not None:
+                    resume(entry.resume, self._ports)
+                return
+            except TransientError:
+                continue
+            except NotFoundError:
+                return
 
     def _write(self, entry: TimelineEntry) -> None:
         """What producers, operators and jobs write into the store themselves."""

@@ -2,10 +2,12 @@
 
 from datetime import datetime
 
-from interlock.domain import duration
-from interlock.domain.event import Event, EventType
+from interlock.domain import canonical, duration
+from interlock.domain.drift import drift_field
+from interlock.domain.event import Event, EventType, clean
 from interlock.domain.opening import instants
-from interlock.domain.pipeline import Pipeline
+from interlock.domain.pipeline import Pipeline, PostRun
+from interlock.domain.rules import field_value
 from interlock.domain.run import Evidence, Failure, Run, RunKey, Status
 from interlock.domain.sla import BREACHES
 from interlock.domain.telling import about_run
@@ -17,6 +19,9 @@ from interlock.usecases.job_ending import ending_of, failure_of, retry_of
 from interlock.usecases.judge_post_run import judge_post_run
 from interlock.usecases.note_late_data import note_late_data
 from interlock.usecases.save_run import Write, save_run
+
+#: What a row can hold beside its own attributes, on every store.
+LARGEST_BASELINE = 350 * 1024
 
 
 def complete_run(key: RunKey, attempt: int, config: Config, ports: Ports) -> Run:
@@ -69,28 +74,54 @@ def _completed(
     events = _completed_events(done, pipeline)
     if post_run is None:
         return Write(done, events)
-    baseline = Baseline(run.attempt, _baseline(run, pipeline, ports))
-    return Write(done, events + _captured(done, baseline, pipeline), {"baseline": baseline})
+    try:
+        baseline = Baseline(run.attempt, _baseline(run, pipeline, ports))
+    except ValueError as error:
+        return Write(done, events + _not_captured(done, str(error), pipeline))
+    captured = _captured(done, baseline, pipeline, post_run)
+    return Write(done, events + captured, {"baseline": baseline})
 
 
 def _baseline(run: Run, pipeline: Pipeline, ports: Ports) -> dict[str, Evidence]:
-    """The post-run readings as the job saw them; those it did not use, as they are now."""
+    """The post-run readings as the job saw them; those it did not use, as they are now.
+
+    Raises ValueError for readings that can't be read, or are too large to be kept.
+    """
     assert pipeline.post_run is not None
     keys = frozenset(rule.key for rule in pipeline.post_run.rules)
     now = as_evidence(readings_for(run.key, pipeline, ports, keys - run.evidence.keys()))
-    return now | {key: run.evidence[key] for key in keys & run.evidence.keys()}
+    kept = now | {key: run.evidence[key] for key in keys & run.evidence.keys()}
+    sizes = {key: len(canonical.encode(seen)) for key, seen in kept.items()}
+    if sum(sizes.values()) > LARGEST_BASELINE:
+        largest = max(sizes, key=lambda key: sizes[key])
+        raise ValueError(f"the readings are too large to keep, {largest} most of all")
+    return kept
 
 
-def _captured(run: Run, baseline: Baseline, pipeline: Pipeline) -> tuple[Event, ...]:
+def _captured(
+    run: Run, baseline: Baseline, pipeline: Pipeline, post_run: PostRun
+) -> tuple[Event, ...]:
+    watched = dict.fromkeys((rule.key, drift_field(post_run, rule)) for rule in post_run.rules)
     return about_run(
         EventType.POST_RUN_BASELINE_CAPTURED,
         run,
         pipeline,
         f"baseline of {len(baseline.readings)} readings stored",
         baseline=[
-            {"key": seen.key, "version": seen.version, "value": seen.fields}
-            for seen in baseline.readings.values()
+            {"key": key, "field": field, "value": field_value(seen.fields, field or "")}
+            for key, field in watched
+            if (seen := baseline.readings.get(key)) is not None
         ],
+    )
+
+
+def _not_captured(run: Run, error: str, pipeline: Pipeline) -> tuple[Event, ...]:
+    return about_run(
+        EventType.BASELINE_CAPTURE_FAILED,
+        run,
+        pipeline,
+        f"no baseline was stored: {error}",
+        error=clean(error),
     )
 
 

@@ -15,6 +15,7 @@ from interlock.ports import Config, Ports, RerunRecord, RerunRequest
 from interlock.usecases.claim_event import claim_event
 from interlock.usecases.evidence import readings_for
 from interlock.usecases.open_run import open_run
+from interlock.usecases.publish_outbox import publish_outbox
 from interlock.usecases.reopen_run import reopen_run
 
 Answer = Granted | Refused
@@ -35,7 +36,7 @@ def judge_rerun(request: RerunRequest, ports: Ports) -> Answer | None:
     if _rejected_before(request, config, key, ports):
         ports.reruns.judged(request)
         return None
-    if run is not None and _granted_before(request, key, ports):
+    if run is not None and (_opened_for(request, run) or _granted_before(request, key, ports)):
         answer: Answer = Granted(None)
         _reopen(request, key, config, Granted(None), ports)
     else:
@@ -53,7 +54,16 @@ def _judge(
     schedule = config.pipeline.schedule(key.schedule_id)
     out = excluded(schedule, config.pipeline.calendars, Label.parse(key.date).day)
     readings = {} if run is None else readings_for(key, config.pipeline, ports)
-    return judge_request(config.pipeline, request.reason, request.force, out, run, readings)
+    seen = None if run is None else _with_baseline(run, ports)
+    return judge_request(config.pipeline, request.reason, request.force, out, seen, readings)
+
+
+def _with_baseline(run: Run, ports: Ports) -> Run:
+    """Post-run readings that the job did not use count as seen at completion."""
+    baseline = ports.runs.baseline(run.key)
+    if baseline is None or baseline.attempt != run.attempt:
+        return run
+    return msgspec.structs.replace(run, evidence=baseline.readings | run.evidence)
 
 
 def _grant(
@@ -191,7 +201,16 @@ def _rejected(
 
 def _rejected_before(request: RerunRequest, config: Config, key: RunKey, ports: Ports) -> bool:
     events = _rejected(request, Refused(Cause.BUDGET), config, None)
-    return bool(ports.marks.is_claimed([event.event_id for event in events]))
+    claimed = ports.marks.is_claimed([event.event_id for event in events])
+    for event_id in claimed:
+        publish_outbox(event_id, ports)
+    return bool(claimed)
+
+
+def _opened_for(request: RerunRequest, run: Run) -> bool:
+    """Whether the request opened a date that had no run: then the run is the record of it."""
+    first = run.attempt == 0 and run.opened_by is OpenedBy.RERUN
+    return first and run.opened_for == request.reason and run.opened_at >= request.requested_at
 
 
 def _granted_before(request: RerunRequest, key: RunKey, ports: Ports) -> bool:

@@ -1,0 +1,97 @@
+"""Homes: local stores of a size, for the benchmarks that need history or many waiting runs."""
+
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from interlock.adapters.local.database import Database
+from interlock.adapters.local.store import Store
+from interlock.domain import canonical
+from interlock.domain.run import OpenedBy, RunKey
+from interlock.domain.sensor import Reading
+from interlock.files import load_text
+from interlock.ports import Ports, Wanted
+from interlock.simulation.clock import VirtualClock
+from interlock.simulation.jobs import ScriptedJobs
+from interlock.usecases.adopt_config import adopt_config
+from interlock.usecases.open_run import open_run
+from interlock.wiring.jobs import JobsByPipeline
+from interlock.wiring.runtime import Runtime
+
+START = datetime(2026, 3, 3, 8, tzinfo=UTC)
+
+_PIPELINE = """
+pipeline: {{id: p{n:05}}}
+schedule:
+  {schedule}
+  evaluation: {{window: 3h, interval: 5m}}
+sla: {{deadline: "23:00", expectedDuration: 30m}}
+validation: {{rules: [{{key: landed, check: gte, field: count, value: 1000}}]}}
+job: {{type: command, config: {{command: [etl]}}}}
+"""
+
+
+class PeakMemory:
+    """How much more memory the process has needed since."""
+
+    def __init__(self) -> None:
+        self._before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    def megabytes(self) -> float:
+        return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - self._before) / 1024
+
+
+@contextmanager
+def home(path: Path | str) -> Iterator[tuple[Store, Ports, Runtime]]:
+    """A controller over a store, on a clock that stands still."""
+    clock = VirtualClock(START)
+    with Database(str(path)) as database:
+        store = Store(database, clock)
+        ports = Ports(
+            clock=clock,
+            pipelines=store.pipelines,
+            sensors=store.sensors,
+            runs=store.runs,
+            job_log=store.job_log,
+            reruns=store.reruns,
+            events=store.events,
+            outbox=store.outbox,
+            marks=store.marks,
+            timers=store.timers,
+            workflows=store.workflows,
+            jobs=JobsByPipeline(ScriptedJobs({}, clock)),
+            watch=store.watch,
+        )
+        yield store, ports, Runtime(store, ports, timedelta(minutes=5))
+
+
+def pipelines_file(store: Store, ports: Ports, count: int) -> None:
+    """Declare and adopt that many pipelines: seven of ten by the day, three by the hour."""
+    for n in range(count):
+        trigger = "trigger: {key: landed, check: exists}"
+        schedule = f'cron: "{n % 60} * * * *"' if n % 10 < 3 else trigger
+        loaded = load_text(_PIPELINE.format(n=n, schedule=schedule).replace("{{", "{"))
+        assert loaded.pipeline is not None, loaded.problems
+        config = canonical.as_json(loaded.pipeline)
+        digest = canonical.content_hash(config)
+        store.pipelines.want(Wanted(loaded.pipeline.id, config, digest, ports.clock()))
+        adopt_config(loaded.pipeline.id, ports)
+
+
+def sleeping_runs(store: Store, ports: Ports, count: int) -> None:
+    """Open that many runs whose rules do not hold, and let each wait."""
+    from interlock.wiring.engine import Engine
+
+    engine = Engine(store.workflows, ports)
+    configs = store.pipelines.in_force()
+    for n in range(count):
+        config = configs[n % len(configs)]
+        day = START + timedelta(days=n // len(configs))
+        schedule = config.pipeline.schedules[0].id
+        key = RunKey(config.pipeline.id, schedule, f"{day:%Y-%m-%d}")
+        reading = Reading(config.pipeline.id, f"landed#{key.date}", {"count": 1}, START)
+        store.sensors.put(reading)
+        run = open_run(key, OpenedBy.SENSOR, "landed", config, ports, now=START, reading=reading)
+        engine.advance(run.execution_name)

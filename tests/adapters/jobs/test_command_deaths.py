@@ -1,0 +1,296 @@
+"""Commands when somebody is killed: never two, never lost without a word."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from threading import Barrier, Event
+
+import pytest
+
+from adapters.jobs import dying_supervisor
+from adapters.jobs.dying_launcher import marking
+from adapters.jobs.job_samples import a_context, a_job, ending, soon, surroundings
+from adapters.jobs.test_command import is_alive, sh
+from interlock.adapters.jobs.by_type import JobsByType
+from interlock.adapters.jobs.command import CommandJobs
+from interlock.adapters.jobs.failures import PlatformError
+from interlock.adapters.jobs.supervisor import began
+from interlock.adapters.jobs.supervisors import COMMAND, Supervisors
+from interlock.domain.budgets import Category
+from interlock.domain.pipeline import JobType
+from interlock.ports import Absent, Failed, Launched, Running, Succeeded
+
+TESTS = Path(__file__).parents[2]
+#: More than a launch takes, and than a supervisor takes until its command has ended.
+LAUNCH_STEPS, SUPERVISOR_STEPS = 76, 100
+TOKEN = a_context().token
+METADATA = {"type": "command", "token": TOKEN}
+
+
+@pytest.fixture
+def jobs(tmp_path: Path) -> Iterator[JobsByType]:
+    (tmp_path / "marks").mkdir()
+    made = JobsByType(surroundings(tmp_path))
+    yield made
+    made.cancel(METADATA)
+    made.close()
+
+
+def marks(folder: Path, attempt: int) -> int:
+    path = folder / "marks" / str(attempt)
+    return len(path.read_text().split()) if path.exists() else 0
+
+
+def pid_of(folder: Path, attempt: int = 0) -> int:
+    path = folder / "jobs" / a_context(attempt).token / "pid"
+    return int(soon(lambda: path.exists() and path.read_text().split())[0])
+
+
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+# --- the controller dies --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("first", range(4))
+def test_a_controller_killed_at_any_step_of_a_launch_starts_one_job_in_the_end(
+    jobs: JobsByType, tmp_path: Path, first: int
+) -> None:
+    steps = range(1 + first, LAUNCH_STEPS, 4)
+    launcher = "adapters.jobs.dying_launcher"
+    told = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            launcher,
+            tmp_path,
+            *map(str, (steps.start, steps.stop, steps.step)),
+        ],
+        env={**os.environ, "PYTHONPATH": str(TESTS)},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    killed = [line.endswith("True") for line in told.stdout.splitlines()]
+    assert killed[0] and not killed[-1]  # the steps do span a whole launch
+    for step in steps:
+        context = a_context(step)
+        found = jobs.find(marking(tmp_path), context)
+        launched = found if isinstance(found, Launched) else jobs.launch(marking(tmp_path), context)
+        assert isinstance(ending(jobs, launched), Succeeded)
+        assert marks(tmp_path, step) == 1
+
+
+def test_a_poll_starts_what_was_claimed_and_not_begun(jobs: JobsByType, tmp_path: Path) -> None:
+    launched = jobs.launch(marking(tmp_path), a_context())
+    ending(jobs, launched)
+    folder = tmp_path / "jobs" / TOKEN
+    for name in ("pid", "exit.json"):  # as if its controller had died before the order
+        (folder / name).unlink()
+    assert isinstance(jobs.find(marking(tmp_path), a_context()), Absent)
+    assert isinstance(jobs.poll(METADATA), Running)
+    assert isinstance(ending(jobs, launched), Succeeded)
+    assert marks(tmp_path, 0) == 2
+
+
+def test_after_a_restart_of_the_machine_what_may_have_run_is_not_run_again(
+    jobs: JobsByType, tmp_path: Path
+) -> None:
+    ending(jobs, jobs.launch(marking(tmp_path), a_context()))
+    folder = tmp_path / "jobs" / TOKEN
+    spec = json.loads((folder / "spec.json").read_text())
+    (folder / "spec.json").write_text(json.dumps({**spec, "boot": "another"}))
+    (folder / "exit.json").unlink()
+    for name in ("lock", "pid"):
+        (folder / name).unlink()
+        found = jobs.find(marking(tmp_path), a_context())
+        assert isinstance(found, Launched)
+        answer = jobs.poll(found.metadata)
+        assert isinstance(answer, Failed) and answer.category is Category.TRANSIENT
+    assert marks(tmp_path, 0) == 1
+
+
+def test_of_many_who_launch_at_once_one_starts_the_job(tmp_path: Path) -> None:
+    (tmp_path / "marks").mkdir()
+    together = Barrier(6)
+
+    def launch(_: int) -> Launched:
+        mine = JobsByType(surroundings(tmp_path))
+        together.wait(10)
+        try:
+            return mine.launch(marking(tmp_path), a_context())
+        finally:
+            mine.close()
+
+    with ThreadPoolExecutor(6) as pool:
+        launched = list(pool.map(launch, range(6)))
+    assert {each.run_id for each in launched} == {TOKEN}
+    assert isinstance(ending(JobsByType(surroundings(tmp_path)), launched[0]), Succeeded)
+    assert marks(tmp_path, 0) == 1
+
+
+def test_who_looks_all_the_time_does_not_disturb_a_start(jobs: JobsByType, tmp_path: Path) -> None:
+    enough = Event()
+
+    def look(attempt: int) -> set[type]:
+        seen: set[type] = set()
+        while not enough.is_set():
+            seen.add(type(jobs.find(marking(tmp_path), a_context(attempt))))
+        return seen
+
+    with ThreadPoolExecutor(2) as pool:
+        looks = [pool.submit(look, attempt) for attempt in (0, 1)]
+        try:
+            for attempt in (0, 1):
+                launched = jobs.launch(marking(tmp_path), a_context(attempt))
+                assert isinstance(ending(jobs, launched), Succeeded)
+        finally:
+            enough.set()
+        for each in looks:
+            assert each.result() <= {Absent, Launched}
+    assert [marks(tmp_path, attempt) for attempt in (0, 1)] == [1, 1]
+
+
+# --- the supervisor dies --------------------------------------------------------------------------
+
+
+@contextmanager
+def dying(folder: Path, step: int) -> Iterator[CommandJobs]:
+    """Jobs whose supervisors are killed at a step."""
+    command = (*COMMAND[:3], dying_supervisor.__file__, str(step), COMMAND[3])
+    made = CommandJobs(surroundings(folder), timedelta(seconds=0.1), Supervisors(command=command))
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("first", range(4))
+def test_a_supervisor_killed_at_any_step_leaves_one_job_or_none_and_says_so(
+    jobs: JobsByType, tmp_path: Path, first: int
+) -> None:
+    endings: dict[str, int] = {}
+    for step in range(1 + first, SUPERVISOR_STEPS, 4):
+        context = a_context(step)
+        with dying(tmp_path, step) as mortal:
+            try:
+                launched = mortal.launch(marking(tmp_path), context)
+            except PlatformError as error:
+                assert error.category is Category.TRANSIENT
+                assert isinstance(jobs.find(marking(tmp_path), context), Absent)
+                launched = jobs.launch(marking(tmp_path), context)
+        answer = ending(jobs, launched)
+        if isinstance(answer, Succeeded):
+            assert marks(tmp_path, step) == 1
+        else:
+            assert answer.category is Category.TRANSIENT and "lost" in answer.message
+            assert marks(tmp_path, step) <= 1
+        endings[type(answer).__name__] = endings.get(type(answer).__name__, 0) + 1
+    assert set(endings) == {"Succeeded", "Failed"}  # the steps do span a whole life
+
+
+def test_a_job_that_lost_its_supervisor_is_ended_before_it_is_given_up(
+    jobs: JobsByType, tmp_path: Path
+) -> None:
+    launched = jobs.launch(sh("sleep 60 & sleep 60"), a_context())
+    pid = pid_of(tmp_path)
+    os.kill(parent_of(pid), signal.SIGKILL)
+    first = soon(lambda: (said := jobs.poll(launched.metadata)).message and said)
+    assert isinstance(first, Running) and "lost" in first.message and is_alive(pid) in (True, False)
+    answer = ending(jobs, launched)
+    assert isinstance(answer, Failed) and answer.category is Category.TRANSIENT
+    assert not is_alive(pid)
+
+
+def test_a_lost_job_that_ignores_term_is_killed(tmp_path: Path) -> None:
+    hasty = CommandJobs(surroundings(tmp_path), timedelta(seconds=0.2))
+    script = "trap '' TERM; echo > ready; while :; do sleep 0.05; done"
+    launched = hasty.launch(sh(script), a_context())
+    soon((tmp_path / "ready").exists)
+    pid = pid_of(tmp_path)
+    os.kill(parent_of(pid), signal.SIGKILL)
+    answer = ending(hasty, launched)
+    assert isinstance(answer, Failed) and answer.category is Category.TRANSIENT
+    assert not is_alive(pid)
+    hasty.close()
+
+
+def test_cancelling_a_lost_job_ends_what_is_left_of_it(jobs: JobsByType, tmp_path: Path) -> None:
+    launched = jobs.launch(sh("exec sleep 60"), a_context())
+    pid = pid_of(tmp_path)
+    os.kill(parent_of(pid), signal.SIGKILL)
+    soon(lambda: jobs.cancel(launched.metadata))
+    soon(lambda: not is_alive(pid))
+    assert not jobs.cancel(launched.metadata)
+
+
+def test_a_supervisor_that_is_shut_down_takes_its_command_along(
+    jobs: JobsByType, tmp_path: Path
+) -> None:
+    launched = jobs.launch(sh("exec sleep 60"), a_context())
+    os.kill(parent_of(pid_of(tmp_path)), signal.SIGTERM)
+    answer = ending(jobs, launched)
+    assert isinstance(answer, Failed)
+    assert answer.category is Category.TRANSIENT and not answer.stopped
+    assert answer.detail == {"state": "signal 15"}
+
+
+# --- pids are given away again --------------------------------------------------------------------
+
+
+@contextmanager
+def stranger(token: str | None = None) -> Iterator[int]:
+    """A process group that some other pid of ours may have become."""
+    environment = {} if token is None else {"INTERLOCK_JOB_TOKEN": token}
+    script = "sleep 60 & exec sleep 60"
+    process = subprocess.Popen(["/bin/sh", "-c", script], env=environment, start_new_session=True)
+    try:
+        yield process.pid
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def lose(jobs: JobsByType, folder: Path, pid: str) -> None:
+    """A job that ended long ago, without a word, and whose pid is now this one."""
+    ending(jobs, jobs.launch(a_job(JobType.COMMAND, command=["true"]), a_context()))
+    (folder / "jobs" / TOKEN / "exit.json").unlink()
+    (folder / "jobs" / TOKEN / "pid").write_text(pid)
+
+
+@pytest.mark.parametrize("when", ["1", "-", ""])
+def test_a_pid_that_is_somebody_elses_now_is_left_alone(
+    jobs: JobsByType, tmp_path: Path, when: str
+) -> None:
+    with stranger() as pid:
+        lose(jobs, tmp_path, f"{pid} {when}\n")
+        answer = jobs.poll(METADATA)
+        assert isinstance(answer, Failed) and answer.category is Category.TRANSIENT
+        assert is_alive(pid)
+
+
+@pytest.mark.parametrize("token", [TOKEN, "another"])
+def test_a_group_without_its_first_process_is_known_by_the_token(
+    jobs: JobsByType, tmp_path: Path, token: str
+) -> None:
+    with stranger(token) as pid:
+        lose(jobs, tmp_path, f"{pid} {began(pid)}\n")
+        other = soon(lambda: [each for each in children(pid) if is_alive(each)])[0]
+        os.kill(pid, signal.SIGKILL)
+        soon(lambda: not is_alive(pid))
+        answer = jobs.poll(METADATA)
+        if token == TOKEN:
+            assert isinstance(answer, Running)
+            soon(lambda: not is_alive(other))
+        else:
+            assert isinstance(answer, Failed) and is_alive(other)
+
+
+def children(pid: int) -> list[int]:
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
