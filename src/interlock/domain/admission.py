@@ -99,6 +99,7 @@ def admit(
     """Everything the reading means. `runs` holds those of `run_keys` that exist."""
     found = list(_as_trigger(pipeline, reading, runs, now))
     found += _as_post_run(pipeline, reading, runs, now)
+    found += _as_rule_reading(pipeline, reading)
     return found or [Ignore("-", f"no trigger or post-run rule uses {split_key(reading.key)[0]}")]
 
 
@@ -226,6 +227,18 @@ def _as_post_run(
             continue
         key = RunKey(pipeline.id, schedule.id, str(label), dry=pipeline.dry_run)
         yield _judge_after(pipeline, schedule, runs.get(key), reading, base, now)
+
+
+def _as_rule_reading(pipeline: Pipeline, reading: Reading) -> Iterator[Admission]:
+    """A reading that only rules use opens nothing; but one that can't be used is not passed over."""
+    base, _ = split_key(reading.key)
+    used = {rule.key for rule in _post_run_rules(pipeline)}
+    if base in used or base not in rule_keys(pipeline):
+        return
+    for schedule in pipeline.schedules:
+        label = _label(schedule, reading)
+        if isinstance(label, Rejection) and base not in _trigger_keys(schedule):
+            yield Reject(schedule.id, label, reading)
 
 
 def _judge_after(

@@ -361,6 +361,9 @@ class Pipeline(Declared, frozen=True):
     def id(self) -> str:
         return self.pipeline.id
 
+    def has_schedule(self, schedule_id: str) -> bool:
+        return any(schedule.id == schedule_id for schedule in self.schedules)
+
     def schedule(self, schedule_id: str) -> Schedule:
         """The schedule of that id. Raises KeyError when there is none."""
         for schedule in self.schedules:

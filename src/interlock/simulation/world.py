@@ -200,11 +200,9 @@ class World:
             self._write(entry)
 
     def _operate(self, entry: TimelineEntry) -> None:
-        """What an operator asks of the controller. Told to try again, they do; of a pipeline that is
-        not there, or of a controller that is down, they ask in vain.
+        """What an operator asks of the controller, or of the state file while it is down. Told to try
+        again, they do; of a pipeline that is not there they ask in vain.
         """
-        if self._is_down():
-            return
         for _ in range(_PATIENCE):
             try:
                 if entry.pause is not None:

@@ -30,13 +30,15 @@ from interlock.domain.rules import judge_one
 from interlock.domain.run import Failure, OpenedBy, Run, RunKey, Status
 from interlock.domain.telling import about_date, about_run
 from interlock.domain.timestamp import spell
-from interlock.ports import Config, Ports
+from interlock.ports import Config, JobRecord, Ports
 from interlock.usecases.admit_reading import act_on
 from interlock.usecases.arm_deadlines import arm_deadlines
 from interlock.usecases.claim_event import claim_event
 from interlock.usecases.complete_run import complete_run
 from interlock.usecases.evidence import readings_for, rule_records
 from interlock.usecases.fire_deadline import fire_deadline
+from interlock.usecases.job_ending import ask_job
+from interlock.usecases.note_failure import note_failure
 from interlock.usecases.open_run import open_run
 from interlock.usecases.publish_outbox import publish_outbox
 from interlock.usecases.retry_job import retry_job
@@ -123,7 +125,15 @@ def _finish(run: Run, config: Config, ports: Ports) -> None:
 
 
 def _time_out(finding: TimeOut, config: Config, now: datetime, ports: Ports) -> None:
+    """Nobody is declared dead whose job has ended: it is asked once more, and its own end counts."""
     run = finding.run
+    ending = ask_job(run, now, ports) if run.status is Status.RUNNING else None
+    if isinstance(ending, JobRecord):
+        if ending.event != "success":
+            note_failure(run.key, run.attempt, ending, config.pipeline, ports)
+        ports.job_log.append(ending)
+        _finish(run, config, ports)
+        return
 
     def decide(stored: Run) -> Write | None:
         if stored.attempt != run.attempt or not stored.is_open:

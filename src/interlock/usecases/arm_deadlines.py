@@ -7,7 +7,7 @@ import msgspec
 from interlock.domain.opening import unarmed
 from interlock.domain.run import DeadlineKind, Run, RunKey
 from interlock.ports import Config, Ports
-from interlock.usecases.fire_deadline import first_watch, watched_instants
+from interlock.usecases.fire_deadline import first_watch, is_covered, watched_instants
 from interlock.usecases.open_run import deadline_timer
 from interlock.usecases.save_run import Write, save_run
 
@@ -39,6 +39,8 @@ def _arm_watch(key: RunKey, config: Config, ports: Ports) -> list[str]:
     fresh = first_watch(key, config)
     watch = ports.marks.watch(key) or fresh
     if watch is None or fresh is None or watch.verdict is not None:
+        return []
+    if is_covered(key, config, ports):
         return []
     due = {k: at for k, at in watched_instants(fresh).items() if k not in watch.told}
     armed = {kind: at for kind, at in due.items() if watch.armed.get(kind) != at}

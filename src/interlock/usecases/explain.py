@@ -17,6 +17,7 @@ from interlock.domain.pipeline import Pipeline, Schedule
 from interlock.domain.rules import judge, judge_one
 from interlock.domain.run import RuleRecord, Run, RunKey, Status
 from interlock.domain.schedule import next_occurrence
+from interlock.domain.sensor import Reading
 from interlock.domain.sla import blocked_by, explain_record, failing_lines
 from interlock.domain.zones import zone
 from interlock.errors import NotFoundError
@@ -35,6 +36,8 @@ class RuleState(msgspec.Struct, frozen=True, rename="camel"):
     kind: str | None
     since: datetime | None
     text: str
+    #: When the reading came that was judged, if it is still the one that is stored.
+    received_at: datetime | None = None
 
 
 class Why(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
@@ -47,6 +50,7 @@ class Why(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     headline: str
     judged_at: datetime
     recorded: bool
+    timezone: str = "UTC"
     attempt: int | None = None
     rules: tuple[RuleState, ...] = ()
     trigger: RuleState | None = None
@@ -102,6 +106,7 @@ def _explain(config: Config, schedule: Schedule, date: str, now: datetime, ports
         headline=_headline(run, config, schedule, out is not None, now),
         judged_at=at,
         recorded=recorded,
+        timezone=schedule.timezone,
         attempt=None if run is None else run.attempt,
         rules=rules,
         trigger=_trigger(key, config, schedule, now, ports),
@@ -125,14 +130,14 @@ def _rules(
     key: RunKey, run: Run | None, config: Config, now: datetime, ports: Ports
 ) -> tuple[tuple[RuleState, ...], datetime, bool]:
     """As recorded by the last evaluation; a date without one is judged as it stands."""
-    if run is not None and run.verdict is not None:
-        at = run.verdict.at
-        return tuple(_state(record, at) for record in run.verdict.results), at, True
     declared = config.pipeline.validation
     readings = readings_for(key, config.pipeline, ports)
+    if run is not None and run.verdict is not None:
+        at, records = run.verdict.at, run.verdict.results
+        return tuple(_state(record, at, readings.get(record.key)) for record in records), at, True
     verdict = judge(declared.rules, readings, now, declared.trigger)
     records = rule_records(verdict.results, now)
-    return tuple(_state(record, now) for record in records), now, False
+    return tuple(_state(each, now, readings.get(each.key)) for each in records), now, False
 
 
 def _trigger(
@@ -142,10 +147,11 @@ def _trigger(
         return None
     rule = schedule.trigger.rule
     readings = readings_for(key, config.pipeline, ports, frozenset({rule.key}))
-    return _state(rule_records([judge_one(rule, readings.get(rule.key), now)], now)[0], now)
+    reading = readings.get(rule.key)
+    return _state(rule_records([judge_one(rule, reading, now)], now)[0], now, reading)
 
 
-def _state(record: RuleRecord, at: datetime) -> RuleState:
+def _state(record: RuleRecord, at: datetime, reading: Reading | None) -> RuleState:
     text = "holds" if record.kind is None else explain_record(record, at)
     return RuleState(
         record.key,
@@ -156,6 +162,7 @@ def _state(record: RuleRecord, at: datetime) -> RuleState:
         record.kind,
         record.since,
         text,
+        None if reading is None or reading.received_at > at else reading.received_at,
     )
 
 

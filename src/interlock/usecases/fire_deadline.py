@@ -10,9 +10,10 @@ from interlock.domain.calendars import excluded
 from interlock.domain.deadline import deadlines
 from interlock.domain.event import CATALOGUE, Event, EventType
 from interlock.domain.opening import instants
-from interlock.domain.partition import Label
+from interlock.domain.partition import Grain, Label, hours_of
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import DeadlineKind, Run, RunKey, Status
+from interlock.domain.schedule import sensor_driven
 from interlock.domain.sla import SlaWatch
 from interlock.domain.telling import about_date
 from interlock.domain.timestamp import spell
@@ -30,9 +31,13 @@ _TYPES = {
 
 
 def fire_deadline(key: RunKey, kind: DeadlineKind, ports: Ports) -> bool:
-    """Whether something was told. A retired or dry pipeline has no deadlines."""
+    """Whether something was told. A retired or dry pipeline has no deadlines, nor has one whose file
+    has dropped them.
+    """
     config = ports.pipelines.find(key.pipeline_id)
     if config is None or config.is_retired or config.pipeline.dry_run:
+        return False
+    if config.pipeline.sla is None or not config.pipeline.has_schedule(key.schedule_id):
         return False
     if key in ports.runs.find([key]):
         return _fire_on_run(key, kind, config, ports)
@@ -64,10 +69,11 @@ def _fire_on_run(key: RunKey, kind: DeadlineKind, config: Config, ports: Ports) 
 def _fire_on_watch(key: RunKey, kind: DeadlineKind, config: Config, ports: Ports) -> bool:
     """The same for a date without a run: the verdict is kept on its own row until one opens."""
     now = ports.clock()
-    watch = ports.marks.watch(key) or first_watch(key, config)
-    if watch is None:
+    fresh = first_watch(key, config)
+    if fresh is None:
         return False
-    due = watched_instants(watch)
+    watch = ports.marks.watch(key) or fresh
+    due = watched_instants(fresh)  # of the file as it is; what was said stays said
     found = sla.judge_moment(kind, due, watch.told, watch.verdict, None, now)
     if found is not None:
         told = msgspec.structs.replace(
@@ -85,7 +91,7 @@ def _fire_on_watch(key: RunKey, kind: DeadlineKind, config: Config, ports: Ports
 def first_watch(key: RunKey, config: Config) -> SlaWatch | None:
     """The deadline of a date that nobody has looked at yet; None when it has none."""
     pipeline = config.pipeline
-    if pipeline.sla is None or key.schedule_id not in {s.id for s in pipeline.schedules}:
+    if pipeline.sla is None or not pipeline.has_schedule(key.schedule_id):
         return None
     schedule, label = pipeline.schedule(key.schedule_id), Label.parse(key.date)
     if excluded(schedule, pipeline.calendars, label.day) is not None:
@@ -94,6 +100,16 @@ def first_watch(key: RunKey, config: Config) -> SlaWatch | None:
     if due.breach_at is None or due.breach_at < config.active_since:
         return None
     return SlaWatch(key=key, version=0, warning_at=due.warning_at, breach_at=due.breach_at)
+
+
+def is_covered(key: RunKey, config: Config, ports: Ports) -> bool:
+    """Whether runs of hours stand in for a sensor-driven day; each has a deadline of its own."""
+    label = Label.parse(key.date)
+    schedule = config.pipeline.schedule(key.schedule_id)
+    if label.grain is not Grain.DAY or not sensor_driven(schedule):
+        return False
+    hours = (str(hour) for hour in hours_of(label.day, zone(schedule.timezone)))
+    return bool(ports.runs.find([RunKey(key.pipeline_id, key.schedule_id, h) for h in hours]))
 
 
 def watched_instants(watch: SlaWatch) -> dict[DeadlineKind, datetime]:

@@ -1,10 +1,15 @@
 """Job ending: how the job of an attempt ended, as the job log has it, and what becomes of a failure."""
 
-from interlock.domain.budgets import Retry, decide_retry
+from datetime import datetime, timedelta
+from typing import assert_never
+
+import msgspec
+
+from interlock.domain.budgets import Category, Retry, decide_retry
 from interlock.domain.event import clean
 from interlock.domain.pipeline import Job
 from interlock.domain.run import Failure, Run
-from interlock.ports import JobRecord
+from interlock.ports import Failed, JobRecord, Ports, Running, Succeeded
 
 ENDINGS = frozenset({"success", "fail", "timeout"})
 
@@ -31,6 +36,40 @@ def retry_of(record: JobRecord, run: Run, job: Job) -> Retry:
     """What becomes of a failed attempt: a pure function of its record and the budgets."""
     stays = record.stopped or record.final
     return decide_retry(record.category, stays, record.at, run.spending, job)
+
+
+def ask_job(run: Run, now: datetime, ports: Ports) -> JobRecord | Running:
+    """What the platform says of the job: its end as a record, or that it goes on."""
+    answer = ports.jobs.poll(run.job)
+    match answer:
+        case Running():
+            return answer
+        case Succeeded(_, ended_at):
+            return _record(run, "success", ended_at, now)
+        case Failed(category, message, ended_at, stopped):
+            event = "timeout" if category is Category.TIMEOUT else "fail"
+            return msgspec.structs.replace(
+                _record(run, event, ended_at, now),
+                error=clean(message),
+                category=category,
+                stopped=stopped,
+            )
+        case _:
+            assert_never(answer)
+
+
+def _record(run: Run, event: str, ended_at: datetime | None, now: datetime) -> JobRecord:
+    """The job's own end where its platform reports one, but never before its launch or after now."""
+    launched = run.launched_at or now
+    at = max(launched, min(ended_at or now, now))
+    return JobRecord(
+        key=run.key,
+        at=at,
+        event=event,
+        attempt=run.attempt,
+        run_id=run.run_id,
+        duration=(at - launched) / timedelta(seconds=1),
+    )
 
 
 def _belongs(record: JobRecord, run: Run) -> bool:

@@ -218,7 +218,7 @@ def _granted_before(request: RerunRequest, key: RunKey, ports: Ports) -> bool:
 
 
 def _has_schedule(config: Config, key: RunKey) -> bool:
-    return any(schedule.id == key.schedule_id for schedule in config.pipeline.schedules)
+    return config.pipeline.has_schedule(key.schedule_id)
 
 
 _EXPLAINED = {

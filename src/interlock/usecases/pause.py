@@ -1,19 +1,37 @@
 """Pause and resume: hold a pipeline back, and let it go on without losing a date."""
 
-from datetime import datetime
+from collections.abc import Iterator
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
 
+from interlock.domain import duration
+from interlock.domain.admission import OpenRun, Reopen, admit, run_keys
 from interlock.domain.partition import Grain, label_at
+from interlock.domain.pipeline import Schedule
+from interlock.domain.run import RunKey
+from interlock.domain.schedule import occurrences
+from interlock.domain.sensor import Reading
 from interlock.domain.zones import zone
 from interlock.errors import NotFoundError, TransientError
 from interlock.ports import Config, Ports
 from interlock.usecases.admit_reading import admit_reading
+from interlock.usecases.arm_cron import fires
 from interlock.usecases.fire_cron import fire_cron
 from interlock.usecases.judge_rerun import judge_rerun
+from interlock.usecases.retry_job import retry_job
 
 _TRIES = 8
+_RECENT = 1000
+
+
+class Foreseen(msgspec.Struct, frozen=True, rename="camel"):
+    """A date that a resume would start, and why."""
+
+    schedule_id: str
+    date: str
+    why: str
 
 
 def pause(pipeline_id: str, ports: Ports, until: datetime | None = None) -> Config:
@@ -37,21 +55,71 @@ def resume(pipeline_id: str, ports: Ports) -> Config:
     return config
 
 
+def foresee_resume(pipeline_id: str, ports: Ports) -> list[Foreseen]:
+    """What a resume would start now; nothing is done. Empty for a pipeline that is not paused."""
+    config = ports.pipelines.find(pipeline_id)
+    if config is None or config.is_retired:
+        raise NotFoundError(f"no pipeline {pipeline_id} is in force")
+    if config.paused_since is None:
+        return []
+    found = [
+        each
+        for schedule in config.pipeline.schedules
+        for each in _foreseen(config, schedule, config.paused_since, ports)
+    ]
+    found += [
+        Foreseen(request.key.schedule_id, request.key.date, f"rerun requested: {request.reason}")
+        for request in ports.reruns.unjudged()
+        if request.key.pipeline_id == pipeline_id
+    ]
+    return sorted(set(found), key=lambda each: (each.date, each.schedule_id))
+
+
+def _foreseen(
+    config: Config, schedule: Schedule, since: datetime, ports: Ports
+) -> Iterator[Foreseen]:
+    now, pipeline = ports.clock(), config.pipeline
+    for reading in _held(config, schedule, since, ports):
+        runs = ports.runs.find(run_keys(pipeline, reading))
+        for admission in admit(pipeline, reading, runs, now):
+            if isinstance(admission, OpenRun) and admission.key.schedule_id == schedule.id:
+                yield Foreseen(schedule.id, admission.key.date, f"reading of {reading.key}")
+            elif isinstance(admission, Reopen) and admission.run.key.schedule_id == schedule.id:
+                yield Foreseen(schedule.id, admission.run.key.date, f"reading of {reading.key}")
+    if fires(schedule):
+        first = max(now - duration.parse(schedule.evaluation.window), config.active_since)
+        until = now + timedelta(microseconds=1)
+        moments = list(occurrences(schedule, pipeline.calendars, first, until))
+        keys = {RunKey(pipeline.id, schedule.id, m.date, dry=pipeline.dry_run) for m in moments}
+        there = {key.date for key in ports.runs.find(keys)}
+        for moment in moments:
+            if moment.date not in there:
+                yield Foreseen(schedule.id, moment.date, "its cron moment fell into the pause")
+
+
 def _catch_up(config: Config, since: datetime, ports: Ports) -> None:
     for schedule in config.pipeline.schedules:
-        if schedule.trigger is not None:
-            key, where = schedule.trigger.rule.key, zone(schedule.timezone)
-            first = label_at(since, where, Grain.DAY)
-            last = label_at(ports.clock(), where, Grain.DAY)
-            readings = ports.sensors.between(config.pipeline.id, key, str(first), str(last))
-            readings += ports.sensors.find(config.pipeline.id, [key]).values()
-            for reading in readings:
-                if reading.received_at >= since:
-                    admit_reading(reading, ports)
+        for reading in _held(config, schedule, since, ports):
+            admit_reading(reading, ports)
         fire_cron(config.pipeline.id, schedule.id, ports)
+    for run in ports.runs.of_pipeline(config.pipeline.id, "0000", "9999", _RECENT):
+        if run.awaits_retry and run.retry_at is not None and run.retry_at <= ports.clock():
+            retry_job(run.key, run.attempt, ports)
     for request in ports.reruns.unjudged():
         if request.key.pipeline_id == config.pipeline.id:
             judge_rerun(request, ports)
+
+
+def _held(config: Config, schedule: Schedule, since: datetime, ports: Ports) -> list[Reading]:
+    """The trigger readings that came during the pause."""
+    if schedule.trigger is None:
+        return []
+    key, where = schedule.trigger.rule.key, zone(schedule.timezone)
+    first = label_at(since, where, Grain.DAY)
+    last = label_at(ports.clock(), where, Grain.DAY)
+    readings = ports.sensors.between(config.pipeline.id, key, str(first), str(last))
+    readings += ports.sensors.find(config.pipeline.id, [key]).values()
+    return [reading for reading in readings if reading.received_at >= since]
 
 
 def _change(pipeline_id: str, ports: Ports, changes: Any) -> Config:

@@ -21,7 +21,7 @@ def retry_job(key: RunKey, attempt: int, ports: Ports, recovered: bool = False) 
     run = ports.runs.find([key]).get(key)
     if run is None:
         return None
-    if config is None or config.is_retired:
+    if config is None or config.is_retired or not config.pipeline.has_schedule(key.schedule_id):
         return _give_up(key, attempt, ports)
 
     def may(stored: Run) -> bool:

@@ -30,14 +30,13 @@ def _decide(run: Run, config: Config, now: datetime) -> Write | None:
         return None
     due = instants(run)
     breaches = [(at, kind) for kind, at in due.items() if kind in BREACHES]
-    if run.sla_verdict is not None or not breaches:
+    if run.sla_verdict is not None or not breaches or config.pipeline.sla is None:
         return None
     passed = [kind for at, kind in sorted(breaches) if run.completed_at >= at]
     if passed:
-        noted = run.changed(
-            now, sla_verdict=SlaVerdict.BREACHED, sla_told=(*run.sla_told, passed[0])
-        )
-        return Write(noted, deadline_events(passed[0], run.key, due, run, config, now))
+        noted = run.changed(now, sla_verdict=SlaVerdict.BREACHED, sla_told=(*run.sla_told, *passed))
+        told = [deadline_events(kind, run.key, due, run, config, now) for kind in passed]
+        return Write(noted, tuple(event for events in told for event in events))
     breach_at = min(breaches)[0]
     noted = run.changed(now, sla_verdict=SlaVerdict.MET)
     events = about_run(

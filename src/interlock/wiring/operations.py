@@ -4,6 +4,7 @@ The HTTP interface binds these to paths, the command line calls them on the stat
 runs. Answers are structs; both doors render the same ones.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -13,20 +14,24 @@ import msgspec
 from interlock.adapters.local.store import Store
 from interlock.domain.admission import Ignore
 from interlock.domain.event import ALIASES, Event
-from interlock.domain.partition import Label
+from interlock.domain.partition import Grain, Label, label_at
 from interlock.domain.run import Run, RunKey, Status
 from interlock.domain.schedule import next_occurrence, occurrences
 from interlock.domain.sensor import Reading
+from interlock.domain.zones import zone
 from interlock.errors import ConfigError, NotFoundError
 from interlock.ports import Config, Ports, RerunRequest, WatchdogState
 from interlock.usecases.admit_reading import admit_reading
 from interlock.usecases.explain import Why, explain
-from interlock.usecases.pause import pause, resume
+from interlock.usecases.pause import Foreseen, foresee_resume, pause, resume
 from interlock.usecases.put_reading import put_reading
 from interlock.usecases.request_rerun import backfill_dates, chosen_schedule, request_rerun
 from interlock.usecases.watch import Report, watch
 
 MOST = 1000
+
+#: As many dates as a day may have that is counted: minutes of a five-minute cron.
+_OF_A_DAY = 300
 
 
 class Accepted(msgspec.Struct, frozen=True, rename="camel"):
@@ -60,6 +65,30 @@ class PipelineState(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     runs: tuple[Run, ...]
     headline: str
     blocked_by: tuple[str, ...] = ()
+    timezone: str = "UTC"
+    date: str = ""
+    status: str = "absent"
+    deadlines: dict[str, datetime] = {}
+    sla_verdict: str | None = None
+    #: How many runs of today's dates are in which state.
+    today: dict[str, int] = {}
+
+
+class Heartbeat(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """How the watchdog is doing."""
+
+    now: datetime
+    every_seconds: float
+    last_pass_at: datetime | None
+    last_ok_at: datetime | None
+    failures: tuple[str, ...] = ()
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the last good pass is older than three cadences."""
+        if self.last_ok_at is None:
+            return True
+        return (self.now - self.last_ok_at).total_seconds() > 3 * self.every_seconds
 
 
 class Operations:
@@ -159,6 +188,16 @@ class Operations:
     def watchdog(self) -> WatchdogState:
         return self._store.watch.load()
 
+    def heartbeat(self) -> Heartbeat:
+        state = self._store.watch.load()
+        return Heartbeat(
+            now=self._ports.clock(),
+            every_seconds=self._every.total_seconds(),
+            last_pass_at=state.last_pass_at,
+            last_ok_at=state.last_ok_at,
+            failures=state.failures,
+        )
+
     # --- acting; `actor` and `reason` go into the audit log
 
     def rerun(
@@ -199,6 +238,10 @@ class Operations:
     def resume(self, pipeline_id: str) -> Config:
         return resume(pipeline_id, self._ports)
 
+    def would_resume(self, pipeline_id: str) -> list[Foreseen]:
+        """What a resume would start now."""
+        return foresee_resume(pipeline_id, self._ports)
+
     def watch(self, since: datetime | None = None) -> Report | None:
         """One pass of the watchdog now; None when another is under way."""
         return watch(self._every, self._ports, since)
@@ -217,6 +260,9 @@ class Operations:
             if (moment := next_occurrence(schedule, pipeline.calendars, now)) is not None
         ]
         reasons = explain(pipeline.id, self._ports)
+        now_on = reasons[0]
+        today = str(label_at(now, zone(now_on.timezone), Grain.DAY))
+        of_today = self._store.runs.of_pipeline(pipeline.id, today, today, _OF_A_DAY)
         return PipelineState(
             id=pipeline.id,
             owner=pipeline.pipeline.owner,
@@ -226,8 +272,14 @@ class Operations:
             config_hash=config.config_hash,
             next_expected=min(moments, default=None),
             runs=tuple(self._store.runs.of_pipeline(pipeline.id, "0000", "9999", 5)),
-            headline=reasons[0].headline,
-            blocked_by=reasons[0].blocked_by,
+            headline=now_on.headline,
+            blocked_by=now_on.blocked_by,
+            timezone=now_on.timezone,
+            date=now_on.date,
+            status=now_on.status,
+            deadlines=now_on.deadlines,
+            sla_verdict=now_on.sla_verdict,
+            today=dict(Counter(str(run.status) for run in of_today)),
         )
 
 

@@ -10,6 +10,7 @@ import re
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import get_ident
 from typing import Any
 
 import msgspec
@@ -94,7 +95,7 @@ class JobFolder:
 
     def want(self, spec: Spec) -> None:
         """Write down what was asked for, whole or not at all."""
-        new = self.path / f"{SPEC}.new"
+        new = self.path / f"{SPEC}.{os.getpid()}-{get_ident()}"
         write(str(new), msgspec.json.encode(spec))
         new.replace(self.path / SPEC)
 

@@ -1,0 +1,153 @@
+"""Shown: how answers are written, as tables and times for people and as JSON for programs."""
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from interlock.domain import canonical, duration
+from interlock.domain.zones import zone
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+#: In a pipe nothing is folded: a row is a line.
+_UNFOLDED = 10_000
+
+#: The states of a run in plain words, each with its colour.
+STATES: dict[str, tuple[str, str]] = {
+    "PENDING": ("waiting", "yellow"),
+    "TRIGGERING": ("launching", "cyan"),
+    "RUNNING": ("running", "cyan"),
+    "COMPLETED": ("done", "green"),
+    "FAILED": ("failed", "red"),
+    "FAILED_FINAL": ("failed for good", "red"),
+    "absent": ("no run", ""),
+}
+SEVERITIES = {"info": "", "warning": "yellow", "error": "red", "critical": "bold red"}
+
+
+class Cell(NamedTuple):
+    """A text with a style."""
+
+    text: str
+    style: str = ""
+
+
+as_json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+
+
+def document(value: Any) -> None:
+    """One JSON document, as the HTTP interface would send it."""
+    import msgspec
+
+    click.echo(msgspec.json.format(canonical.encode(value), indent=2))
+
+
+def line(value: Any) -> None:
+    """One JSON document on one line, for streams of them."""
+    click.echo(canonical.encode(value))
+
+
+def state(status: str) -> Cell:
+    return Cell(*STATES.get(status, (status.lower(), "")))
+
+
+def table(
+    heads: Sequence[str], rows: Iterable[Sequence[str | Cell]], folds: Sequence[str] = ()
+) -> None:
+    """Rows under heads, as wide as the terminal; the columns that fold give way first."""
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for head in heads:
+        drawn.add_column(head, overflow="fold", no_wrap=bool(folds) and head not in folds)
+    for row in rows:
+        cells = [cell if isinstance(cell, Cell) else Cell(cell) for cell in row]
+        drawn.add_row(*(Text(printable(cell.text), cell.style) for cell in cells))
+    _console().print(drawn)
+
+
+def lines(prefix: str, texts: Iterable[str]) -> None:
+    """Texts behind a prefix, folded under themselves where the terminal ends."""
+    import textwrap
+
+    width = _width() or _UNFOLDED
+    for text in texts:
+        folded = textwrap.wrap(
+            printable(text), max(20, width - len(prefix)), break_on_hyphens=False
+        ) or [""]
+        click.echo(prefix + folded[0])
+        for more in folded[1:]:
+            click.echo(" " * len(prefix) + more)
+
+
+def clock(moment: datetime | None, zone_name: str = "UTC", on: str = "") -> str:
+    """`10:30 CET`; with the day where it is not the one that the reader has in mind."""
+    if moment is None:
+        return "-"
+    local = moment.astimezone(zone(zone_name))
+    name = "UTC" if zone_name == "UTC" else local.tzname() or zone_name
+    day = "" if local.date().isoformat() == on[:10] else f"{local:%m-%d} "
+    return f"{day}{local:%H:%M} {name}"
+
+
+def today(zone_name: str = "UTC") -> str:
+    return now().astimezone(zone(zone_name)).date().isoformat()
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def span(moment: datetime | None, at: datetime) -> str:
+    """`in 5m` or `5m ago`."""
+    if moment is None:
+        return "-"
+    if moment > at:
+        return f"in {duration.for_people(moment - at)}"
+    return f"{duration.for_people(at - moment)} ago"
+
+
+def age(moment: datetime | None, at: datetime) -> str:
+    return "-" if moment is None else duration.for_people(max(timedelta(), at - moment))
+
+
+def value(anything: Any) -> str:
+    """A value of a reading or a rule, short."""
+    if anything is None:
+        return "-"
+    text = anything if isinstance(anything, str) else canonical.encode(anything)
+    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
+
+
+def printable(text: str) -> str:
+    """Nothing that somebody else wrote may steer the terminal."""
+    return "".join(char if char.isprintable() else " " for char in text)
+
+
+def count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _console() -> "Console":
+    from rich.console import Console
+
+    return Console(file=sys.stdout, width=_width() or _UNFOLDED, highlight=False, markup=False)
+
+
+def _width() -> int | None:
+    """What COLUMNS says, or the terminal; None where nobody looks at lines."""
+    wanted = os.environ.get("COLUMNS", "")
+    if wanted.isdigit() and int(wanted) > 0:
+        return int(wanted)
+    if not sys.stdout.isatty():
+        return None
+    return os.get_terminal_size(sys.stdout.fileno()).columns
+
+
+_LONGEST_VALUE = 60

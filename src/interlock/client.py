@@ -1,0 +1,362 @@
+"""Client: Interlock's HTTP interface for programs that report readings or ask for things.
+
+Only the standard library, and even that on first use: a producer pays next to nothing for the import.
+"""
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+from urllib.parse import quote, urlencode, urlsplit
+
+from interlock.errors import (
+    ConfigError,
+    InterlockError,
+    NotFoundError,
+    TransientError,
+    UnavailableError,
+)
+
+if TYPE_CHECKING:
+    from http.client import HTTPConnection, HTTPResponse
+
+DEFAULT_URL = "http://127.0.0.1:8787"
+API = "/api/v1"
+
+#: Answers that a later try may change, and that say nothing was done.
+_AGAIN = frozenset({429, 503})
+_LONGEST_PAUSE = 10.0
+_FIRST_PAUSE = 0.2
+_LONGEST_TEXT = 300
+
+
+class Accepted(TypedDict, total=False):
+    """A reading that is stored, and what it led to where that was asked for."""
+
+    pipelineId: str
+    key: str
+    receivedAt: str
+    version: str
+    ledTo: list[str]
+
+
+class Answer(NamedTuple):
+    """What a server said."""
+
+    status: int
+    body: bytes
+    retry_after: float | None = None
+
+    def json(self) -> Any:
+        try:
+            return json.loads(self.body) if self.body else None
+        except ValueError as error:
+            raise UnavailableError("the server's answer is not JSON: is it Interlock?") from error
+
+
+class Client:
+    """One server. Without arguments, the one that INTERLOCK_URL names, with INTERLOCK_TOKEN.
+
+    Calls are tried again when nobody answers, or when the server says that it is busy; a call whose
+    effect is not the same twice is repeated only when it certainly had none. A client may be used by
+    several threads.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        token: str | None = None,
+        *,
+        timeout: float = 10.0,
+        tries: int = 5,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.url = (url or os.environ.get("INTERLOCK_URL") or DEFAULT_URL).rstrip("/")
+        self._token = token if token is not None else os.environ.get("INTERLOCK_TOKEN")
+        self._timeout, self._tries, self._sleep = timeout, max(1, tries), sleep
+        parts = urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ConfigError(f"{self.url} is not an address such as {DEFAULT_URL}")
+        self._parts = parts
+
+    # --- readings
+
+    def sensor(self, pipeline: str, key: str, /, **fields: Any) -> Accepted:
+        """Report a reading: `client.sensor("silver-orders", "orders-landed", count=4200)`.
+
+        It is stored durably when this returns. The same reading twice says nothing new.
+        """
+        return self.put(pipeline, key, fields)
+
+    def put(
+        self, pipeline: str, key: str, fields: Mapping[str, Any], *, wait: bool = False
+    ) -> Accepted:
+        """As `sensor`, for fields of any name. `wait`: also learn what the reading led to."""
+        path = f"{API}/pipelines/{_segment(pipeline)}/sensors/{_segment(key)}"
+        query = {"wait": "decision"} if wait else None
+        accepted: Accepted = self.call("PUT", path, query, fields, same_twice=True).json()
+        return accepted
+
+    def put_all(self, readings: Iterable[tuple[str, str, Mapping[str, Any]]]) -> list[Any]:
+        """Up to 1,000 readings (pipeline, key, fields) in one call; each has its own answer."""
+        document = [
+            {"pipelineId": pipeline, "key": key, "fields": fields}
+            for pipeline, key, fields in readings
+        ]
+        answer = self.call("POST", f"{API}/sensors", None, document, same_twice=True)
+        return _items(answer.json())
+
+    # --- looking
+
+    def pipelines(self) -> list[dict[str, Any]]:
+        return list(self.pages(f"{API}/pipelines"))
+
+    def why(self, pipeline: str, date: str | None = None) -> list[dict[str, Any]]:
+        """Why a date has or hasn't run, one answer per schedule."""
+        path = f"{API}/pipelines/{_segment(pipeline)}/why"
+        return _items(self.call("GET", path, {"date": date}).json())
+
+    def runs(self, pipeline: str | None = None, limit: int = 100) -> list[dict[str, Any]]:
+        return list(self.pages(f"{API}/runs", {"pipeline": pipeline}, limit))
+
+    def events(
+        self,
+        pipeline: str | None = None,
+        kind: str | None = None,
+        since: str | None = None,
+        limit: int = 100,
+    ) -> list[dict[str, Any]]:
+        """Newest first. `since` is an instant such as 2026-03-03T10:00:00Z."""
+        query = {"pipeline": pipeline, "type": kind, "since": since}
+        return list(self.pages(f"{API}/events", query, limit))
+
+    # --- asking
+
+    def rerun(
+        self,
+        pipeline: str,
+        date: str,
+        *,
+        schedule: str | None = None,
+        reason: str = "manual",
+        force: bool = False,
+    ) -> dict[str, Any]:
+        """Ask for a date to run again. Whether that is granted is an event (RERUN_ACCEPTED)."""
+        document = {"date": date, "schedule": schedule, "reason": reason, "force": force}
+        return self._operate(pipeline, "reruns", document)
+
+    def pause(self, pipeline: str, until: str | None = None, reason: str = "") -> dict[str, Any]:
+        return self._operate(pipeline, "pause", {"until": until, "reason": reason})
+
+    def resume(self, pipeline: str, reason: str = "") -> dict[str, Any]:
+        return self._operate(pipeline, "resume", {"reason": reason})
+
+    # --- the wire
+
+    def pages(
+        self, path: str, query: Mapping[str, Any] | None = None, limit: int | None = None
+    ) -> Iterator[Any]:
+        """The items of a list, page after page, up to a number of them."""
+        cursor, left = None, limit
+        while True:
+            size = None if left is None else min(left, 1000)
+            page = self.call(
+                "GET", path, {**(query or {}), "limit": size, "cursor": cursor}
+            ).json()
+            items = _items(page)
+            yield from items[:left]
+            left = None if left is None else left - len(items)
+            cursor = page.get("next") if isinstance(page, dict) else None
+            if not cursor or not items or (left is not None and left <= 0):
+                return
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, Any] | None = None,
+        document: Any = None,
+        *,
+        same_twice: bool | None = None,
+    ) -> Answer:
+        """One request, tried again where that is safe.
+
+        Raises UnavailableError when nobody answers, NotFoundError, ConfigError for what the server
+        refuses, each with the server's own words.
+        """
+        again = method == "GET" if same_twice is None else same_twice
+        body = None if document is None else json.dumps(document, default=_plain).encode()
+        target = self._parts.path + path + _spelt(query)
+        for tried in range(1, self._tries + 1):
+            last = tried == self._tries
+            try:
+                answer = self._send(method, target, body)
+            except _NotSent as error:
+                if last:
+                    raise UnavailableError(self._silence(error)) from error
+                self._pause(tried)
+                continue
+            except OSError as error:
+                if last or not again:
+                    raise UnavailableError(self._silence(error)) from error
+                self._pause(tried)
+                continue
+            if answer.status in _AGAIN and not last:
+                self._pause(tried, answer.retry_after)
+                continue
+            return _checked(answer, self.url)
+        raise AssertionError("the last try returns or raises")
+
+    def stream(self, path: str, last_id: str | None = None) -> Iterator[tuple[str, str]]:
+        """Server-sent events as (id, data), until the connection ends. Raises UnavailableError."""
+        headers = {"Accept": "text/event-stream"}
+        if last_id is not None:
+            headers["Last-Event-ID"] = last_id
+        connection = self._connection(timeout=60.0)
+        try:
+            connection.request("GET", self._parts.path + path, headers=self._headers() | headers)
+            response = connection.getresponse()
+            if response.status != 200:
+                _checked(_answer(response), self.url)
+            yield from _sent(response)
+        except _network_errors() as error:
+            raise UnavailableError(self._silence(error)) from error
+        finally:
+            connection.close()
+
+    def _operate(self, pipeline: str, verb: str, document: Mapping[str, Any]) -> dict[str, Any]:
+        given = {name: value for name, value in document.items() if value not in (None, "")}
+        path = f"{API}/pipelines/{_segment(pipeline)}/{verb}"
+        answer: dict[str, Any] = self.call("POST", path, None, given).json()
+        return answer
+
+    def _send(self, method: str, target: str, body: bytes | None) -> Answer:
+        from http.client import HTTPException
+
+        connection = self._connection(self._timeout)
+        try:
+            try:
+                connection.connect()
+            except OSError as error:
+                raise _NotSent(str(error)) from error
+            headers = self._headers()
+            if body is not None:
+                headers["Content-Type"] = "application/json"
+            connection.request(method, target, body, headers)
+            return _answer(connection.getresponse())
+        except HTTPException as error:
+            raise ConnectionError(f"{type(error).__name__}: {error}") from error
+        finally:
+            connection.close()
+
+    def _connection(self, timeout: float) -> "HTTPConnection":
+        from http.client import HTTPConnection, HTTPSConnection
+
+        kind = HTTPSConnection if self._parts.scheme == "https" else HTTPConnection
+        assert self._parts.hostname is not None
+        return kind(self._parts.hostname, self._parts.port, timeout=timeout)
+
+    def _headers(self) -> dict[str, str]:
+        headers = {"Accept": "application/json", "User-Agent": "interlock-client"}
+        if self._token:
+            headers["Authorization"] = f"Bearer {self._token}"
+        return headers
+
+    def _pause(self, tried: int, wanted: float | None = None) -> None:
+        """Twice as long each time, and never at the same moment as everybody else."""
+        import random  # here, as everything that only some calls need
+
+        span = _FIRST_PAUSE * 2 ** (tried - 1) * random.uniform(0.5, 1.0)  # noqa: S311
+        self._sleep(min(_LONGEST_PAUSE, span if wanted is None else max(span, wanted)))
+
+    def _silence(self, error: Exception) -> str:
+        return f"nobody answers at {self.url} ({error}): is `interlock serve` running?"
+
+
+class _NotSent(OSError):
+    """No connection: the request certainly had no effect."""
+
+
+def _network_errors() -> tuple[type[Exception], ...]:
+    from http.client import HTTPException
+
+    return (OSError, HTTPException)
+
+
+def _answer(response: "HTTPResponse") -> Answer:
+    wanted = response.getheader("Retry-After") or ""
+    return Answer(response.status, response.read(), float(wanted) if wanted.isdigit() else None)
+
+
+def _checked(answer: Answer, url: str) -> Answer:
+    if answer.status < 400:
+        return answer
+    said = _said(answer)
+    if answer.status in (401, 403):
+        raise ConfigError(f"{url} refuses us: {said}; set INTERLOCK_TOKEN to a token that may")
+    if answer.status in _REFUSALS:
+        raise _REFUSALS[answer.status](said)
+    if answer.status < 500 and answer.status not in _AGAIN:
+        raise InterlockError(f"{url} answers {answer.status}: {said}")
+    raise UnavailableError(f"{url} answers {answer.status}: {said}")
+
+
+#: What a refusal means in our own words.
+_REFUSALS: dict[int, type[InterlockError]] = {
+    400: ConfigError,
+    404: NotFoundError,
+    409: TransientError,
+    413: ConfigError,
+    422: ConfigError,
+}
+
+
+def _said(answer: Answer) -> str:
+    """The sentence of a problem document (RFC 9457), or the beginning of whatever it is."""
+    try:
+        problem = json.loads(answer.body)
+        return str(problem.get("detail") or problem.get("title") or answer.status)
+    except (ValueError, AttributeError):
+        text = answer.body[:_LONGEST_TEXT].decode(errors="replace")
+        return " ".join(text.split()) or "without a word"
+
+
+def _sent(response: "HTTPResponse") -> Iterator[tuple[str, str]]:
+    name, data = "", list[str]()
+    for raw in response:
+        line = raw.decode(errors="replace").rstrip("\r\n")
+        if not line:
+            if data:
+                yield name, "\n".join(data)
+            data = []
+            continue
+        field, _, value = line.partition(":")
+        if field == "id":
+            name = value.removeprefix(" ")
+        elif field == "data":
+            data.append(value.removeprefix(" "))
+
+
+def _segment(text: str) -> str:
+    return quote(text, safe="")
+
+
+def _spelt(query: Mapping[str, Any] | None) -> str:
+    given = {name: value for name, value in (query or {}).items() if value is not None}
+    return f"?{urlencode(given)}" if given else ""
+
+
+def _items(page: Any) -> list[Any]:
+    """A list is a list, or a page of one."""
+    items = page.get("items", []) if isinstance(page, dict) else page
+    return items if isinstance(items, list) else []
+
+
+def _plain(value: Any) -> Any:
+    """Instants as RFC 3339, exact numbers as text: rules read both."""
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    if type(value).__name__ == "Decimal":
+        return str(value)
+    raise TypeError(f"{type(value).__name__} is not JSON")

@@ -1,0 +1,44 @@
+"""Note a failure: keep on the run why its job failed, and tell of it once per attempt."""
+
+from interlock.domain.budgets import Retry
+from interlock.domain.event import Event, EventType, Severity
+from interlock.domain.pipeline import Pipeline
+from interlock.domain.run import Run, RunKey, Status
+from interlock.domain.telling import about_run
+from interlock.domain.timestamp import spell
+from interlock.ports import JobRecord, Ports
+from interlock.usecases.job_ending import failure_of, retry_of
+from interlock.usecases.save_run import Write, save_run
+
+
+def note_failure(
+    key: RunKey, attempt: int, ending: JobRecord, pipeline: Pipeline, ports: Ports
+) -> Run:
+    """Return the run as it stands. It stays RUNNING: what becomes of it is decided at its completion."""
+    now = ports.clock()
+
+    def decide(run: Run) -> Write | None:
+        if run.attempt != attempt or run.status is not Status.RUNNING or run.failure is not None:
+            return None
+        noted = run.changed(now, failure=failure_of(ending))
+        return Write(noted, _events(noted, ending, retry_of(ending, run, pipeline.job), pipeline))
+
+    return save_run(key, decide, ports)
+
+
+def _events(run: Run, ending: JobRecord, retry: Retry, pipeline: Pipeline) -> tuple[Event, ...]:
+    assert run.failure is not None
+    return about_run(
+        EventType.JOB_FAILED,
+        run,
+        pipeline,
+        f"the job failed: {run.failure.message}",
+        severity=Severity.WARNING if retry.due_at else None,
+        runId=run.run_id,
+        category=ending.category,
+        error=run.failure.message,
+        willRetry=retry.due_at is not None,
+        retryAt=None if retry.due_at is None else spell(retry.due_at),
+        spent=retry.budget.spent,
+        max=retry.budget.max,
+    )
