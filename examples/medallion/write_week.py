@@ -31,7 +31,7 @@ HEAD = """\
 name: a week of earthquakes
 start: 2026-03-01T23:30:00Z
 until: 2026-03-09T01:00:00Z
-watchdog: 15m
+watchdog: 30m
 pipelines: [../pipelines/earthquake-silver.yaml, ../pipelines/earthquake-gold.yaml]
 
 jobs:

@@ -1,14 +1,14 @@
 """Backend: the home that a command talks to, a running server or the state file itself.
 
-A server holds the lock of its state file. While somebody holds it, commands ask that server, at the
-address it left beside the file; INTERLOCK_URL names one anywhere. Otherwise they work on the file, and
-say that nothing acts on what they wrote until a server runs.
+INTERLOCK_URL names a server anywhere. Otherwise it is the state file of the project: looking at it needs
+nobody's leave. Writing does: while a server holds the file's lock, commands ask that server, at the
+address that it left beside the file; else they write themselves, and say that nothing acts on it yet.
 """
 
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,8 +17,10 @@ from typing import Any, Protocol
 
 import click
 
-from interlock.adapters.local.lock import serving
+from interlock.adapters.local.lock import is_served, serving
+from interlock.adapters.local.read_only import ReadOnlyDatabase
 from interlock.cli.options import Options
+from interlock.cli.remote import Remote
 from interlock.client import Client
 from interlock.domain.event import Event
 from interlock.domain.run import Run, RunKey
@@ -27,8 +29,11 @@ from interlock.errors import UnavailableError
 from interlock.ports import Config, RerunRequest
 from interlock.usecases.explain import Why
 from interlock.usecases.pause import Foreseen
-from interlock.usecases.watch import Report
+from interlock.wiring.findings import Pass
+from interlock.wiring.home import Home as LocalHome
+from interlock.wiring.home import open_home
 from interlock.wiring.operations import Accepted, Heartbeat, PipelineState
+from interlock.wiring.settings import Settings, read_settings
 
 ADDRESS_FILE = "serve.json"
 
@@ -37,15 +42,15 @@ _PATIENCE = 3.0
 _PAUSE = 0.05
 
 
-class Home(Protocol):
-    """What commands ask for. The state file answers through Operations, a server through Remote."""
+class Looking(Protocol):
+    """What can be seen. Operations answer it from the state file, Remote through a server."""
 
-    def put(
-        self, pipeline_id: str, key: str, fields: Mapping[str, Any], decide: bool = False
-    ) -> Accepted: ...
     def readings(self, pipeline_id: str) -> list[Reading]: ...
+
     def pipelines(self) -> list[PipelineState]: ...
+
     def why(self, pipeline_id: str, date: str | None = None) -> list[Why]: ...
+
     def runs(
         self,
         pipeline_id: str | None = None,
@@ -53,8 +58,11 @@ class Home(Protocol):
         until: str = "9999",
         limit: int = 100,
     ) -> list[Run]: ...
+
     def run(self, pipeline_id: str, date: str, schedule_id: str | None = None) -> Run: ...
+
     def history(self, key: RunKey) -> list[Event]: ...
+
     def events(
         self,
         pipeline_id: str | None = None,
@@ -62,7 +70,23 @@ class Home(Protocol):
         since: datetime | None = None,
         limit: int = 100,
     ) -> list[Event]: ...
+
     def heartbeat(self) -> Heartbeat: ...
+
+    def backfill(
+        self, pipeline_id: str, first: str, last: str, schedule_id: str | None = None
+    ) -> list[str]: ...
+
+    def would_resume(self, pipeline_id: str) -> list[Foreseen]: ...
+
+
+class Acting(Protocol):
+    """What can be asked for."""
+
+    def put(
+        self, pipeline_id: str, key: str, fields: Mapping[str, Any], decide: bool = False
+    ) -> Accepted: ...
+
     def rerun(
         self,
         pipeline_id: str,
@@ -73,10 +97,112 @@ class Home(Protocol):
         force: bool = False,
         actor: str = "",
     ) -> RerunRequest: ...
-    def backfill(
-        self, pipeline_id: str, first: str, last: str, schedule_id: str | None = None
-    ) -> list[str]: ...
+
     def pause(self, pipeline_id: str, until: datetime | None = None) -> Config: ...
+
     def resume(self, pipeline_id: str) -> Config: ...
-    def would_resume(self, pipeline_id: str) -> list[Foreseen]: ...
-    def watch(self, since: datetime | None = None) -> Report | None: ...
+
+    def watch_pass(self, since: datetime | None = None) -> Pass | None: ...
+
+
+@dataclass(frozen=True)
+class Home:
+    """A home that was reached. `served`: somebody acts on what is written there."""
+
+    look: Looking
+    act: Acting
+    served: bool
+
+    def say_if_nobody_acts(self) -> None:
+        if not self.served:
+            click.echo("Stored; nothing acts on it until `interlock serve` runs.", err=True)
+
+
+@contextmanager
+def looking(options: Options) -> Iterator[Looking]:
+    """For commands that only look. Raises UnavailableError when there is nothing to look at."""
+    client = named_server()
+    if client is not None:
+        yield Remote(client)
+        return
+    with file_for_reading(settings_of(options)) as home:
+        yield home.operations
+
+
+@contextmanager
+def acting(options: Options) -> Iterator[Home]:
+    """For commands that write. Raises UnavailableError when nobody can be reached."""
+    client = named_server()
+    if client is not None:
+        remote = Remote(client)
+        yield Home(remote, remote, served=True)
+        return
+    settings = settings_of(options)
+    client = server_of(settings)
+    if client is not None:
+        with file_for_reading(settings) as home:
+            yield Home(home.operations, Remote(client), served=True)
+        return
+    with file_for_writing(settings) as home:
+        yield Home(home.operations, home.operations, served=False)
+
+
+def settings_of(options: Options) -> Settings:
+    return read_settings(Path(options.project), os.environ)
+
+
+def named_server() -> Client | None:
+    """The server that the environment names."""
+    return Client() if os.environ.get("INTERLOCK_URL") else None
+
+
+def server_of(settings: Settings) -> Client | None:
+    """The server that holds this state file; None when nobody does.
+
+    Raises UnavailableError when there is no file, or its holder can't be asked.
+    """
+    path = _existing(settings)
+    until = time.monotonic() + _PATIENCE
+    while is_served(path):
+        client = left_address(settings)
+        if client is not None:
+            return client
+        if time.monotonic() > until:
+            raise UnavailableError(
+                f"{path} is held by another process, and {settings.state / ADDRESS_FILE} names no"
+                " server: wait for it, or set INTERLOCK_URL to its address"
+            )
+        time.sleep(_PAUSE)
+    return None
+
+
+def left_address(settings: Settings) -> Client | None:
+    """Where the server says that it listens."""
+    try:
+        left = json.loads((settings.state / ADDRESS_FILE).read_text(encoding="utf-8"))
+        return Client(str(left["url"]), settings.token or left.get("token"))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def file_for_reading(settings: Settings) -> LocalHome:
+    """Looks at the file, whoever writes to it."""
+    _existing(settings)
+    return open_home(settings, database=ReadOnlyDatabase)
+
+
+@contextmanager
+def file_for_writing(settings: Settings) -> Iterator[LocalHome]:
+    """As its only writer: a server that starts meanwhile finds the lock taken."""
+    with serving(_existing(settings)), open_home(settings) as home:
+        yield home
+
+
+def _existing(settings: Settings) -> Path:
+    path = settings.database
+    if not path.exists():
+        raise UnavailableError(
+            f"there is no state file {path}: `interlock serve` makes it;"
+            " for a server elsewhere set INTERLOCK_URL"
+        )
+    return path

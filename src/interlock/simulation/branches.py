@@ -24,8 +24,10 @@ class Fork(BaseException):
 class Branching(Faults):
     """Faults of a trunk: forks a child for each, and gathers what they report."""
 
-    def __init__(self) -> None:
+    def __init__(self, every: int = 1) -> None:
         super().__init__()
+        self._every = every
+        self._points = 0
         self.is_child = False
         self.name = ""
         self.failed: list[str] = []
@@ -34,13 +36,13 @@ class Branching(Faults):
 
     def written(self) -> None:
         super().written()
-        if self.is_child or self.is_repetition():
+        if self.is_child or self.is_repetition() or not self._is_turn():
             return
         if self._branch(f"crash after write {self.writes}"):
             raise Crash
 
     def meet(self, call: Call) -> None:
-        if not self.is_child and self._branch(f"{call} {self.calls + 1} fails"):
+        if not self.is_child and self._is_turn() and self._branch(f"{call} {self.calls + 1} fails"):
             self.calls += 1
             raise TransientError(f"{call} fails, as planned")
         super().meet(call)
@@ -55,6 +57,11 @@ class Branching(Faults):
         while self._children:
             self._reap()
         return self.failed
+
+    def _is_turn(self) -> bool:
+        """Every fault strikes, or every so many: a sample, for tests that must be quick."""
+        self._points += 1
+        return self._points % self._every == 0
 
     def _branch(self, name: str) -> bool:
         """True in the child."""

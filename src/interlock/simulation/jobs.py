@@ -1,5 +1,6 @@
 """Scripted jobs: the outside workloads, doing what the scenario says at each launch."""
 
+import heapq
 from collections import defaultdict
 from collections.abc import Mapping
 from datetime import datetime
@@ -39,6 +40,8 @@ class ScriptedJobs:
         self._scripts = scripts
         self._clock = clock
         self._calls: dict[str, int] = defaultdict(int)
+        self._by_token: dict[str, Launch] = {}
+        self._ends: list[tuple[datetime, int]] = []
         self.launches: list[Launch] = []
 
     def launch(self, pipeline: Pipeline, context: JobContext) -> Launched:
@@ -55,17 +58,18 @@ class ScriptedJobs:
             self._clock(),
             script,
         )
+        self._by_token.setdefault(started.token, started)
+        if started.ends_at is not None:
+            heapq.heappush(self._ends, (started.ends_at, len(self.launches)))
         self.launches.append(started)
         return _launched(started)
 
     def find(self, pipeline: Pipeline, context: JobContext) -> Launched | Absent:
-        for launch in self.launches:
-            if launch.token == context.token:
-                return _launched(launch)
-        return Absent()
+        launch = self._by_token.get(context.token)
+        return Absent() if launch is None else _launched(launch)
 
     def poll(self, metadata: Mapping[str, Any]) -> Running | Succeeded | Failed:
-        launch = next(each for each in self.launches if each.token == metadata["token"])
+        launch = self._by_token[metadata["token"]]
         ends_at, script = launch.ends_at, launch.script
         if ends_at is None or self._clock() < ends_at:
             return Running()
@@ -75,22 +79,21 @@ class ScriptedJobs:
 
     def cancel(self, metadata: Mapping[str, Any]) -> bool:
         """A scripted job does not hear it; that it was asked is kept."""
-        for launch in self.launches:
-            if launch.token == metadata.get("token"):
-                launch.cancelled = True
+        launch = self._by_token.get(metadata.get("token", ""))
+        if launch is not None:
+            launch.cancelled = True
         return False
 
-    def next_end(self, after: datetime) -> datetime | None:
+    def next_end(self) -> datetime | None:
         """When the next job ends by itself."""
-        ends = [launch.ends_at for launch in self.launches]
-        return min((end for end in ends if end is not None and end > after), default=None)
+        return self._ends[0][0] if self._ends else None
 
-    def ended(self, since: datetime, until: datetime) -> list[Launch]:
-        return [
-            launch
-            for launch in self.launches
-            if launch.ends_at is not None and since < launch.ends_at <= until
-        ]
+    def ended(self, now: datetime) -> list[Launch]:
+        """The jobs that have ended by now, each told once."""
+        found = []
+        while self._ends and self._ends[0][0] <= now:
+            found.append(self.launches[heapq.heappop(self._ends)[1]])
+        return found
 
     def _next(self, pipeline_id: str) -> JobScript:
         """Each launch uses up one entry; the last one repeats."""

@@ -35,8 +35,11 @@ def play(scenario: Scenario) -> Played:
     return Played(scenario, outcome, _problems(scenario, outcome))
 
 
-def play_with_faults(scenario: Scenario) -> Played:
-    """Play it with a crash after each durable write in turn, and each outside call failing once."""
+def play_with_faults(scenario: Scenario, every: int = 1) -> Played:
+    """Play it with a crash after each durable write in turn, and each outside call failing once.
+
+    `every` above one takes a sample of the faults.
+    """
     digests: dict[datetime, str | None] = {}
 
     def note(world: World) -> None:
@@ -44,7 +47,7 @@ def play_with_faults(scenario: Scenario) -> Played:
 
     plain = World(scenario, on_quiet=note).play()
     failed = _problems(scenario, plain)
-    faults = Branching()
+    faults = Branching(every)
 
     def compare(world: World) -> None:
         if not faults.is_child:

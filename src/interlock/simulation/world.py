@@ -152,10 +152,10 @@ class World:
         self._settle()
 
     def _move_to(self, moment: datetime) -> None:
-        before, self._clock.now = self._clock.now, max(self._clock.now, moment)
+        self._clock.now = max(self._clock.now, moment)
         if self._down_until is not None and self._clock.now >= self._down_until:
             self._back()
-        for launch in self._jobs.ended(before, self._clock.now):
+        for launch in self._jobs.ended(self._clock.now):
             if not self._is_down():
                 self._store.workflows.wake(launch.pipeline, Wait.JOB)
 
@@ -165,7 +165,7 @@ class World:
         moments = [
             self._runtime.next_due(),
             self._dispatcher.next_due(),
-            self._jobs.next_end(self._clock.now),
+            self._jobs.next_end(),
         ]
         ahead = [m for m in moments if m is not None]
         return max(min(ahead), self._clock.now + timedelta(milliseconds=1)) if ahead else None

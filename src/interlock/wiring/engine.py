@@ -43,12 +43,26 @@ class Engine:
         self._machines = {self._current: asl.parse(text)}
         self._text = text
         self._is_defined = False
+        self._held: dict[str, Claimed] = {}
 
     def advance(self, name: str) -> bool:
         """Move one execution on by one task, or to its end. False if it is not due, or taken."""
         claimed = self._workflows.claim(name, self._ports.clock(), LEASE)
         if claimed is None:
             return False
+        self._held[name] = claimed
+        try:
+            self._move(claimed)
+        finally:
+            self._held.pop(name, None)
+        return True
+
+    def renew(self) -> None:
+        """Keep what is being worked on: a task may take longer than its lease."""
+        for claimed in list(self._held.values()):
+            self._workflows.renew(claimed, self._ports.clock(), LEASE)
+
+    def _move(self, claimed: Claimed) -> None:
         definition = claimed.definition or self._define()
         machine = self._machine(definition)
         execution = self._restored(machine, claimed)
@@ -62,7 +76,6 @@ class Engine:
             execution = self._do(machine, execution, step)
             entries += execution.log
         self._store(claimed, definition, execution, entries, machine)
-        return True
 
     def _do(self, machine: asl.Machine, execution: asl.Execution, task: asl.Do) -> asl.Execution:
         """Call a mode. What it raises is known to the machine by the name of its class, and told as

@@ -27,6 +27,7 @@ from interlock.usecases.pause import Foreseen, foresee_resume, pause, resume
 from interlock.usecases.put_reading import put_reading
 from interlock.usecases.request_rerun import backfill_dates, chosen_schedule, request_rerun
 from interlock.usecases.watch import Report, watch
+from interlock.wiring.findings import Pass, in_words
 
 MOST = 1000
 
@@ -245,6 +246,11 @@ class Operations:
     def watch(self, since: datetime | None = None) -> Report | None:
         """One pass of the watchdog now; None when another is under way."""
         return watch(self._every, self._ports, since)
+
+    def watch_pass(self, since: datetime | None = None) -> Pass | None:
+        """As `watch`, with what was found in words."""
+        report = self.watch(since)
+        return None if report is None else in_words(report)
 
     def _config(self, pipeline_id: str) -> Config:
         config = self._store.pipelines.find(pipeline_id)

@@ -5,7 +5,9 @@ The simulator drives the very same object with a virtual clock.
 """
 
 import logging
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Protocol
 
 import msgspec
 
@@ -20,7 +22,7 @@ from interlock.usecases.fire_deadline import fire_deadline
 from interlock.usecases.retry_job import retry_job
 from interlock.usecases.route_change import route_change
 from interlock.usecases.start_run import start_run
-from interlock.usecases.watch import watch
+from interlock.usecases.watch import Report, watch
 from interlock.wiring.engine import Engine
 from interlock.wiring.unchanged import Unchanged
 
@@ -30,17 +32,57 @@ ROUTER = "router"
 AT_ONCE = 256
 PAUSE = timedelta(seconds=5)
 OUTBOX_PAUSE = timedelta(seconds=1)
+#: How long news may keep timers and the watchdog waiting.
+PATIENCE = timedelta(seconds=1)
+#: How long a deadline waits for a look at its job that is under way.
+LOOK = timedelta(seconds=30)
 _EVER = datetime.max.replace(tzinfo=UTC)
+
+
+class Hands(Protocol):
+    """Who moves executions on: the runtime itself, or workers that may wait for the network."""
+
+    def take(self, names: Sequence[str]) -> bool:
+        """Move these on, now or soon. Whether any of them was not in hand already."""
+        ...
+
+    def holds(self, name: str) -> bool:
+        """Whether somebody is at work on it, or will be soon."""
+        ...
+
+
+class OwnHands:
+    """One after another, at once."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def take(self, names: Sequence[str]) -> bool:
+        return any([self._engine.advance(name) for name in names])
+
+    def holds(self, name: str) -> bool:
+        return False
 
 
 class Runtime:
     """One controller over one store."""
 
-    def __init__(self, store: Store, ports: Ports, every: timedelta) -> None:
+    def __init__(
+        self,
+        store: Store,
+        ports: Ports,
+        every: timedelta,
+        *,
+        hands: Callable[[Engine], Hands] = OwnHands,
+        on_pass: Callable[[Report], None] = lambda report: None,
+    ) -> None:
         self.engine = Engine(store.workflows, ports)
+        self._hands = hands(self.engine)
+        self._on_pass = on_pass
         self._store = store
         self._ports = ports
         self._every = every
+        self._busy_since: datetime | None = None
         self._later: dict[str, datetime] = {}
         database = store.database
         self._next_try = Unchanged(database, lambda: store.changes.next_try(ROUTER))
@@ -89,9 +131,15 @@ class Runtime:
         now = self._ports.clock()
         did = self._changes(now)
         did = self._executions(now) or did
-        if did:
+        if did and not self._is_impatient(now):
             return True
-        return self._timers(now) or self._leftovers(now) or self._watch(now)
+        self._busy_since = None
+        return self._timers(now) or self._leftovers(now) or self._watch(now) or did
+
+    def _is_impatient(self, now: datetime) -> bool:
+        """Under a load that never ends, what is due by the clock must have its turn all the same."""
+        self._busy_since = self._busy_since or now
+        return now - self._busy_since >= PATIENCE
 
     def next_due(self) -> datetime | None:
         """When there is something to do again."""
@@ -149,17 +197,25 @@ class Runtime:
     def _executions(self, now: datetime) -> bool:
         if not _is_due(self._next_wake(), now):
             return False
-        advanced = [self.engine.advance(name) for name in self._store.workflows.due(now, AT_ONCE)]
-        return any(advanced)
+        return self._hands.take(self._store.workflows.due(now, AT_ONCE))
 
     def _timers(self, now: datetime) -> bool:
         if not _is_due(self._next_timer(), now):
             return False
         did = False
         for timer in self._store.timers.due(now, AT_ONCE):
-            if self._later.get(timer.name, now) <= now:
+            if self._later.get(timer.name, now) <= now and not self._is_looked_at(timer, now):
                 did = self._fire(timer, now) or did
         return did
+
+    def _is_looked_at(self, timer: Timer, now: datetime) -> bool:
+        """A deadline waits a little for the look at its job that is under way."""
+        if timer.kind in tuple(TimerKind) or now - timer.due_at >= LOOK:
+            return False
+        given = timer.payload
+        key = RunKey(given["pipelineId"], given["scheduleId"], given["date"])
+        run = self._ports.runs.find([key]).get(key)
+        return run is not None and self._hands.holds(run.execution_name)
 
     def _fire(self, timer: Timer, now: datetime) -> bool:
         """A timer whose effect failed stays armed and is tried again."""
@@ -200,6 +256,8 @@ class Runtime:
             self._later["watchdog"] = now + PAUSE
             return False
         self._later.pop("watchdog", None)
+        if report is not None:
+            self._on_pass(report)
         return report is not None
 
     def _watch_due(self) -> datetime | None:

@@ -1,0 +1,57 @@
+"""Read-only database: looks at a state file that somebody else may be writing to, and never writes."""
+
+import os
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import NoReturn, TypeVar
+
+from interlock.adapters.local import connections, schema
+from interlock.adapters.local.database import Database
+from interlock.adapters.local.failures import raise_meaning
+from interlock.adapters.local.migrations import check_version, version_of
+from interlock.adapters.local.readers import Readers
+from interlock.errors import UnavailableError
+
+T = TypeVar("T")
+
+
+class ReadOnlyDatabase(Database):
+    """A file of exactly our version. Raises UnavailableError for one that is older or can't be read."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.name = os.fspath(path)
+        self.after_commit = None
+        self.commits = 0
+        self._home = _Reading(Path(path).absolute())
+        try:
+            self._check_version()
+        except BaseException:
+            self.close()
+            raise
+
+    def _check_version(self) -> None:
+        found, known = self.read(version_of), len(schema.SCRIPTS)
+        check_version(self.name, found, known)
+        if found < known:
+            raise UnavailableError(
+                f"{self.name} is of an older version: `interlock serve` brings it up to date"
+            )
+
+
+class _Reading:
+    """Readers without a writer."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            with closing(connections.for_reading(path)) as connection:
+                version_of(connection)
+        except sqlite3.Error as error:
+            raise_meaning(error, str(path))
+        self._readers = Readers(path)
+        self.read = self._readers.read
+        self.close = self._readers.close
+
+    def write(self, unit: Callable[[sqlite3.Connection], T]) -> NoReturn:
+        raise UnavailableError("the state file was opened for reading only")

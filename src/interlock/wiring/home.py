@@ -1,0 +1,125 @@
+"""Home: the local adapters of one installation, put together; for `serve`, and for commands on the file."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Self
+
+from interlock.adapters.jobs.by_type import JobsByType
+from interlock.adapters.jobs.secrets import Secrets
+from interlock.adapters.jobs.surroundings import Surroundings
+from interlock.adapters.local.database import Database
+from interlock.adapters.local.retention import SqliteRetention
+from interlock.adapters.local.store import Store
+from interlock.errors import ConfigError
+from interlock.ports import Clock, Ports
+from interlock.wiring.jobs import JobsByPipeline
+from interlock.wiring.operations import Operations
+from interlock.wiring.settings import Settings
+
+
+@dataclass(frozen=True)
+class Home:
+    """Close it when done: the jobs go on."""
+
+    settings: Settings
+    database: Database
+    store: Store
+    ports: Ports
+    operations: Operations
+    secrets: Secrets
+    jobs: JobsByType
+
+    def close(self) -> None:
+        self.jobs.close()
+        self.database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def open_home(
+    settings: Settings,
+    *,
+    clock: Clock | None = None,
+    spares: int = 0,
+    database: Callable[[str], Database] = Database,
+) -> Home:
+    """Raises ConfigError or UnavailableError when the state folder can't be used.
+
+    `spares`: how many supervisors of commands wait beforehand.
+    """
+    now = clock or utc_now
+    _make_folder(settings)
+    opened = database(os.fspath(settings.database))
+    try:
+        return _put_together(settings, opened, now, spares)
+    except BaseException:
+        opened.close()
+        raise
+
+
+def utc_now() -> datetime:
+    """To the millisecond, which every store and every text keeps."""
+    now = datetime.now(UTC)
+    return now.replace(microsecond=now.microsecond // 1000 * 1000)
+
+
+def _make_folder(settings: Settings) -> None:
+    """Only its owner may look inside: readings and outputs of jobs are nobody else's."""
+    try:
+        settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(
+            f"{settings.state}: the state folder can't be made: {error.strerror}"
+        ) from error
+
+
+def _put_together(settings: Settings, database: Database, clock: Clock, spares: int) -> Home:
+    store = Store(database, clock)
+    store.retention = SqliteRetention(database, settings.retention)
+    secrets = Secrets(settings.environment, settings.secrets_folder)
+    for known in (settings.token, settings.dead_man_url):
+        if known is not None:
+            secrets.learn(known)
+    jobs = JobsByType(
+        Surroundings(
+            clock=clock,
+            environment=settings.environment,
+            secrets=secrets,
+            state=settings.state,
+            project=settings.project,
+            allowed=settings.allowed,
+            ca_file=settings.ca_file,
+            spares=spares,
+        )
+    )
+    ports = Ports(
+        clock=clock,
+        pipelines=store.pipelines,
+        sensors=store.sensors,
+        runs=store.runs,
+        job_log=store.job_log,
+        reruns=store.reruns,
+        events=store.events,
+        outbox=store.outbox,
+        marks=store.marks,
+        timers=store.timers,
+        workflows=store.workflows,
+        jobs=JobsByPipeline(jobs),
+        watch=store.watch,
+        instance=settings.instance,
+        execution_timeout=settings.execution_timeout,
+    )
+    operations = Operations(store, ports, settings.watchdog_every)
+    return Home(settings, database, store, ports, operations, secrets, jobs)
