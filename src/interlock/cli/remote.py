@@ -37,7 +37,7 @@ class Remote:
         return self._list(PipelineState, "/pipelines")
 
     def why(self, pipeline_id: str, date: str | None = None) -> list[Why]:
-        return self._list(Why, f"/pipelines/{_part(pipeline_id)}/why", date=date)
+        return self._list(Why, f"/pipelines/{_part(pipeline_id)}/why", {"date": date})
 
     def runs(
         self,
@@ -47,7 +47,7 @@ class Remote:
         limit: int = 100,
     ) -> list[Run]:
         query = {"pipeline": pipeline_id, "from": since, "to": until}
-        return self._list(Run, "/runs", limit, **query)
+        return self._list(Run, "/runs", query, limit)
 
     def run(self, pipeline_id: str, date: str, schedule_id: str | None = None) -> Run:
         for run in self.runs(pipeline_id, date, date):
@@ -69,7 +69,7 @@ class Remote:
     ) -> list[Event]:
         start = None if since is None else spell(since)
         query = {"pipeline": pipeline_id, "type": kind, "since": start}
-        return self._list(Event, "/events", limit, **query)
+        return self._list(Event, "/events", query, limit)
 
     def heartbeat(self) -> Heartbeat:
         return self._one(Heartbeat, "GET", "/watchdog")
@@ -78,7 +78,7 @@ class Remote:
         self, pipeline_id: str, first: str, last: str, schedule_id: str | None = None
     ) -> list[str]:
         query = {"from": first, "to": last, "schedule": schedule_id}
-        return self._list(str, f"/pipelines/{_part(pipeline_id)}/backfill", **query)
+        return self._list(str, f"/pipelines/{_part(pipeline_id)}/backfill", query)
 
     def would_resume(self, pipeline_id: str) -> list[Foreseen]:
         return self._list(Foreseen, f"/pipelines/{_part(pipeline_id)}/resume")
@@ -118,7 +118,13 @@ class Remote:
         answer = self._client.call("POST", f"{API}/watchdog", query)
         return _as(Pass, answer.json()) if answer.body else None
 
-    def _list(self, kind: type[T], path: str, limit: int | None = None, **query: Any) -> list[T]:
+    def _list(
+        self,
+        kind: type[T],
+        path: str,
+        query: Mapping[str, str | None] | None = None,
+        limit: int | None = None,
+    ) -> list[T]:
         return [_as(kind, item) for item in self._client.pages(API + path, query, limit)]
 
     def _one(self, kind: type[T], method: str, path: str) -> T:

@@ -69,9 +69,9 @@ def _retire(current: Config | None, wanted: Wanted, now: datetime, ports: Ports)
         current, retired_at=now, armed={}, version=current.version + 1
     )
     event = _adopted(retired, current, wanted, "retired")
+    ports.timers.cancel(_cron_timers(current))  # first: a retired config no longer knows them
     if ports.pipelines.save(retired, [event]):
         publish_outbox(config_owner(current.pipeline.id), ports)
-    ports.timers.cancel(_cron_timers(current))
     return ports.pipelines.find(current.pipeline.id)
 
 

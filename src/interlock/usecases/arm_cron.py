@@ -13,6 +13,12 @@ _TRIES = 8
 
 def arm_cron(config: Config, now: datetime, ports: Ports) -> None:
     """Arm what is not armed yet. The config remembers, so a quiet call touches nothing."""
+    if all(
+        schedule.id in config.armed and config.armed[schedule.id].due_at > now
+        for schedule in config.pipeline.schedules
+        if fires(schedule)
+    ):
+        return
     for _ in range(_TRIES):
         armed = _next_moments(config, now)
         if armed == config.armed:

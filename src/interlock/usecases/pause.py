@@ -7,13 +7,11 @@ from typing import Any
 import msgspec
 
 from interlock.domain import duration
-from interlock.domain.admission import OpenRun, Reopen, admit, run_keys
-from interlock.domain.partition import Grain, label_at
+from interlock.domain.admission import OpenRun, Reopen, admit, run_keys, used_keys
 from interlock.domain.pipeline import Schedule
 from interlock.domain.run import RunKey
 from interlock.domain.schedule import occurrences
-from interlock.domain.sensor import Reading
-from interlock.domain.zones import zone
+from interlock.domain.sensor import Reading, split_key
 from interlock.errors import NotFoundError, TransientError
 from interlock.ports import Config, Ports
 from interlock.usecases.admit_reading import admit_reading
@@ -111,15 +109,14 @@ def _catch_up(config: Config, since: datetime, ports: Ports) -> None:
 
 
 def _held(config: Config, schedule: Schedule, since: datetime, ports: Ports) -> list[Reading]:
-    """The trigger readings that came during the pause."""
-    if schedule.trigger is None:
-        return []
-    key, where = schedule.trigger.rule.key, zone(schedule.timezone)
-    first = label_at(since, where, Grain.DAY)
-    last = label_at(ports.clock(), where, Grain.DAY)
-    readings = ports.sensors.between(config.pipeline.id, key, str(first), str(last))
-    readings += ports.sensors.find(config.pipeline.id, [key]).values()
-    return [reading for reading in readings if reading.received_at >= since]
+    """The readings that a schedule uses and that came during the pause, in the order they came."""
+    used = used_keys(config.pipeline, schedule)
+    held = [
+        reading
+        for reading in ports.sensors.of_pipeline(config.pipeline.id)
+        if reading.received_at >= since and split_key(reading.key)[0] in used
+    ]
+    return sorted(held, key=lambda reading: reading.received_at)
 
 
 def _change(pipeline_id: str, ports: Ports, changes: Any) -> Config:

@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 import msgspec
 
 from interlock.adapters.local.alerts import QueuedAlert
-from interlock.adapters.local.events import Told
 from interlock.adapters.local.store import Store
 from interlock.adapters.local.threads import Thread, ThreadKey
 from interlock.domain.event import CATALOGUE, Alert, Event, EventType, clean, happened, subject
@@ -31,13 +30,12 @@ class Dispatcher:
 
     def __init__(self, store: Store, ports: Ports, sink: Sink) -> None:
         self._store, self._ports, self._sink = store, ports, sink
-        self._new = Unchanged(store.database, self._read_new)
-        self.next_due = Unchanged(store.database, store.alerts.next_due)
+        self._agenda = Unchanged(store.database, store.agenda.look)
 
     def step(self, now: datetime) -> bool:
         """Queue what is new and send what is due. Whether there was anything."""
         queued = self._queue(now)
-        due = self.next_due()
+        due = self._agenda().next_alert
         if due is None or due > now:
             return queued
         alerts = self._store.alerts.claim(now, CLAIM, AT_ONCE)
@@ -45,17 +43,19 @@ class Dispatcher:
             self._send(alert, now)
         return queued or bool(alerts)
 
+    def next_due(self) -> datetime | None:
+        return self._agenda().next_alert
+
     def _queue(self, now: datetime) -> bool:
-        told = self._new()
+        if not self._agenda().has_unqueued:
+            return False
+        told = self._store.events.after(self._store.cursors.at(CONSUMER), AT_ONCE)
         for each in told:
             if self._is_wanted(each.event):
                 self._store.alerts.enqueue(_NAME, _CHANNEL, each.event, now)
         if told:
             self._store.cursors.move(CONSUMER, told[-1].seq)
         return bool(told)
-
-    def _read_new(self) -> list[Told]:
-        return self._store.events.after(self._store.cursors.at(CONSUMER), AT_ONCE)
 
     def _is_wanted(self, event: Event) -> bool:
         alert = CATALOGUE[event.type].alert

@@ -85,11 +85,13 @@ class Heartbeat(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     failures: tuple[str, ...] = ()
 
     @property
+    def every(self) -> timedelta:
+        return timedelta(seconds=self.every_seconds)
+
+    @property
     def is_late(self) -> bool:
         """Whether the last good pass is older than three cadences."""
-        if self.last_ok_at is None:
-            return True
-        return (self.now - self.last_ok_at).total_seconds() > 3 * self.every_seconds
+        return self.last_ok_at is None or self.now - self.last_ok_at > 3 * self.every
 
 
 class Operations:

@@ -84,13 +84,8 @@ class Runtime:
         self._every = every
         self._busy_since: datetime | None = None
         self._later: dict[str, datetime] = {}
-        database = store.database
-        self._next_try = Unchanged(database, lambda: store.changes.next_try(ROUTER))
-        self._next_changes = Unchanged(database, lambda: store.changes.next(ROUTER, AT_ONCE))
-        self._next_wake = Unchanged(database, store.workflows.next_wake)
-        self._next_timer = Unchanged(database, store.timers.next_due)
-        self._untold = Unchanged(database, lambda: store.outbox.leftovers(_EVER))
-        self._watch_state = Unchanged(database, store.watch.load)
+        self._agenda = Unchanged(store.database, store.agenda.look)
+        self._watch_state = Unchanged(store.database, store.watch.load)
         store.workflows.void_leases()
         self._void_pass()
         self._start_orphans()
@@ -144,9 +139,9 @@ class Runtime:
     def next_due(self) -> datetime | None:
         """When there is something to do again."""
         moments = [
-            self._next_try(),
-            self._next_wake(),
-            self._next_timer(),
+            self._agenda().next_try,
+            self._agenda().next_wake,
+            self._agenda().next_timer,
             self._watch_due(),
             *self._later.values(),
         ]
@@ -154,11 +149,11 @@ class Runtime:
 
     def _changes(self, now: datetime) -> bool:
         feed = self._store.changes
-        parked = feed.parked_due(ROUTER, now) if _is_due(self._next_try(), now) else []
+        parked = feed.parked_due(ROUTER, now) if _is_due(self._agenda().next_try, now) else []
         for each in parked:
             if self._route(each.change, now):
                 feed.settle(ROUTER, each.change)
-        changes = self._next_changes()
+        changes = feed.next(ROUTER, AT_ONCE) if self._agenda().has_changes else []
         for change in changes:
             if self._route(change, now):
                 feed.done(ROUTER, change)
@@ -195,12 +190,12 @@ class Runtime:
         claim_event(event, self._ports)
 
     def _executions(self, now: datetime) -> bool:
-        if not _is_due(self._next_wake(), now):
+        if not _is_due(self._agenda().next_wake, now):
             return False
         return self._hands.take(self._store.workflows.due(now, AT_ONCE))
 
     def _timers(self, now: datetime) -> bool:
-        if not _is_due(self._next_timer(), now):
+        if not _is_due(self._agenda().next_timer, now):
             return False
         did = False
         for timer in self._store.timers.due(now, AT_ONCE):
@@ -234,9 +229,9 @@ class Runtime:
         if self._later.get("outbox", now) > now:
             return False
         self._later.pop("outbox", None)
-        events = self._untold()
-        if not events:
+        if not self._agenda().has_untold:
             return False
+        events = self._store.outbox.leftovers(_EVER)
         try:
             self._ports.events.publish(events)
         except Exception:

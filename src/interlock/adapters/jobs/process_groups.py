@@ -19,7 +19,7 @@ def is_ours(group: int, began_at: str, token: str) -> bool:
     """Whether anybody of the group that a job began is still there."""
     members = tuple(_members(group))
     if group in members:
-        return True
+        return began_at != "-" and began(group) == began_at
     return any(_carries(pid, token) for pid in members)
 
 

@@ -171,7 +171,7 @@ class Ending:
         """After a KILL only the command itself is waited for: others may have nobody to bury them."""
         if child.status is None:
             return False
-        return self.wish is None or self.killed or not child.has_company()
+        return True
 
     def left(self) -> float:
         return self._kill_at - time.monotonic()

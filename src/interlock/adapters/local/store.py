@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from interlock.adapters.local.agenda import SqliteAgenda
 from interlock.adapters.local.alerts import SqliteAlerts
 from interlock.adapters.local.audit import SqliteAudit, SqliteTokens
 from interlock.adapters.local.changes import SqliteChanges
@@ -49,6 +50,7 @@ class Store:
     tokens: SqliteTokens = field(init=False)
     audit: SqliteAudit = field(init=False)
     retention: SqliteRetention = field(init=False)
+    agenda: SqliteAgenda = field(init=False)
 
     def __post_init__(self) -> None:
         database, clock = self.database, self.clock
@@ -71,3 +73,4 @@ class Store:
         self.tokens = SqliteTokens(database)
         self.audit = SqliteAudit(database)
         self.retention = SqliteRetention(database)
+        self.agenda = SqliteAgenda(database)

@@ -1,0 +1,597 @@
+"""Generate: the tables of the reference, made from the code's own tables.
+
+    python -m docs.generate
+
+A page is written by hand, except between `<!-- begin NAME -->` and `<!-- end NAME -->`: there stands what the
+function of that name in BLOCKS gives. A test makes every page anew and compares.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+from msgspec import NODEFAULT, inspect
+
+from interlock.cli import app
+from interlock.cli.commands import COMMANDS
+from interlock.cli.exits import Exit
+from interlock.domain import pipeline
+from interlock.domain.event import ALIASES, CATALOGUE, Entry, EventType
+from interlock.domain.guards import GUARDS
+from interlock.domain.job_configs import CONFIGS
+from interlock.domain.pipeline import Calendar, Check
+from interlock.domain.rules import KINDS
+from interlock.domain.run import TRANSITIONS
+from interlock.files import load_text
+from interlock.files.authored import PipelineFile
+from interlock.files.problem import Kind
+from interlock.lifecycle import definition
+from interlock.simulation.scenario import ScenarioFile
+
+DOCS = Path(__file__).parent
+
+_BLOCK = re.compile(r"(<!-- begin ([a-z-]+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
+_COMMAND = re.compile(r"`interlock ([a-z]+)")
+
+
+def main() -> None:
+    for page in pages():
+        page.write_text(fresh(page.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def pages() -> list[Path]:
+    """Every page of the documentation."""
+    return sorted(DOCS.rglob("*.md"))
+
+
+def fresh(text: str) -> str:
+    """The text of a page with its generated parts made anew."""
+
+    def block(match: re.Match[str]) -> str:
+        return f"{match[1]}\n{BLOCKS[match[2]]().strip()}\n\n{match[3]}"
+
+    return _BLOCK.sub(block, text)
+
+
+# ------------------------------------------------------------------ fields, from the structs of the reader
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One field of a file, as the reference tells of it."""
+
+    path: str
+    type: str
+    default: str
+    bounds: str
+    description: str
+
+
+def pipeline_rows() -> list[Row]:
+    """Every field of a pipeline file. `schedules` holds what `schedule` is."""
+    return list(_rows(PipelineFile, "", skip="schedules[]"))
+
+
+def calendar_rows() -> list[Row]:
+    return list(_rows(Calendar, ""))
+
+
+def scenario_rows() -> list[Row]:
+    return list(_rows(ScenarioFile, ""))
+
+
+def job_rows(kind: str) -> list[Row]:
+    """Every setting of a job type, below `job.config`."""
+    return list(_rows({str(name): config for name, config in CONFIGS.items()}[kind], ""))
+
+
+def _rows(kind: type, prefix: str, skip: str | None = None) -> Iterator[Row]:
+    info = inspect.type_info(kind)
+    assert isinstance(info, inspect.StructType)
+    for field in info.fields:
+        path = f"{prefix}{field.encode_name}"
+        yield _row(path, field, kind)
+        inner, below = _below(field.type)
+        if inner is not None and f"{path}{below}" != skip:
+            yield from _rows(inner, f"{path}{below}.", skip)
+
+
+def _row(path: str, field: inspect.Field, owner: type) -> Row:
+    plain, facts = _stripped(field.type)
+    said = facts.get("description") or _NOTES.get((owner.__name__, field.encode_name), "")
+    return Row(path, _type(field.type), _default(field), _bounds(plain, facts), said or _doc(plain))
+
+
+def _stripped(kind: inspect.Type) -> tuple[inspect.Type, dict[str, Any]]:
+    """The bare type, and all that is said about it; the outermost description counts."""
+    facts: dict[str, Any] = {}
+    while True:
+        if isinstance(kind, inspect.Metadata):
+            facts = {**(kind.extra_json_schema or {}), **(kind.extra or {}), **facts}
+            kind = kind.type
+        elif isinstance(kind, inspect.UnionType):
+            (kind,) = (each for each in kind.types if not isinstance(each, inspect.NoneType))
+        else:
+            return kind, facts
+
+
+def _type(kind: inspect.Type) -> str:
+    plain, facts = _stripped(kind)
+    if "form" in facts:
+        return str(facts["form"])
+    if isinstance(plain, inspect.EnumType):
+        return " ".join(f"`{member.value}`" for member in plain.cls)
+    if isinstance(plain, inspect.VarTupleType):
+        return f"list of {_type(plain.item_type)}"
+    if isinstance(plain, inspect.DictType):
+        return f"map of {_type(plain.key_type)} to {_type(plain.value_type)}"
+    if isinstance(plain, inspect.StructType):
+        return "map"
+    return _NAMES[type(plain)]
+
+
+def _default(field: inspect.Field) -> str:
+    if field.required:
+        return "**required**"
+    value = field.default_factory() if field.default is NODEFAULT else field.default
+    if value is None or value == "" or isinstance(value, msgspec.Struct):
+        return ""
+    if isinstance(value, tuple):
+        return ", ".join(f"`{each}`" for each in value)
+    if isinstance(value, dict):
+        return ""
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return f"`{text}`"
+
+
+def _bounds(plain: inspect.Type, facts: dict[str, Any]) -> str:
+    least = facts.get("ge", getattr(plain, "ge", None))
+    most = facts.get("le", getattr(plain, "le", None))
+    found = []
+    if least is not None or most is not None:
+        found.append(f"at least {least}" if most is None else f"{least} to {most}")
+    if "or" in facts:
+        found.append(f"or {facts['or']}")
+    if "longest" in facts:
+        found.append(f"more than 0s, at most {facts['longest']}")
+    if getattr(plain, "min_length", None):
+        found.append("not empty")
+    if facts.get("any case"):
+        found.append("any letter case")
+    if "also" in facts:
+        found.append(f"also: {_ALSO[facts['also']]}")
+    return ", ".join(found)
+
+
+def _doc(plain: inspect.Type) -> str:
+    """What a field holds, when only its type says so."""
+    if isinstance(plain, inspect.DictType):
+        return str(_stripped(plain.value_type)[1].get("description", ""))
+    cls = getattr(plain, "cls", None)
+    return (cls.__doc__ or "").splitlines()[0] if cls is not None else ""
+
+
+def _below(kind: inspect.Type) -> tuple[type | None, str]:
+    """The struct inside a field, and how the path goes on to it."""
+    plain, _ = _stripped(kind)
+    if isinstance(plain, inspect.StructType):
+        return plain.cls, ""
+    if isinstance(plain, inspect.VarTupleType):
+        inner, below = _below(plain.item_type)
+        return inner, f"[]{below}"
+    if isinstance(plain, inspect.DictType):
+        inner, below = _below(plain.value_type)
+        return inner, f".NAME{below}"
+    return None, ""
+
+
+def _field_table(rows: Sequence[Row]) -> str:
+    cells = [(f"`{r.path}`", r.type, r.default, r.bounds, r.description) for r in rows]
+    return table(("field", "type", "default", "bounds", "what it says"), cells)
+
+
+def pipeline_fields() -> str:
+    groups: dict[str, list[Row]] = {}
+    for row in pipeline_rows():
+        groups.setdefault(row.path.split(".")[0], []).append(row)
+    return "\n\n".join(f"### `{name}`\n\n{_field_table(rows)}" for name, rows in groups.items())
+
+
+def calendar_fields() -> str:
+    return _field_table(calendar_rows())
+
+
+def scenario_fields() -> str:
+    return _field_table(scenario_rows())
+
+
+def text_forms() -> str:
+    """The forms of text that pipeline files use, with what each looks like."""
+    rows = []
+    for alias in vars(pipeline).values():
+        for meta in getattr(alias, "__metadata__", ()):
+            pattern = (meta.extra_json_schema or {}).get("pattern", "")
+            shown = f"`{pattern.removeprefix('^').removesuffix('$')}`" if pattern else ""
+            rows.append((str(meta.extra["form"]), str(meta.description), shown))
+    return table(("form", "what it is", "pattern"), sorted(rows))
+
+
+def job_types() -> str:
+    parts = []
+    for name, config in CONFIGS.items():
+        doc = (config.__doc__ or "").splitlines()[0]
+        parts.append(f"## `{name}`\n\n{doc}\n\n{_field_table(job_rows(name))}")
+    return "\n\n".join(parts)
+
+
+# ----------------------------------------------------------------------------- checks, events, problems
+
+
+def checks() -> str:
+    return table(("check", "needs", "passes when"), [(f"`{c}`", *_PASSES[c]) for c in Check])
+
+
+def reason_kinds() -> str:
+    return table(("kind", "means"), [(f"`{kind}`", means) for kind, means in KINDS.items()])
+
+
+def event_list() -> str:
+    rows = [
+        (f"[`{kind}`](#{kind.lower()})", entry.when, str(entry.severity), str(entry.alert))
+        for kind, entry in CATALOGUE.items()
+    ]
+    return table(("type", "published when", "severity", "alert"), rows)
+
+
+def event_details() -> str:
+    return "\n\n".join(_event(kind, entry) for kind, entry in CATALOGUE.items())
+
+
+def _event(kind: EventType, entry: Entry) -> str:
+    names = [old for old, new in ALIASES.items() if new is kind]
+    lines = [
+        f"### {kind}\n",
+        f"{_sentence(entry.when)}\n",
+        f"- by `{entry.by}`, severity {entry.severity}, alert: {entry.alert}",
+        f"- id: `{'/'.join(['{pipeline}', '{schedule}', '{date}', kind, *(f'{{{p}}}' for p in entry.id)])}`",
+        f"- detail: {' '.join(f'`{name}`' for name in entry.detail)}",
+    ]
+    if entry.hint is not None:
+        lines.append(f"- hint: {entry.hint}")
+    if entry.twin is not None:
+        lines.append(f"- in a dry run: [`{entry.twin}`](#{entry.twin.lower()})")
+    if names:
+        lines.append(f"- older name, accepted in scenarios: {' '.join(f'`{n}`' for n in names)}")
+    return "\n".join(lines)
+
+
+def hints_ahead() -> str:
+    """The commands that hints name and this version does not have."""
+    named = {found for e in CATALOGUE.values() for found in _COMMAND.findall(e.hint or "")}
+    ahead = sorted(named - COMMANDS.keys())
+    if not ahead:
+        return "Every command that a hint names is in the [list of commands](commands.md)."
+    return (
+        "Some hints name a command that this version does not have yet: "
+        f"{', '.join(f'`{name}`' for name in ahead)}."
+    )
+
+
+def problem_kinds() -> str:
+    rows = []
+    for kind in Kind:
+        means, text = _PROBLEMS[kind]
+        rows.append((f"`{kind}`", means, f"`{_first_problem(kind, text)}`"))
+    return table(("kind", "means", "for example"), rows)
+
+
+def _first_problem(kind: Kind, text: str) -> str:
+    """What the reader says of a file in which this is wrong."""
+    whole = _USUAL | {part.split(":")[0]: part for part in text.split("\n")}
+    problems = load_text("\n".join(whole.values()), "orders.yaml").problems
+    return str(next(problem for problem in problems if problem.kind is kind))
+
+
+def exit_codes() -> str:
+    return table(("code", "means"), [(str(int(code)), _EXITS[code]) for code in Exit])
+
+
+# --------------------------------------------------------------------------------------------- commands
+
+
+def commands() -> str:
+    context = click.Context(app, info_name="interlock")
+    parts = [f"## `interlock`\n\n{_help(app)}\n\n{_options(app, context)}"]
+    for name in COMMANDS:
+        command = app.get_command(context, name)
+        assert command is not None
+        below = click.Context(command, info_name=name, parent=context)
+        usage = " ".join(["interlock", name, *command.collect_usage_pieces(below)])
+        parts.append(
+            f"## `interlock {name}`\n\n```text\n{usage}\n```\n\n{_help(command)}\n\n"
+            f"{_options(command, below)}"
+        )
+    return "\n\n".join(parts)
+
+
+def _help(command: click.Command) -> str:
+    paragraphs = (command.help or "").split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+
+
+def _options(command: click.Command, context: click.Context) -> str:
+    rows = []
+    for parameter in command.get_params(context):
+        record = parameter.get_help_record(context)
+        if record is not None:
+            rows.append((f"`{record[0]}`", record[1]))
+    return table(("option", "what it does"), rows)
+
+
+# ----------------------------------------------------------------------------------------------- states
+
+
+def states() -> str:
+    rows = [
+        (f"`{name}`", state["Type"], _does(state), _ways(state), _caught(state))
+        for name, state in machine().items()
+    ]
+    return table(("state", "type", "does", "next", "when it fails"), rows)
+
+
+def state_picture() -> str:
+    lines = ["```mermaid", "stateDiagram-v2", "    [*] --> InitEvalLoop"]
+    for name, state in machine().items():
+        for target in dict.fromkeys(target for _, target in _targets(state)):
+            lines.append(f"    {name} --> {target}")
+        special = [c["Next"] for c in state.get("Catch", []) if c["Next"] != "MarkInfraFailure"]
+        lines += [
+            f"    {name} --> {target}: fails"
+            for target in special
+            if target not in {t for _, t in _targets(state)}
+        ]
+        if state["Type"] in ("Succeed", "Fail"):
+            lines.append(f"    {name} --> [*]")
+    return "\n".join([*lines, "```"])
+
+
+def run_picture() -> str:
+    lines = ["```mermaid", "stateDiagram-v2", "    [*] --> PENDING: a run is opened"]
+    for status, targets in TRANSITIONS.items():
+        for target in sorted(targets):
+            said = ": attempt + 1" if target == "PENDING" else ""
+            lines.append(f"    {status} --> {target}{said}")
+    return "\n".join([*lines, "```"])
+
+
+def machine() -> dict[str, Any]:
+    """The states of the file that is deployed."""
+    text = definition.render(
+        {
+            "orchestrator_arn": "orchestrator",
+            "sla_monitor_arn": "sla-monitor",
+            "sfn_timeout_seconds": 14400,
+            "trigger_max_attempts": 3,
+        }
+    )
+    found: dict[str, Any] = json.loads(text)["States"]
+    return found
+
+
+def _does(state: dict[str, Any]) -> str:
+    if state["Type"] == "Task":
+        return f"{state['Resource']}, mode `{state['Parameters']['mode']}`"
+    if state["Type"] == "Wait":
+        return f"waits `{state['SecondsPath']}` seconds"
+    if state["Type"] == "Pass":
+        return f"sets `{state['ResultPath']}`"
+    return ""
+
+
+def _ways(state: dict[str, Any]) -> str:
+    return "; ".join(f"{said}{target}" for said, target in _targets(state))
+
+
+def _targets(state: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    if "Next" in state:
+        yield "", state["Next"]
+    for choice in state.get("Choices", []):
+        yield f"{_condition(choice)}: ", choice["Next"]
+    if "Default" in state:
+        yield "else ", state["Default"]
+
+
+def _condition(choice: dict[str, Any]) -> str:
+    if "Or" in choice:
+        return " or ".join(map(_condition, choice["Or"]))
+    variable = choice["Variable"]
+    for test, wanted in choice.items():
+        if test == "BooleanEquals":
+            return f"`{variable}`" if wanted else f"not `{variable}`"
+        if test == "StringEquals":
+            return f"`{variable}` is `{wanted}`"
+        if test == "NumericGreaterThanEqualsPath":
+            return f"`{variable}` >= `{wanted}`"
+    raise ValueError(f"no words for {choice}")
+
+
+def _caught(state: dict[str, Any]) -> str:
+    return ", ".join(dict.fromkeys(each["Next"] for each in state.get("Catch", [])))
+
+
+def guards() -> str:
+    rows = [
+        (str(n), f"`{name}`", (guard.__doc__ or "").splitlines()[0])
+        for n, (name, guard) in enumerate(GUARDS.items(), 1)
+    ]
+    return table(("", "check", "looks for"), rows)
+
+
+# ----------------------------------------------------------------------------------------------- shapes
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *([_cell(cell) for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
+_NAMES: dict[type[inspect.Type], str] = {
+    inspect.StrType: "text",
+    inspect.IntType: "whole number",
+    inspect.DecimalType: "number",
+    inspect.BoolType: "`true` `false`",
+    inspect.AnyType: "anything",
+}
+
+#: The second way of writing a thing, by the name of the rewrite that turns it into the first.
+_ALSO = {
+    "seconds": "a number of seconds",
+    "digits": "digits in quotes",
+    "JSON text": "a number or boolean",
+    "JSON object": "text holding a JSON object",
+    "command line": "one text",
+    "pairs": "a map",
+}
+
+_PASSES: dict[Check, tuple[str, str]] = {
+    Check.EXISTS: ("nothing", "there is a reading for the date"),
+    Check.EQUALS: (
+        "field, value",
+        "numbers are equal by value (5 = 5.0), text exactly, lists and maps by structure; a number equals"
+        " the text that spells it, and true and false the texts `true` and `false`",
+    ),
+    Check.GT: ("field, number", "the value is greater"),
+    Check.GTE: ("field, number", "the value is greater or equal"),
+    Check.LT: ("field, number", "the value is less"),
+    Check.LTE: ("field, number", "the value is less or equal"),
+    Check.AGE_LT: ("field, duration", "the timestamp is younger than the duration"),
+    Check.AGE_GT: ("field, duration", "the timestamp is older than the duration"),
+}
+
+_USUAL = {
+    "pipeline": "pipeline: {id: orders}",
+    "schedule": "schedule: {cron: 0 6 * * *}",
+    "validation": "validation: {rules: [{key: landed, check: exists}]}",
+    "job": "job: {type: command, config: {command: [etl]}}",
+}
+#: What a kind means, and a line that is wrong in that way.
+_PROBLEMS: dict[Kind, tuple[str, str]] = {
+    Kind.UNKNOWN_KEY: (
+        "a key that the format does not have",
+        "schedule: {cron: 0 6 * * *, timezon: UTC}",
+    ),
+    Kind.MISSING: (
+        "something that must be there is not, or a list is empty",
+        "validation: {rules: []}",
+    ),
+    Kind.WRONG_TYPE: (
+        "text where a number is due, a list where a map is due, and the like",
+        "dryRun: 12",
+    ),
+    Kind.OUT_OF_RANGE: (
+        "a number or duration beyond its bounds",
+        "job: {type: command, config: {command: [etl]}, maxRetries: 11}",
+    ),
+    Kind.BAD_VALUE: (
+        "the right type, but no such zone, cron, date, id, calendar, pipeline",
+        "schedule: {cron: 0 6 * * *, timezone: Europe/Berln}",
+    ),
+    Kind.CONFLICT: (
+        "two things that exclude each other",
+        "sla: {deadline: ':30'}",
+    ),
+    Kind.DUPLICATE: (
+        "a key written twice, or an id or name that another part has",
+        "pipeline: {id: orders, id: sales}",
+    ),
+}
+
+_EXITS = {
+    Exit.FINE: "fine",
+    Exit.FOUND_PROBLEMS: "problems were found: errors in files, expectations that do not hold",
+    Exit.WRONG_USE: "wrong use: an unknown command or option, a path that is not there",
+    Exit.UNREACHABLE: "the backend can't be reached; nothing was done",
+}
+
+#: What the structs of scenario files leave to the reader's good sense.
+_NOTES: dict[tuple[str, str], str] = {
+    ("ScenarioFile", "name"): "What the story is called.",
+    ("ScenarioFile", "start"): "When the world begins. Pipelines are new then: nothing before it is expected.",
+    ("ScenarioFile", "watchdog"): "How often the watchdog looks.",
+    ("ScenarioFile", "pipelines"): "Pipeline files: whole documents, or paths relative to this file.",
+    ("ScenarioFile", "calendars"): "Calendar files: whole documents, or paths relative to this file.",
+    ("ScenarioFile", "jobs"): "By pipeline, what happens at each launch, in order; the last entry repeats.",
+    ("ScenarioFile", "timeline"): "What happens in the world.",
+    ("ScenarioFile", "expect"): "What must have come of it.",
+    ("JobScript", "after"): "How long the job takes.",
+    ("JobScript", "result"): "How it ends.",
+    ("JobScript", "category"): "Of what kind a failure is. Without one nobody can tell.",
+    ("JobScript", "error"): "What a failure says.",
+    ("JobScript", "launch"): "`error`: the launch itself fails, and no job starts.",
+    ("JobScript", "hang"): "The job never ends by itself.",
+    ("TimelineEntry", "sensor"): "A producer puts a reading.",
+    ("TimelineEntry", "rerun"): "Somebody requests a rerun.",
+    ("TimelineEntry", "delete"): "A reading, or a rerun request, is deleted.",
+    ("TimelineEntry", "job"): "The job itself writes a record into the job log.",
+    ("TimelineEntry", "pause"): "The pipeline is paused.",
+    ("TimelineEntry", "resume"): "The pipeline goes on.",
+    ("TimelineEntry", "config"): "The pipeline file changes to this document. A broken one is refused.",
+    ("TimelineEntry", "outage"): "The controller is down that long. Readings still land.",
+    ("TimelineEntry", "crash"): "The controller dies and is back at once.",
+    ("TimelineEntry", "fail"): "Calls to the outside fail.",
+    ("RerunEntry", "reason"): "Why. `data-drift` and `late-data` are charged to the drift budget.",
+    ("RerunEntry", "force"): "Run again even if no reading has changed.",
+    ("RerunEntry", "schedule"): "Needed when the pipeline has several.",
+    ("DeleteEntry", "rerun"): "The rerun request to delete.",
+    ("JobEntry", "event"): "`success`, `fail` or `timeout`.",
+    ("JobEntry", "category"): "Of what kind a failure is.",
+    ("JobEntry", "error"): "What a failure says.",
+    ("FailEntry", "times"): "How often it fails before it works again.",
+    ("Expectation", "event"): "An event of this type was published.",
+    ("Expectation", "no"): "No event of this type was published.",
+    ("Expectation", "run"): "There is this run, with the `status`, `attempt` and `slaVerdict` given.",
+    ("Expectation", "launches"): "Jobs of this pipeline that really started.",
+    ("Expectation", "order"): "Events of these types, in this order, others between them.",
+    ("Expectation", "alerts"): "Alerts about this pipeline.",
+    ("Expectation", "within"): "How far from `at` it may be; default 0s.",
+    ("Expectation", "count"): "Exactly this many; without it, at least one.",
+    ("Expectation", "detail"): "What the event's detail must hold.",
+    ("Expectation", "status"): "The status of the run.",
+    ("Expectation", "attempt"): "The attempt of the run.",
+    ("Expectation", "slaVerdict"): "`MET` or `BREACHED`.",
+    ("Expectation", "threads"): "How many threads the alerts make.",
+}
+
+BLOCKS: dict[str, Callable[[], str]] = {
+    "pipeline-fields": pipeline_fields,
+    "calendar-fields": calendar_fields,
+    "text-forms": text_forms,
+    "job-types": job_types,
+    "checks": checks,
+    "reason-kinds": reason_kinds,
+    "event-list": event_list,
+    "event-details": event_details,
+    "hints-ahead": hints_ahead,
+    "problem-kinds": problem_kinds,
+    "commands": commands,
+    "exit-codes": exit_codes,
+    "scenario-fields": scenario_fields,
+    "states": states,
+    "state-picture": state_picture,
+    "run-picture": run_picture,
+    "guards": guards,
+}
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Alerts: the channels to people."""

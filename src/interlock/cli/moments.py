@@ -1,0 +1,56 @@
+"""Moments: instants and fields as they are typed on a command line."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import click
+
+from interlock.domain import canonical, duration, timestamp
+from interlock.domain.partition import Label
+
+
+class Moment(click.ParamType):
+    """An instant: RFC 3339, a date (its first moment, UTC), or how long ago or ahead (`2h`)."""
+
+    name = "moment"
+
+    def __init__(self, ahead: bool = False) -> None:
+        self._ahead = ahead
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> datetime:
+        if isinstance(value, datetime):
+            return value
+        text = str(value)
+        found = _span(text, self._ahead) or _label(text) or timestamp.instant(text)
+        if found is None:
+            self.fail(f"{text!r} is not a moment such as 2h, 2026-03-03 or 2026-03-03T10:00:00Z")
+        return found
+
+
+def _span(text: str, ahead: bool) -> datetime | None:
+    try:
+        span: timedelta = duration.parse(text)
+    except ValueError:
+        return None
+    now = datetime.now(UTC)
+    return now + span if ahead else now - span
+
+
+def _label(text: str) -> datetime | None:
+    try:
+        return Label.parse(text).wall.replace(tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+def field(pair: str) -> tuple[str, Any]:
+    """`count=4200` is a number, `complete=true` a truth, and what is no JSON is text."""
+    name, mark, text = pair.partition("=")
+    if not mark or not name:
+        raise click.BadParameter(f"{pair!r} is not FIELD=VALUE")
+    try:
+        return name, canonical.decode(text)
+    except ValueError:
+        return name, text

@@ -1,0 +1,86 @@
+"""Sensor: put a reading, list the readings of a pipeline."""
+
+from typing import Any
+
+import click
+
+from interlock.cli.backend import acting, looking
+from interlock.cli.moments import field
+from interlock.cli.options import Options
+from interlock.cli.shown import Cell, age, as_json_option, document, now, table, value
+from interlock.domain import canonical
+from interlock.errors import ConfigError
+
+
+@click.group("sensor")
+def command() -> None:
+    """Write and list readings."""
+
+
+@command.command("put")
+@click.argument("pipeline")
+@click.argument("key")
+@click.argument("pairs", nargs=-1, metavar="[FIELD=VALUE]...")
+@click.option("--date", help="The date that the reading speaks of, such as 2026-03-03.")
+@click.option("--hour", type=click.IntRange(0, 23), help="Its hour, for hourly dates.")
+@click.option("--json", "text", metavar="TEXT", help="The fields as a JSON object.")
+@click.pass_obj
+def put(
+    options: Options,
+    pipeline: str,
+    key: str,
+    pairs: tuple[str, ...],
+    date: str | None,
+    hour: int | None,
+    text: str | None,
+) -> None:
+    """Write a reading, for example: sensor put silver-orders orders-landed count=4200"""
+    fields = {**_object(text), **dict(map(field, pairs))}
+    fields |= {name: given for name, given in (("date", date), ("hour", hour)) if given is not None}
+    with acting(options) as home:
+        accepted = home.act.put(pipeline, key, fields, decide=home.served)
+        click.echo(f"{pipeline}: {key} received at {accepted.received_at:%H:%M:%S} UTC")
+        for what in accepted.led_to:
+            click.echo(f"  {what}")
+        home.say_if_nobody_acts()
+
+
+@command.command("list")
+@click.argument("pipeline")
+@as_json_option
+@click.pass_obj
+def list_readings(options: Options, pipeline: str, as_json: bool) -> None:
+    """The readings of a pipeline, the newest first."""
+    with looking(options) as home:
+        readings = sorted(home.readings(pipeline), key=lambda r: r.received_at, reverse=True)
+    if as_json:
+        document(readings)
+        return
+    if not readings:
+        click.echo(f"{pipeline} has no readings: interlock sensor put {pipeline} KEY FIELD=VALUE")
+        return
+    at = now()
+    table(
+        ("KEY", "AGE", "FIELDS"),
+        [
+            (reading.key, age(reading.received_at, at), Cell(_fields(reading.fields)))
+            for reading in readings
+        ],
+        folds=("KEY", "FIELDS"),
+    )
+
+
+def _fields(fields: dict[str, Any]) -> str:
+    return " ".join(f"{name}={value(each)}" for name, each in sorted(fields.items()))
+
+
+def _object(text: str | None) -> dict[str, Any]:
+    if text is None:
+        return {}
+    try:
+        found = canonical.decode(text)
+    except ValueError as error:
+        raise ConfigError(f"--json is not JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise ConfigError("--json needs an object, such as '{\"count\": 4200}'")
+    return found

@@ -1,0 +1,120 @@
+"""Status: every pipeline at a glance, what needs attention, and whether the watchdog is awake."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+import click
+import msgspec
+
+from interlock.cli.backend import looking
+from interlock.cli.exits import Exit
+from interlock.cli.options import Options
+from interlock.cli.shown import (
+    STATES,
+    Cell,
+    age,
+    as_json_option,
+    clock,
+    document,
+    lines,
+    now,
+    span,
+    state,
+    table,
+    today,
+)
+from interlock.domain import duration
+from interlock.wiring.operations import Heartbeat, PipelineState
+
+_MOST_REASONS = 3
+
+
+@click.command("status")
+@as_json_option
+@click.pass_obj
+def command(options: Options, as_json: bool) -> None:
+    """All pipelines: their runs, what blocks them, what comes next, and the deadline.
+
+    Exits 1 when the last good pass of the watchdog is older than three of its cadences.
+    """
+    with looking(options) as home:
+        pipelines, heartbeat = home.pipelines(), home.heartbeat()
+    if as_json:
+        _document(pipelines, heartbeat)
+    else:
+        _show(pipelines, heartbeat)
+    sys.exit(Exit.FOUND_PROBLEMS if heartbeat.is_late else Exit.FINE)
+
+
+def _document(pipelines: Sequence[PipelineState], heartbeat: Heartbeat) -> None:
+    watchdog = msgspec.to_builtins(heartbeat) | {"isLate": heartbeat.is_late}
+    document({"pipelines": pipelines, "watchdog": watchdog})
+
+
+def _show(pipelines: Sequence[PipelineState], heartbeat: Heartbeat) -> None:
+    at = now()
+    if pipelines:
+        heads = ("PIPELINE", "DATE", "STATE", "TODAY", "NEXT", "DEADLINE")
+        table(heads, [_row(each, at) for each in pipelines], folds=("PIPELINE", "TODAY"))
+    else:
+        click.echo("no pipeline is in force: `interlock serve` reads those of the project")
+    reasons = [reason for each in pipelines for reason in _reasons(each)]
+    if reasons:
+        click.echo()
+        lines("", reasons)
+    click.echo()
+    click.echo(_watchdog(heartbeat))
+
+
+def _row(pipeline: PipelineState, at: datetime) -> tuple[str | Cell, ...]:
+    on = today(pipeline.timezone)
+    return (
+        pipeline.id,
+        pipeline.date,
+        Cell("paused", "yellow") if pipeline.paused else state(pipeline.status),
+        ", ".join(f"{number} {STATES[name][0]}" for name, number in pipeline.today.items()) or "-",
+        clock(pipeline.next_expected, pipeline.timezone, on),
+        _deadline(pipeline, at, on),
+    )
+
+
+def _deadline(pipeline: PipelineState, at: datetime, on: str) -> Cell:
+    """The moment that a run must meet, or how it fared."""
+    if pipeline.sla_verdict is not None:
+        verdict = pipeline.sla_verdict.lower()
+        return Cell(verdict, "red" if verdict == "breached" else "green")
+    breaches = [moment for kind, moment in pipeline.deadlines.items() if kind.endswith("breach")]
+    if not breaches:
+        return Cell("-")
+    first = min(breaches)
+    style = "red" if first <= at else "yellow" if _is_warned(pipeline, at) else ""
+    return Cell(f"{clock(first, pipeline.timezone, on)}", style)
+
+
+def _is_warned(pipeline: PipelineState, at: datetime) -> bool:
+    return any(kind.endswith("warning") and t <= at for kind, t in pipeline.deadlines.items())
+
+
+def _reasons(pipeline: PipelineState) -> Iterator[str]:
+    """What a date waits for. One that nobody has begun waits for its readings, which is no news."""
+    if pipeline.paused:
+        yield f"{pipeline.id}: paused; `interlock resume {pipeline.id}` lets it go on"
+    elif pipeline.status not in ("absent", "COMPLETED"):
+        for reason in pipeline.blocked_by[:_MOST_REASONS]:
+            yield f"{pipeline.id} {pipeline.date}: {reason}"
+
+
+def _watchdog(heartbeat: Heartbeat) -> str:
+    if heartbeat.last_ok_at is None:
+        text = "the watchdog has never passed: run `interlock serve`"
+    elif heartbeat.is_late:
+        every = duration.for_people(heartbeat.every)
+        text = (
+            f"the watchdog's last good pass was {span(heartbeat.last_ok_at, heartbeat.now)},"
+            f" one is due every {every}: is `interlock serve` running?"
+        )
+    else:
+        text = f"watchdog: last good pass {age(heartbeat.last_ok_at, heartbeat.now)} ago"
+    failing = f"; failing: {', '.join(heartbeat.failures)}" if heartbeat.failures else ""
+    return click.style(text + failing, fg="red" if heartbeat.is_late or failing else None)

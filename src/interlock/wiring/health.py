@@ -1,0 +1,61 @@
+"""Health: whether the controller can do its work, and if not, why."""
+
+import sqlite3
+import threading
+from collections.abc import Callable
+from datetime import datetime
+from typing import TypeVar
+
+from interlock.adapters.local.database import Database
+from interlock.errors import InterlockError
+from interlock.wiring.operations import Operations
+
+T = TypeVar("T")
+
+
+class NotedDatabase(Database):
+    """Remembers that it could not write, until it can again."""
+
+    trouble: str | None = None
+
+    def write(self, unit: Callable[[sqlite3.Connection], T]) -> T:
+        try:
+            answer = super().write(unit)
+        except (InterlockError, sqlite3.Error) as error:
+            self.trouble = str(error)
+            raise
+        self.trouble = None
+        return answer
+
+
+class Health:
+    """Asked by whoever watches the process."""
+
+    def __init__(self, database: NotedDatabase, operations: Operations) -> None:
+        self._database = database
+        self._operations = operations
+        self._loaded = threading.Event()
+
+    def loaded(self) -> None:
+        """The project's files have been read."""
+        self._loaded.set()
+
+    def reasons(self, now: datetime) -> list[str]:
+        """Why it is not ready; nothing when it is."""
+        reasons = []
+        if self._database.trouble is not None:
+            reasons.append(f"the store can't be written to: {self._database.trouble}")
+        if not self._loaded.is_set():
+            reasons.append("the pipeline files are being read")
+        try:
+            heartbeat = self._operations.heartbeat()
+        except (InterlockError, sqlite3.Error) as error:
+            return [*reasons, f"the store can't be read: {error}"]
+        if heartbeat.last_ok_at is None:
+            reasons.append("the watchdog has made no pass yet")
+        elif heartbeat.is_late:
+            reasons.append(
+                "the watchdog's last good pass is older than three cadences:"
+                f" {heartbeat.last_ok_at:%Y-%m-%dT%H:%M:%SZ}"
+            )
+        return reasons

@@ -1,0 +1,134 @@
+"""Loader: the project's files become what their owners want in force; a changed file is wanted anew.
+
+A file that does not validate is refused, and the version before it stays in force. A pipeline is taken
+away only when its file is surely gone: not while some file can't be read, which might be the one.
+"""
+
+import logging
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from interlock.domain import canonical
+from interlock.files import Problem, Project, load_project, load_text
+from interlock.files.nodes import Unreadable
+from interlock.files.sources import CALENDARS, PIPELINES, read_source
+from interlock.ports import Ports, Wanted
+from interlock.usecases.refuse_file import refuse_file
+
+log = logging.getLogger(__name__)
+
+#: What tells one state of a folder from another, without reading a file.
+Stamps = Mapping[str, tuple[int, int, int]]
+
+
+class Loader:
+    """Looks at one project. Not for several threads at once."""
+
+    def __init__(self, project: Path, ports: Ports) -> None:
+        self._project = project
+        self._ports = ports
+        self._seen: Stamps | None = None
+
+    def look(self) -> bool:
+        """Load the files if any of them has changed since the last look. Whether that was so."""
+        stamps = dict(_stamps(self._project))
+        if stamps == self._seen:
+            return False
+        self._load()
+        self._seen = stamps
+        return True
+
+    def _load(self) -> None:
+        if not (self._project / PIPELINES).is_dir():
+            log.warning(
+                "%s has no folder %s: what is in force stays so",
+                self._project,
+                PIPELINES,
+                extra={"action": "no_pipelines"},
+            )
+            return
+        project = load_project(self._project)
+        wanted = {name: canonical.as_json(each) for name, each in project.pipelines.items()}
+        for pipeline_id, config in wanted.items():
+            self._want(pipeline_id, config)
+        refused = self._refuse(project)
+        if None not in refused:
+            self._take_away({*wanted, *refused})
+        log.info(
+            "%d pipelines loaded, %d files refused",
+            len(wanted),
+            len(refused),
+            extra={"action": "files_loaded"},
+        )
+
+    def _want(self, pipeline_id: str, config: object) -> None:
+        digest = canonical.content_hash(config)
+        before = self._ports.pipelines.wanted(pipeline_id)
+        if before is None or before.config_hash != digest or before.config is None:
+            now = self._ports.clock()
+            self._ports.pipelines.want(Wanted(pipeline_id, config, digest, now))
+
+    def _refuse(self, project: Project) -> list[str | None]:
+        """The ids of the files that are wrong; None for one that does not say its id."""
+        refused: list[str | None] = []
+        for file, problems in _by_file(project.errors).items():
+            for problem in problems:
+                log.error("%s", problem, extra={"action": "file_refused"})
+            if _is_calendar(Path(file), self._project):
+                continue  # the pipelines that name it are refused themselves
+            pipeline_id, digest = _identity(Path(file))
+            refused.append(pipeline_id)
+            if pipeline_id is not None:
+                refuse_file(pipeline_id, digest, problems, self._ports)
+        return refused
+
+    def _take_away(self, kept: set[str | None]) -> None:
+        for config in self._ports.pipelines.in_force():
+            name = config.pipeline.id
+            if name not in kept:
+                self._ports.pipelines.want(
+                    Wanted(name, None, config.config_hash, self._ports.clock())
+                )
+
+
+def _stamps(project: Path) -> Iterator[tuple[str, tuple[int, int, int]]]:
+    for folder in (PIPELINES, CALENDARS):
+        yield from _stamps_in(os.fspath(project / folder))
+
+
+def _stamps_in(folder: str) -> Iterator[tuple[str, tuple[int, int, int]]]:
+    try:
+        entries = list(os.scandir(folder))
+    except OSError:
+        return
+    for entry in entries:
+        try:
+            if entry.is_dir():
+                yield from _stamps_in(entry.path)
+            elif entry.name.endswith((".yaml", ".yml")):
+                about = entry.stat()
+                yield entry.path, (about.st_mtime_ns, about.st_size, about.st_ino)
+        except OSError:
+            yield entry.path, (0, 0, 0)
+
+
+def _by_file(problems: Sequence[Problem]) -> dict[str, list[Problem]]:
+    found: dict[str, list[Problem]] = {}
+    for problem in problems:
+        found.setdefault(problem.file, []).append(problem)
+    return found
+
+
+def _is_calendar(file: Path, project: Path) -> bool:
+    return file.is_relative_to(project / CALENDARS)
+
+
+def _identity(file: Path) -> tuple[str | None, str]:
+    """The id that a wrong file gives itself, if it can be told, and the hash of its bytes."""
+    try:
+        text = read_source(file)
+    except Unreadable:
+        return None, ""
+    own = load_text(text, str(file)).own_id
+    return None if own is None else own.id, canonical.content_hash(text.hex())

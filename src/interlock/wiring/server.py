@@ -1,0 +1,211 @@
+"""Server: the whole controller in one process, as threads over one home.
+
+The loop does what is due and sleeps until the next thing is, or until something is written. Workers move
+executions on, a thread of its own brings alerts to people, and further ones look at the project's files,
+keep house, hear of ended jobs, and watch the watchdog.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import timedelta
+
+from interlock.adapters.jobs.ends import Ends
+from interlock.adapters.jobs.job_folder import JobFolder
+from interlock.adapters.local.lock import serving
+from interlock.errors import InterlockError
+from interlock.ports import Sink, Wait
+from interlock.usecases.watch import Report
+from interlock.wiring.dispatcher import Dispatcher
+from interlock.wiring.engine import LEASE, Engine
+from interlock.wiring.health import Health, NotedDatabase
+from interlock.wiring.home import Home, open_home
+from interlock.wiring.loader import Loader
+from interlock.wiring.overdue import Overdue
+from interlock.wiring.runtime import Runtime
+from interlock.wiring.settings import Settings
+from interlock.wiring.workers import Workers
+
+log = logging.getLogger(__name__)
+
+SPARES = 2
+SWEEP = timedelta(hours=1)
+_LOOK_AT_FILES = 1.0
+#: Looking at files may take this part of the time: with ten thousand of them it is done less often.
+_FILES_SHARE = 0.01
+_LONGEST_SLEEP = 60.0
+_AFTER_TROUBLE = 1.0
+_STOP_SECONDS = 5.0
+
+
+class Controller:
+    """Everything that acts. Start it once; stop it before its home is closed."""
+
+    def __init__(
+        self,
+        home: Home,
+        health: Health,
+        sink: Sink,
+        on_pass: Callable[[Report], None] = lambda report: None,
+    ) -> None:
+        self._home = home
+        self._health = health
+        self._stopping = threading.Event()
+        self._news = threading.Event()
+        self._untold = threading.Event()
+        self._threads: list[threading.Thread] = []
+        self._ends = Ends(home.settings.state.resolve())
+        home.database.after_commit = self._committed
+        self.runtime = Runtime(
+            home.store,
+            home.ports,
+            home.settings.watchdog_every,
+            hands=self._hire,
+            on_pass=on_pass,
+        )
+        self._dispatcher = Dispatcher(home.store, home.ports, sink)
+        self._loader = Loader(home.settings.project, home.ports)
+        self._overdue = Overdue(
+            home.database, home.store.watch, home.ports.clock, home.settings.watchdog_every
+        )
+
+    def start(self) -> None:
+        for name, work in (
+            ("loop", self._loop),
+            ("alerts", self._tell),
+            ("files", self._look_at_files),
+            ("house", self._keep_house),
+            ("ends", self._hear_ends),
+            ("overdue", self._look_whether_overdue),
+        ):
+            thread = threading.Thread(target=work, name=f"interlock-{name}", daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
+    def stop(self) -> None:
+        """Within seconds. What is under way and does not end is repeated after the next start."""
+        self._stopping.set()
+        self._committed()
+        self._ends.interrupt()
+        self._workers.stop(_STOP_SECONDS)
+        until = time.monotonic() + _STOP_SECONDS
+        for thread in self._threads:
+            thread.join(max(0.0, until - time.monotonic()))
+        self._home.database.after_commit = None
+        self._ends.close()
+
+    def _hire(self, engine: Engine) -> Workers:
+        self._workers = Workers(engine, self._news.set)
+        return self._workers
+
+    def _committed(self) -> None:
+        self._news.set()
+        self._untold.set()
+
+    def _loop(self) -> None:
+        self._in_turn(self._news, self.runtime.step, self._until_due)
+
+    def _tell(self) -> None:
+        clock = self._home.ports.clock
+        self._in_turn(
+            self._untold, lambda: self._dispatcher.step(clock()), self._until_alert
+        )
+
+    def _in_turn(
+        self, news: threading.Event, step: Callable[[], bool], pause: Callable[[], float]
+    ) -> None:
+        """Step after step; without work, a sleep that news ends."""
+        while not self._stopping.is_set():
+            news.clear()
+            try:
+                if not step():
+                    news.wait(pause())
+            except Exception:
+                log.exception("a step failed", extra={"action": "step_failed"})
+                self._stopping.wait(_AFTER_TROUBLE)
+
+    def _until_due(self) -> float:
+        due = self.runtime.next_due()
+        if due is None:
+            return _LONGEST_SLEEP
+        left = (due - self._home.ports.clock()).total_seconds()
+        # What is due and yet not begun is in the hands of workers: they tell when they are done.
+        return _AFTER_TROUBLE if left <= 0 else min(left, _LONGEST_SLEEP)
+
+    def _until_alert(self) -> float:
+        due = self._dispatcher.next_due()
+        if due is None:
+            return _LONGEST_SLEEP
+        left = (due - self._home.ports.clock()).total_seconds()
+        return min(max(left, 0.0), _LONGEST_SLEEP)
+
+    def _look_at_files(self) -> None:
+        while not self._stopping.is_set():
+            began = time.monotonic()
+            try:
+                self._loader.look()
+                self._health.loaded()
+            except Exception:
+                log.exception("the files can't be loaded", extra={"action": "files_failed"})
+            took = time.monotonic() - began
+            self._stopping.wait(max(_LOOK_AT_FILES, took / _FILES_SHARE if took < 1 else took))
+
+    def _keep_house(self) -> None:
+        """Leases are renewed, what has expired goes, and a store in trouble is tried again."""
+        swept: float | None = None
+        while not self._stopping.wait(LEASE.total_seconds() / 3):
+            with _logged("house_failed"):
+                self.runtime.engine.renew()
+                if swept is None or time.monotonic() - swept >= SWEEP.total_seconds():
+                    swept = time.monotonic()
+                    self._home.store.retention.sweep(self._home.ports.clock())
+
+    def _hear_ends(self) -> None:
+        """A job that ended wakes its run at once; one that nobody heard of is found by polling."""
+        state = self._home.settings.state.resolve()
+        while not self._stopping.is_set():
+            with _logged("ends_failed"):
+                for token in self._ends.wait(_LONGEST_SLEEP):
+                    spec = JobFolder(state, token).spec()
+                    if spec is not None:
+                        self._home.ports.workflows.wake(spec.pipeline, Wait.JOB)
+
+    def _look_whether_overdue(self) -> None:
+        every = self._home.settings.watchdog_every.total_seconds()
+        while not self._stopping.wait(min(10.0, max(0.2, every / 3))):
+            self._overdue.look()
+
+
+@contextmanager
+def _logged(action: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception:
+        log.exception("housework failed", extra={"action": action})
+
+
+@contextmanager
+def controller_of(
+    settings: Settings,
+    sink: Callable[[Home], Sink],
+    on_pass: Callable[[Report], None] = lambda report: None,
+) -> Iterator[tuple[Home, Health, Controller]]:
+    """The home of a project with its controller at work, alone on the state file.
+
+    Raises UnavailableError while another process serves the file.
+    """
+    settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with serving(settings.database), open_home(
+        settings, spares=SPARES, database=NotedDatabase
+    ) as home:
+        assert isinstance(home.database, NotedDatabase)
+        health = Health(home.database, home.operations)
+        controller = Controller(home, health, sink(home), on_pass)
+        controller.start()
+        try:
+            yield home, health, controller
+        finally:
+            with suppress(InterlockError):
+                controller.stop()

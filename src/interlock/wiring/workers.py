@@ -1,0 +1,56 @@
+"""Workers: threads that move executions on, so that a slow network holds up nobody else."""
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from interlock.wiring.engine import Engine
+
+log = logging.getLogger(__name__)
+
+COUNT = 8
+_PAUSE = 1.0
+
+
+class Workers:
+    """Each execution is in one pair of hands at a time. `idle` is called whenever one is put down."""
+
+    def __init__(self, engine: Engine, idle: Callable[[], None], count: int = COUNT) -> None:
+        self._engine = engine
+        self._idle = idle
+        self._pool = ThreadPoolExecutor(count, thread_name_prefix="interlock-worker")
+        self._held: set[str] = set()
+        self._stopping = threading.Event()
+
+    def take(self, names: Sequence[str]) -> bool:
+        fresh = [name for name in names if name not in self._held]
+        for name in fresh:
+            self._held.add(name)
+            self._pool.submit(self._work, name)
+        return bool(fresh)
+
+    def holds(self, name: str) -> bool:
+        return name in self._held
+
+    def stop(self, seconds: float) -> None:
+        """Begin nothing more. What is under way may end; what does not is repeated after the start."""
+        self._stopping.set()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        until = threading.Event()
+        for _ in range(int(seconds * 20)):
+            if not self._held:
+                return
+            until.wait(0.05)
+
+    def _work(self, name: str) -> None:
+        """State after state, for as long as one follows at once."""
+        try:
+            while not self._stopping.is_set() and self._engine.advance(name):
+                pass
+        except Exception:
+            log.exception("an execution can't be moved on", extra={"action": "advance_failed"})
+            self._stopping.wait(_PAUSE)
+        finally:
+            self._held.discard(name)
+            self._idle()
