@@ -1,11 +1,12 @@
 """Homes: local stores of a size, for the benchmarks that need history or many waiting runs."""
 
 import resource
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from interlock.adapters.local.backup import back_up
 from interlock.adapters.local.database import Database
 from interlock.adapters.local.store import Store
 from interlock.domain import canonical
@@ -17,6 +18,7 @@ from interlock.simulation.clock import VirtualClock
 from interlock.simulation.jobs import ScriptedJobs
 from interlock.usecases.adopt_config import adopt_config
 from interlock.usecases.open_run import open_run
+from interlock.wiring.engine import Engine
 from interlock.wiring.jobs import JobsByPipeline
 from interlock.wiring.runtime import Runtime
 
@@ -67,6 +69,13 @@ def home(path: Path | str) -> Iterator[tuple[Store, Ports, Runtime]]:
         yield store, ports, Runtime(store, ports, timedelta(minutes=5))
 
 
+def stored(path: Path, fill: Callable[[Store, Ports], None]) -> None:
+    """Fill a store in memory, where nobody waits for the disk, and write it to a file."""
+    with home(":memory:") as (store, ports, _):
+        fill(store, ports)
+        back_up(store.database, path)
+
+
 def pipelines_file(store: Store, ports: Ports, count: int) -> None:
     """Declare and adopt that many pipelines: seven of ten by the day, three by the hour."""
     for n in range(count):
@@ -82,8 +91,6 @@ def pipelines_file(store: Store, ports: Ports, count: int) -> None:
 
 def sleeping_runs(store: Store, ports: Ports, count: int) -> None:
     """Open that many runs whose rules do not hold, and let each wait."""
-    from interlock.wiring.engine import Engine
-
     engine = Engine(store.workflows, ports)
     configs = store.pipelines.in_force()
     for n in range(count):

@@ -16,6 +16,7 @@ import click
 import msgspec
 from msgspec import NODEFAULT, inspect
 
+import interlock
 from interlock.cli import app
 from interlock.cli.commands import COMMANDS
 from interlock.cli.exits import Exit
@@ -33,6 +34,7 @@ from interlock.lifecycle import definition
 from interlock.simulation.scenario import ScenarioFile
 
 DOCS = Path(__file__).parent
+SOURCE = Path(interlock.__file__).parent
 
 _BLOCK = re.compile(r"(<!-- begin ([a-z-]+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
 _COMMAND = re.compile(r"`interlock ([a-z]+)")
@@ -101,7 +103,7 @@ def _rows(kind: type, prefix: str, skip: str | None = None) -> Iterator[Row]:
 
 def _row(path: str, field: inspect.Field, owner: type) -> Row:
     plain, facts = _stripped(field.type)
-    said = facts.get("description") or _NOTES.get((owner.__name__, field.encode_name), "")
+    said = _NOTES.get((owner.__name__, field.encode_name)) or facts.get("description")
     return Row(path, _type(field.type), _default(field), _bounds(plain, facts), said or _doc(plain))
 
 
@@ -168,8 +170,6 @@ def _bounds(plain: inspect.Type, facts: dict[str, Any]) -> str:
 
 def _doc(plain: inspect.Type) -> str:
     """What a field holds, when only its type says so."""
-    if isinstance(plain, inspect.DictType):
-        return str(_stripped(plain.value_type)[1].get("description", ""))
     cls = getattr(plain, "cls", None)
     return (cls.__doc__ or "").splitlines()[0] if cls is not None else ""
 
@@ -280,6 +280,18 @@ def hints_ahead() -> str:
     )
 
 
+def unpublished() -> str:
+    """The types of the catalogue that nothing in this version publishes."""
+    sources = (p for p in SOURCE.rglob("*.py") if p != SOURCE / "domain" / "event.py")
+    text = "\n".join(path.read_text(encoding="utf-8") for path in sources)
+    named = {kind for kind in EventType if re.search(rf"\bEventType\.{kind.name}\b", text)}
+    told = named | {CATALOGUE[kind].twin for kind in named}
+    silent = [f"`{kind}`" for kind in EventType if kind not in told]
+    if not silent:
+        return "This version publishes every one of them."
+    return f"Nothing in this version publishes {', '.join(silent)}."
+
+
 def problem_kinds() -> str:
     rows = []
     for kind in Kind:
@@ -303,7 +315,7 @@ def exit_codes() -> str:
 
 
 def commands() -> str:
-    context = click.Context(app, info_name="interlock")
+    context = app.make_context("interlock", [*COMMANDS][:1], resilient_parsing=True)
     parts = [f"## `interlock`\n\n{_help(app)}\n\n{_options(app, context)}"]
     for name in COMMANDS:
         command = app.get_command(context, name)
@@ -326,8 +338,8 @@ def _options(command: click.Command, context: click.Context) -> str:
     rows = []
     for parameter in command.get_params(context):
         record = parameter.get_help_record(context)
-        if record is not None:
-            rows.append((f"`{record[0]}`", record[1]))
+        if record is not None and record[1]:  # an argument stands in the usage line
+            rows.append((f"`{record[0]}`", " ".join(record[1].split())))
     return table(("option", "what it does"), rows)
 
 
@@ -345,14 +357,10 @@ def states() -> str:
 def state_picture() -> str:
     lines = ["```mermaid", "stateDiagram-v2", "    [*] --> InitEvalLoop"]
     for name, state in machine().items():
-        for target in dict.fromkeys(target for _, target in _targets(state)):
-            lines.append(f"    {name} --> {target}")
+        targets = dict.fromkeys(target for _, target in _targets(state))
+        lines += [f"    {name} --> {target}" for target in targets]
         special = [c["Next"] for c in state.get("Catch", []) if c["Next"] != "MarkInfraFailure"]
-        lines += [
-            f"    {name} --> {target}: fails"
-            for target in special
-            if target not in {t for _, t in _targets(state)}
-        ]
+        lines += [f"    {name} --> {target}: fails" for target in special if target not in targets]
         if state["Type"] in ("Succeed", "Fail"):
             lines.append(f"    {name} --> [*]")
     return "\n".join([*lines, "```"])
@@ -524,14 +532,31 @@ _EXITS = {
     Exit.UNREACHABLE: "the backend can't be reached; nothing was done",
 }
 
-#: What the structs of scenario files leave to the reader's good sense.
+#: What the types of some fields leave out, by struct and field.
 _NOTES: dict[tuple[str, str], str] = {
+    ("HttpConfig", "headers"): "In their values `${...}` and `secret://` are replaced.",
+    ("AirflowConfig", "headers"): "In their values `${...}` and `secret://` are replaced.",
+    ("DatabricksConfig", "headers"): "In their values `${...}` and `secret://` are replaced.",
+    ("DatabricksConfig", "arguments"): "The parameters of the run.",
     ("ScenarioFile", "name"): "What the story is called.",
-    ("ScenarioFile", "start"): "When the world begins. Pipelines are new then: nothing before it is expected.",
+    (
+        "ScenarioFile",
+        "start",
+    ): "When the world begins. Pipelines are new then: no run before it is missed.",
+    ("ScenarioFile", "until"): "When the world stops.",
     ("ScenarioFile", "watchdog"): "How often the watchdog looks.",
-    ("ScenarioFile", "pipelines"): "Pipeline files: whole documents, or paths relative to this file.",
-    ("ScenarioFile", "calendars"): "Calendar files: whole documents, or paths relative to this file.",
-    ("ScenarioFile", "jobs"): "By pipeline, what happens at each launch, in order; the last entry repeats.",
+    (
+        "ScenarioFile",
+        "pipelines",
+    ): "Pipeline files: whole documents, or paths relative to this file.",
+    (
+        "ScenarioFile",
+        "calendars",
+    ): "Calendar files: whole documents, or paths relative to this file.",
+    (
+        "ScenarioFile",
+        "jobs",
+    ): "By pipeline, what happens at each launch, in order; the last entry repeats.",
     ("ScenarioFile", "timeline"): "What happens in the world.",
     ("ScenarioFile", "expect"): "What must have come of it.",
     ("JobScript", "after"): "How long the job takes.",
@@ -546,7 +571,10 @@ _NOTES: dict[tuple[str, str], str] = {
     ("TimelineEntry", "job"): "The job itself writes a record into the job log.",
     ("TimelineEntry", "pause"): "The pipeline is paused.",
     ("TimelineEntry", "resume"): "The pipeline goes on.",
-    ("TimelineEntry", "config"): "The pipeline file changes to this document. A broken one is refused.",
+    (
+        "TimelineEntry",
+        "config",
+    ): "The pipeline file changes to this document. A broken one is refused.",
     ("TimelineEntry", "outage"): "The controller is down that long. Readings still land.",
     ("TimelineEntry", "crash"): "The controller dies and is back at once.",
     ("TimelineEntry", "fail"): "Calls to the outside fail.",
@@ -560,10 +588,17 @@ _NOTES: dict[tuple[str, str], str] = {
     ("FailEntry", "times"): "How often it fails before it works again.",
     ("Expectation", "event"): "An event of this type was published.",
     ("Expectation", "no"): "No event of this type was published.",
-    ("Expectation", "run"): "There is this run, with the `status`, `attempt` and `slaVerdict` given.",
+    (
+        "Expectation",
+        "run",
+    ): "There is this run, with the `status`, `attempt` and `slaVerdict` given.",
     ("Expectation", "launches"): "Jobs of this pipeline that really started.",
     ("Expectation", "order"): "Events of these types, in this order, others between them.",
     ("Expectation", "alerts"): "Alerts about this pipeline.",
+    ("Expectation", "pipeline"): "Only events of this pipeline.",
+    ("Expectation", "schedule"): "Only of this schedule.",
+    ("Expectation", "date"): "Only of this date.",
+    ("Expectation", "at"): "Only events of this instant, give or take `within`.",
     ("Expectation", "within"): "How far from `at` it may be; default 0s.",
     ("Expectation", "count"): "Exactly this many; without it, at least one.",
     ("Expectation", "detail"): "What the event's detail must hold.",
@@ -583,6 +618,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "event-list": event_list,
     "event-details": event_details,
     "hints-ahead": hints_ahead,
+    "unpublished": unpublished,
     "problem-kinds": problem_kinds,
     "commands": commands,
     "exit-codes": exit_codes,

@@ -161,9 +161,7 @@ class Client:
         cursor, left = None, limit
         while True:
             size = None if left is None else min(left, 1000)
-            page = self.call(
-                "GET", path, {**(query or {}), "limit": size, "cursor": cursor}
-            ).json()
+            page = self.call("GET", path, {**(query or {}), "limit": size, "cursor": cursor}).json()
             items = _items(page)
             yield from items[:left]
             left = None if left is None else left - len(items)

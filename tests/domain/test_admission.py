@@ -338,6 +338,20 @@ def test_a_post_run_reading_without_a_usable_date_is_rejected_once() -> None:
     assert isinstance(both, Reject)
 
 
+def test_a_reading_that_only_a_rule_uses_is_rejected_if_it_can_not_be_used() -> None:
+    pipeline = declared(
+        """
+validation: {rules: [{key: orders, check: exists}, {key: stock, check: exists}]}
+schedules: [{id: a, trigger: {key: orders, check: exists}}, {id: b, cron: "0 6 * * *"}]
+"""
+    )
+    assert why_ignored(pipeline, reading("stock")) == "no trigger or post-run rule uses stock"
+    found = admitted(pipeline, reading("stock", date="soon"))
+    assert [type(each) for each in found] == [Reject, Reject]
+    # by the trigger of one schedule, and by the rules of the other
+    assert [type(each) for each in admitted(pipeline, reading(date="soon"))] == [Reject, Reject]
+
+
 def test_a_trigger_that_a_post_run_rule_watches_opens_runs_too() -> None:
     assert admitted(BOTH, reading()) == [
         OpenRun(DAY, OpenedBy.SENSOR, reading()),

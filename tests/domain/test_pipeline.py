@@ -28,6 +28,8 @@ def test_a_schedule_is_found_by_its_id() -> None:
         "schedules: [{id: early, cron: '0 6 * * *'}, {id: late, cron: '0 18 * * *'}]"
     )
     assert pipeline.schedule("late").cron == "0 18 * * *"
+    assert pipeline.has_schedule("early")
+    assert not pipeline.has_schedule("stream")
     with pytest.raises(KeyError, match="stream"):
         pipeline.schedule("stream")
 

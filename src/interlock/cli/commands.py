@@ -11,6 +11,20 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "schema": ("schema", "Print the JSON Schema of a kind of file."),
     "simulate": ("simulate", "Play scenarios on a virtual clock, with faults if you like."),
     "compile": ("compile", "Write all pipelines as checked JSON."),
+    "sensor": ("sensor", "Write and list readings."),
+    "status": ("status", "All pipelines at a glance, and whether the watchdog is awake."),
+    "why": ("why", "Why a date has or hasn't run, and what would unblock it."),
+    "runs": ("runs", "The history of runs."),
+    "run": ("run", "The timeline of one run."),
+    "events": ("events", "The event log."),
+    "rerun": ("rerun", "Ask for a date to run again."),
+    "backfill": ("backfill", "Run a range of dates, a few at a time."),
+    "pause": ("pause", "Hold a pipeline back."),
+    "resume": ("resume", "Let a paused pipeline go on."),
+    "watchdog": ("watchdog", "One pass of the watchdog now, and what each check found."),
+    "backup": ("backup", "Copy the state file while it is in use."),
+    "prune": ("prune", "Remove what has expired, and old runs if asked to."),
+    "doctor": ("doctor", "Check the installation; every finding with its remedy."),
 }
 
 

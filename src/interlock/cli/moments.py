@@ -9,24 +9,23 @@ from interlock.domain import canonical, duration, timestamp
 from interlock.domain.partition import Label
 
 
-class Moment(click.ParamType):
-    """An instant: RFC 3339, a date (its first moment, UTC), or how long ago or ahead (`2h`)."""
+def moment_past(text: str) -> datetime:
+    """An instant: RFC 3339, a date (its first moment, UTC), or how long ago, such as `2h`."""
+    return _moment(text, ahead=False)
 
-    name = "moment"
 
-    def __init__(self, ahead: bool = False) -> None:
-        self._ahead = ahead
+def moment_ahead(text: str) -> datetime:
+    """As `moment_past`, but a duration counts from now on."""
+    return _moment(text, ahead=True)
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> datetime:
-        if isinstance(value, datetime):
-            return value
-        text = str(value)
-        found = _span(text, self._ahead) or _label(text) or timestamp.instant(text)
-        if found is None:
-            self.fail(f"{text!r} is not a moment such as 2h, 2026-03-03 or 2026-03-03T10:00:00Z")
-        return found
+
+def _moment(text: str, ahead: bool) -> datetime:
+    found = _span(text, ahead) or _label(text) or timestamp.instant(text)
+    if found is None:
+        raise click.BadParameter(
+            f"{text!r} is not a moment such as 2h, 2026-03-03 or 2026-03-03T10:00:00Z"
+        )
+    return found
 
 
 def _span(text: str, ahead: bool) -> datetime | None:

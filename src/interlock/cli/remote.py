@@ -46,7 +46,11 @@ class Remote:
         until: str = "9999",
         limit: int = 100,
     ) -> list[Run]:
-        query = {"pipeline": pipeline_id, "from": since, "to": until}
+        query = {
+            "pipeline": pipeline_id,
+            "from": None if since == "0000" else since,
+            "to": None if until == "9999" else until,
+        }
         return self._list(Run, "/runs", query, limit)
 
     def run(self, pipeline_id: str, date: str, schedule_id: str | None = None) -> Run:

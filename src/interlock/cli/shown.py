@@ -24,7 +24,7 @@ STATES: dict[str, tuple[str, str]] = {
     "RUNNING": ("running", "cyan"),
     "COMPLETED": ("done", "green"),
     "FAILED": ("failed", "red"),
-    "FAILED_FINAL": ("failed for good", "red"),
+    "FAILED_FINAL": ("given up", "red"),
     "absent": ("no run", ""),
 }
 SEVERITIES = {"info": "", "warning": "yellow", "error": "red", "critical": "bold red"}
@@ -65,15 +65,17 @@ def table(
 
     drawn = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for head in heads:
-        drawn.add_column(head, overflow="fold", no_wrap=bool(folds) and head not in folds)
+        gives_way = not folds or head in folds
+        least = _LEAST_FOLDED if gives_way else None
+        drawn.add_column(head, overflow="fold", no_wrap=not gives_way, min_width=least)
     for row in rows:
         cells = [cell if isinstance(cell, Cell) else Cell(cell) for cell in row]
         drawn.add_row(*(Text(printable(cell.text), cell.style) for cell in cells))
     _console().print(drawn)
 
 
-def lines(prefix: str, texts: Iterable[str]) -> None:
-    """Texts behind a prefix, folded under themselves where the terminal ends."""
+def lines(prefix: str, texts: Iterable[str], colour: str | None = None) -> None:
+    """Texts behind a prefix in that colour, folded under themselves where the terminal ends."""
     import textwrap
 
     width = _width() or _UNFOLDED
@@ -81,7 +83,7 @@ def lines(prefix: str, texts: Iterable[str]) -> None:
         folded = textwrap.wrap(
             printable(text), max(20, width - len(prefix)), break_on_hyphens=False
         ) or [""]
-        click.echo(prefix + folded[0])
+        click.echo(click.style(prefix, fg=colour) + folded[0])
         for more in folded[1:]:
             click.echo(" " * len(prefix) + more)
 
@@ -94,6 +96,11 @@ def clock(moment: datetime | None, zone_name: str = "UTC", on: str = "") -> str:
     name = "UTC" if zone_name == "UTC" else local.tzname() or zone_name
     day = "" if local.date().isoformat() == on[:10] else f"{local:%m-%d} "
     return f"{day}{local:%H:%M} {name}"
+
+
+def brief(moment: datetime | None, on: str) -> str:
+    """As `clock`, for columns whose head says that they are UTC."""
+    return clock(moment, on=on).removesuffix(" UTC")
 
 
 def today(zone_name: str = "UTC") -> str:
@@ -151,3 +158,4 @@ def _width() -> int | None:
 
 
 _LONGEST_VALUE = 60
+_LEAST_FOLDED = 8

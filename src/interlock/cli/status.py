@@ -64,7 +64,7 @@ def _show(pipelines: Sequence[PipelineState], heartbeat: Heartbeat) -> None:
         click.echo()
         lines("", reasons)
     click.echo()
-    click.echo(_watchdog(heartbeat))
+    lines("watchdog: ", [_watchdog(heartbeat)], "red" if heartbeat.is_late else None)
 
 
 def _row(pipeline: PipelineState, at: datetime) -> tuple[str | Cell, ...]:
@@ -107,14 +107,13 @@ def _reasons(pipeline: PipelineState) -> Iterator[str]:
 
 def _watchdog(heartbeat: Heartbeat) -> str:
     if heartbeat.last_ok_at is None:
-        text = "the watchdog has never passed: run `interlock serve`"
+        text = "it has never passed: run `interlock serve`"
     elif heartbeat.is_late:
         every = duration.for_people(heartbeat.every)
         text = (
-            f"the watchdog's last good pass was {span(heartbeat.last_ok_at, heartbeat.now)},"
-            f" one is due every {every}: is `interlock serve` running?"
+            f"last good pass {span(heartbeat.last_ok_at, heartbeat.now)}, and one is due every"
+            f" {every}: is `interlock serve` running?"
         )
     else:
-        text = f"watchdog: last good pass {age(heartbeat.last_ok_at, heartbeat.now)} ago"
-    failing = f"; failing: {', '.join(heartbeat.failures)}" if heartbeat.failures else ""
-    return click.style(text + failing, fg="red" if heartbeat.is_late or failing else None)
+        text = f"last good pass {age(heartbeat.last_ok_at, heartbeat.now)} ago"
+    return f"{text}; failing: {', '.join(heartbeat.failures)}" if heartbeat.failures else text

@@ -83,6 +83,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     suspects: Mapping[str, datetime] = {}
     last_ok_at: datetime | None = None
     down: tuple[datetime, datetime] | None = None
+    not_watched: datetime | None = None
     paused: bool = False
 
     def key(self, date: str) -> RunKey:
@@ -152,6 +153,7 @@ class Missed(msgspec.Struct, frozen=True):
     key: RunKey
     due_at: datetime
     cause: str
+    not_watched: datetime | None = None
 
 
 class Close(msgspec.Struct, frozen=True):
@@ -353,7 +355,8 @@ def _missed(seen: Snapshot, now: datetime) -> Iterator[Finding]:
         if fires and age <= window:
             yield FireLate(seen.key(each.date), each.due_at)
         elif now >= missed_at(schedule, each) and not _is_suspect(seen, each.date):
-            yield Missed(seen.key(each.date), each.due_at, _cause(seen, each, window))
+            cause = _cause(seen, each, window)
+            yield Missed(seen.key(each.date), each.due_at, cause, seen.not_watched)
 
 
 def missed_at(schedule: Schedule, expected: Expected) -> datetime:

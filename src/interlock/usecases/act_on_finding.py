@@ -215,6 +215,7 @@ def _tell_missed(finding: Missed, config: Config, now: datetime, ports: Ports) -
             "due": spell(finding.due_at),
             "grace": schedule.grace,
             "cause": finding.cause,
+            "notWatched": None if finding.not_watched is None else spell(finding.not_watched),
         }
     else:
         kind = EventType.IRREGULAR_SCHEDULE_MISSED

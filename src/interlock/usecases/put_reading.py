@@ -15,6 +15,15 @@ LONGEST_KEY = 512
 
 def put_reading(pipeline_id: str, key: str, fields: Mapping[str, Any], ports: Ports) -> Reading:
     """Raises ConfigError with what is wrong, NotFoundError for a pipeline that nobody declared."""
+    reading = admissible_reading(pipeline_id, key, fields, ports)
+    ports.sensors.put(reading)
+    return reading
+
+
+def admissible_reading(
+    pipeline_id: str, key: str, fields: Mapping[str, Any], ports: Ports
+) -> Reading:
+    """The reading as it would be stored; raises as `put_reading` does."""
     config = ports.pipelines.find(pipeline_id)
     if config is None or config.is_retired:
         raise NotFoundError(f"there is no pipeline {pipeline_id}")
@@ -24,7 +33,6 @@ def put_reading(pipeline_id: str, key: str, fields: Mapping[str, Any], ports: Po
         label = reading_label(reading.fields, zone(schedule.timezone), reading.received_at, period)
         if isinstance(label, Rejection):
             raise ConfigError(f"{label.field} is {label.value!r}, needs {label.allowed}")
-    ports.sensors.put(reading)
     return reading
 
 

@@ -67,6 +67,7 @@ class Report(msgspec.Struct):
     findings: list[tuple[str, str, Finding]] = []
     failures: list[Failure] = []
     suspects: dict[str, datetime] = {}
+    beyond: datetime | None = None
 
     def count(self, kind: type) -> int:
         return sum(isinstance(finding, kind) for _, _, finding in self.findings)
@@ -119,7 +120,7 @@ def _look_at_all(
         if config is not None:
             configs.append(config)
     for config in configs:
-        start = since or _since(state, config, report.now)
+        start = since or _since(state, config, report)
         runs = by_pipeline.get(config.pipeline.id, [])
         look = partial(_look_at, config, runs, start, state, report, ports)
         _guarded(report, "look", config.pipeline.id, look)
@@ -136,7 +137,7 @@ def _look_at(
     now = report.now
     for schedule in config.pipeline.schedules:
         ours = tuple(run for run in due if run.key.schedule_id == schedule.id)
-        seen = _snapshot(config, schedule, ours, since, state, now, ports)
+        seen = _snapshot(config, schedule, ours, since, state, report, ports)
         for name, guard in GUARDS.items():
             if name != "stale-triggers" and (config.is_retired or config.pipeline.dry_run):
                 continue
@@ -166,10 +167,10 @@ def _snapshot(
     due: tuple[Run, ...],
     since: datetime,
     state: WatchdogState,
-    now: datetime,
+    report: Report,
     ports: Ports,
 ) -> Snapshot:
-    pipeline = config.pipeline
+    pipeline, now = config.pipeline, report.now
     quiet = config.is_retired or pipeline.dry_run
     wanted = (
         Needs((), {}, ()) if quiet else needs(pipeline, schedule, since, config.active_since, now)
@@ -183,6 +184,9 @@ def _snapshot(
         for hour in stand_ins(schedule, key.date)
     ]
     runs |= ports.runs.find(hours) if hours else {}
+    # an engine that can't be asked blinds this check alone, and declares nobody dead
+    asked = partial(_asked, due, now, ports)
+    engine, succeeded = _guarded(report, "stale-triggers", pipeline.id, asked) or ({}, frozenset())
     return Snapshot(
         pipeline=pipeline,
         schedule=schedule,
@@ -194,12 +198,13 @@ def _snapshot(
         watches={key.date: watch for key, watch in ports.marks.watches(absent).items()}
         if absent and wanted.deadlines
         else {},
-        engine=_engine(due, now, ports),
-        succeeded=frozenset(_succeeded(due, now, ports)),
+        engine=engine,
+        succeeded=succeeded,
         seen_after=_seen_after(config, due, ports),
         suspects=state.suspects,
         last_ok_at=state.last_ok_at,
         down=_down(state),
+        not_watched=since if since == now - FARTHEST else None,
         paused=config.is_paused(now),
     )
 
@@ -208,6 +213,13 @@ def _down(state: WatchdogState) -> tuple[datetime, datetime] | None:
     if state.down_from is None or state.down_until is None:
         return None
     return state.down_from, state.down_until
+
+
+def _asked(
+    due: Iterable[Run], now: datetime, ports: Ports
+) -> tuple[dict[str, EngineState], frozenset[str]]:
+    """What became of the attempts that may be dead: in the engine, and in the job log."""
+    return _engine(due, now, ports), frozenset(_succeeded(due, now, ports))
 
 
 def _engine(due: Iterable[Run], now: datetime, ports: Ports) -> dict[str, EngineState]:
@@ -286,13 +298,19 @@ def _is_told(admission: Admission, config: Config, ports: Ports) -> bool:
     return len(ports.marks.is_claimed(ids)) == len(ids)
 
 
-def _since(state: WatchdogState, config: Config, now: datetime) -> datetime:
-    """From when on a pipeline has not been looked at; not farther back than we can promise."""
+def _since(state: WatchdogState, config: Config, report: Report) -> datetime:
+    """From when on a pipeline has not been looked at; not farther back than we can promise.
+
+    What lies beyond that is noted, unless a pause still holds it.
+    """
     own = state.lagging.get(config.pipeline.id)
     start = own or state.since or config.active_since
     if config.paused_since is not None:
         start = min(start, config.paused_since)
-    return max(start - OVERLAP, now - FARTHEST)
+    farthest = report.now - FARTHEST
+    if start < farthest and not config.is_paused(report.now):
+        report.beyond = min(start, report.beyond or start)
+    return max(start - OVERLAP, farthest)
 
 
 def _conclude(state: WatchdogState, report: Report, every: timedelta, ports: Ports) -> None:
@@ -350,8 +368,10 @@ def _tell(
 ) -> None:
     if failing and since is not None:
         _tell_degraded(report, failing, since, ports)
-    elif state.failing_since is not None or gap:
-        _tell_recovered(state, report, ports)
+        return
+    start = state.failing_since or (state.last_pass_at if gap else report.beyond)
+    if start is not None:
+        _tell_recovered(start, report, ports)
 
 
 def _tell_degraded(report: Report, failing: list[str], since: datetime, ports: Ports) -> None:
@@ -369,8 +389,7 @@ def _tell_degraded(report: Report, failing: list[str], since: datetime, ports: P
     claim_event(event, ports)
 
 
-def _tell_recovered(state: WatchdogState, report: Report, ports: Ports) -> None:
-    start = state.failing_since or state.last_pass_at or report.now
+def _tell_recovered(start: datetime, report: Report, ports: Ports) -> None:
     begin: dict[str, Any] = {"from": spell(start)}
     event = happened(
         EventType.WATCHDOG_RECOVERED,
@@ -382,7 +401,7 @@ def _tell_recovered(state: WatchdogState, report: Report, ports: Ports) -> None:
         firedLate=report.count(FireLate),
         missed=report.count(Missed),
         recovered=len(report.findings),
-        notWatched=spell(report.now - FARTHEST) if start < report.now - FARTHEST else None,
+        notWatched=None if report.beyond is None else spell(report.now - FARTHEST),
         **begin,
     )
     claim_event(event, ports)

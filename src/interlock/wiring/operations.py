@@ -24,7 +24,7 @@ from interlock.ports import Config, Ports, RerunRequest, WatchdogState
 from interlock.usecases.admit_reading import admit_reading
 from interlock.usecases.explain import Why, explain
 from interlock.usecases.pause import Foreseen, foresee_resume, pause, resume
-from interlock.usecases.put_reading import put_reading
+from interlock.usecases.put_reading import admissible_reading, put_reading
 from interlock.usecases.request_rerun import backfill_dates, chosen_schedule, request_rerun
 from interlock.usecases.watch import Report, watch
 from interlock.wiring.findings import Pass, in_words
@@ -113,13 +113,19 @@ class Operations:
     def put_all(
         self, readings: Sequence[tuple[str, str, Mapping[str, Any]]]
     ) -> list[Accepted | Refused]:
-        """Each by itself: one that can't be used does not keep the others out."""
+        """One durable write. One that can't be used does not keep the others out."""
         answers: list[Accepted | Refused] = []
+        stored: list[Reading] = []
         for pipeline_id, key, fields in readings:
             try:
-                answers.append(self.put(pipeline_id, key, fields))
+                reading = admissible_reading(pipeline_id, key, fields, self._ports)
             except (ConfigError, NotFoundError) as error:
                 answers.append(Refused(pipeline_id, key, str(error)))
+                continue
+            stored.append(reading)
+            answers.append(Accepted(pipeline_id, key, reading.received_at, reading.version))
+        if stored:
+            self._store.sensors.put_all(stored)
         return answers
 
     def readings(self, pipeline_id: str) -> list[Reading]:

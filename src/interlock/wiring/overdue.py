@@ -5,6 +5,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 
 from interlock.adapters.local.database import Database
@@ -67,10 +68,8 @@ class Overdue:
         answered = threading.Event()
 
         def ask() -> None:
-            try:
+            with suppress(Exception):  # an error is an answer
                 self._database.write(lambda connection: None)
-            except Exception:  # noqa: BLE001, S110 - an error is an answer
-                pass
             answered.set()
 
         threading.Thread(target=ask, name="interlock-probe", daemon=True).start()

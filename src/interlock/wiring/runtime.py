@@ -58,7 +58,8 @@ class OwnHands:
         self._engine = engine
 
     def take(self, names: Sequence[str]) -> bool:
-        return any([self._engine.advance(name) for name in names])
+        advanced = [self._engine.advance(name) for name in names]
+        return any(advanced)
 
     def holds(self, name: str) -> bool:
         return False

@@ -109,9 +109,7 @@ class Controller:
 
     def _tell(self) -> None:
         clock = self._home.ports.clock
-        self._in_turn(
-            self._untold, lambda: self._dispatcher.step(clock()), self._until_alert
-        )
+        self._in_turn(self._untold, lambda: self._dispatcher.step(clock()), self._until_alert)
 
     def _in_turn(
         self, news: threading.Event, step: Callable[[], bool], pause: Callable[[], float]
@@ -197,9 +195,10 @@ def controller_of(
     Raises UnavailableError while another process serves the file.
     """
     settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with serving(settings.database), open_home(
-        settings, spares=SPARES, database=NotedDatabase
-    ) as home:
+    with (
+        serving(settings.database),
+        open_home(settings, spares=SPARES, database=NotedDatabase) as home,
+    ):
         assert isinstance(home.database, NotedDatabase)
         health = Health(home.database, home.operations)
         controller = Controller(home, health, sink(home), on_pass)

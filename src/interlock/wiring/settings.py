@@ -44,7 +44,7 @@ class Settings:
     instance: str = "interlock"
     execution_timeout: timedelta = EXECUTION_TIMEOUT
     watchdog_every: timedelta = timedelta(minutes=5)
-    retention: Spans = Spans()
+    retention: Spans = field(default_factory=Spans)
     allowed: AllowedHosts = NOWHERE
     ca_file: Path | None = None
     secrets_folder: Path = SECRETS_FOLDER

@@ -78,11 +78,11 @@ def surroundings(
 def ending(jobs: Jobs, launched: Launched, seconds: float = 20) -> Succeeded | Failed:
     """Poll until the job has ended."""
 
-    def ended() -> Succeeded | Failed | None:
+    def ended() -> list[Succeeded | Failed]:
         answer = jobs.poll(launched.metadata)
-        return None if isinstance(answer, Running) else answer
+        return [] if isinstance(answer, Running) else [answer]
 
-    return soon(ended, seconds)
+    return soon(ended, seconds)[0]
 
 
 def soon(look: Callable[[], T | None], seconds: float = 20) -> T:

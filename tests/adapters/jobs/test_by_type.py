@@ -1,6 +1,5 @@
 """Which adapter serves a job, and what becomes of what goes wrong in it."""
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -143,19 +142,24 @@ def test_a_type_that_nobody_serves_is_permanent(tmp_path: Path) -> None:
         assert isinstance(answer, Running) and answer.unseen
 
 
-def test_an_adapter_is_made_once_and_only_when_it_is_needed(tmp_path: Path) -> None:
-    made: list[object] = []
+class Counting(Breaking):
+    """Remembers that it was made."""
 
-    class Counting(Breaking):
-        def __init__(self, given: Surroundings) -> None:
-            made.append(self)
+    made = 0
 
-    sys.modules[__name__].Counting = Counting
+    def __init__(self, given: Surroundings) -> None:
+        Counting.made += 1
+
+
+def test_an_adapter_is_made_once_and_only_when_it_is_needed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Counting, "made", 0)
     jobs = JobsByType(surroundings(tmp_path), {JobType.GLUE: Row(__name__, "Counting")})
-    assert not made
+    assert Counting.made == 0
     for _ in range(3):
         jobs.poll({"type": "glue"})
-    assert len(made) == 1
+    assert Counting.made == 1
 
 
 def test_the_port_is_kept_by_the_table() -> None:

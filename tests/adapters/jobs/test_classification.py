@@ -1,5 +1,6 @@
 """Of what kind a failure is."""
 
+import boto3  # type: ignore[import-untyped]
 import pytest
 
 from interlock.adapters.jobs.classification import (
@@ -64,8 +65,6 @@ def test_no_code_is_of_both_kinds() -> None:
 
 def test_every_error_that_a_launch_can_end_with_is_of_a_kind() -> None:
     """From the service's own model: what is in neither list goes by its status."""
-    import boto3
-
     for service, operation in (
         ("glue", "StartJobRun"),
         ("emr-serverless", "StartJobRun"),

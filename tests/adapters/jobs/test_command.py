@@ -150,11 +150,11 @@ def test_a_command_that_ignores_term_is_killed_with_all_it_started(
     hasty: CommandJobs, tmp_path: Path
 ) -> None:
     script = "trap '' TERM; sleep 60 & echo $! > child; echo $$ > parent; wait; sleep 60"
-    launched = hasty.launch(sh(script, timeout="300ms"), a_context())
+    launched = hasty.launch(sh(script, timeout="1s"), a_context())
+    pids = [number_in(tmp_path / name) for name in ("child", "parent")]
     answer = ending(hasty, launched)
     assert isinstance(answer, Failed) and answer.category is Category.TIMEOUT
-    for name in ("child", "parent"):
-        soon(lambda name=name: not is_alive(int((tmp_path / name).read_text())))
+    soon(lambda: not any(map(is_alive, pids)))
 
 
 def test_a_child_that_ignores_term_does_not_outlive_its_ended_parent(
@@ -165,10 +165,11 @@ def test_a_child_that_ignores_term_does_not_outlive_its_ended_parent(
     )
     launched = hasty.launch(sh(script), a_context())
     soon((tmp_path / "ready").exists)
+    child = number_in(tmp_path / "child")
     assert hasty.cancel(launched.metadata)
     answer = ending(hasty, launched)
     assert isinstance(answer, Failed) and answer.stopped
-    soon(lambda: not is_alive(int((tmp_path / "child").read_text())))
+    soon(lambda: not is_alive(child))
 
 
 def test_a_command_that_was_asked_to_end_has_not_succeeded_whatever_it_says(
@@ -363,6 +364,11 @@ def test_old_folders_of_ended_commands_can_be_removed(jobs: JobsByType, tmp_path
     assert isinstance(jobs.poll(running.metadata), Running)
     assert jobs.cancel(running.metadata)
     ending(jobs, running)
+
+
+def number_in(path: Path) -> int:
+    """What a script writes there, once it has."""
+    return int(soon(lambda: path.read_text().strip() if path.exists() else None))
 
 
 def is_alive(pid: int) -> bool:

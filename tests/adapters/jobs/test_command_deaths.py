@@ -51,7 +51,7 @@ def marks(folder: Path, attempt: int) -> int:
 
 def pid_of(folder: Path, attempt: int = 0) -> int:
     path = folder / "jobs" / a_context(attempt).token / "pid"
-    return int(soon(lambda: path.exists() and path.read_text().split())[0])
+    return int(soon(lambda: path.read_text() if path.exists() else None).split()[0])
 
 
 def is_unattended(folder: Path) -> bool:

@@ -171,7 +171,7 @@ class Ending:
         """After a KILL only the command itself is waited for: others may have nobody to bury them."""
         if child.status is None:
             return False
-        return True
+        return self.wish is None or self.killed or not child.has_company()
 
     def left(self) -> float:
         return self._kill_at - time.monotonic()
@@ -329,7 +329,6 @@ def watch(order: Order, child: Child, woken: int, control: int) -> str | None:
     for descriptor in (woken, control, *child.pipes):
         os.set_blocking(descriptor, False)
         poll.register(descriptor, select.POLLIN)
-    child.look()
     while not ending.is_over(child):
         cancelled = False
         for descriptor, _ in poll.poll(1000 * patience(child, ending, due_at)):

@@ -9,6 +9,7 @@ from interlock.adapters.local.changes import SqliteChanges
 from interlock.adapters.local.cursors import SqliteCursors
 from interlock.adapters.local.database import Database
 from interlock.adapters.local.events import SqliteEvents
+from interlock.adapters.local.figures import SqliteFigures
 from interlock.adapters.local.job_log import SqliteJobLog
 from interlock.adapters.local.marks import SqliteMarks
 from interlock.adapters.local.outbox import SqliteOutbox
@@ -50,6 +51,7 @@ class Store:
     tokens: SqliteTokens = field(init=False)
     audit: SqliteAudit = field(init=False)
     retention: SqliteRetention = field(init=False)
+    figures: SqliteFigures = field(init=False)
     agenda: SqliteAgenda = field(init=False)
 
     def __post_init__(self) -> None:
@@ -73,4 +75,5 @@ class Store:
         self.tokens = SqliteTokens(database)
         self.audit = SqliteAudit(database)
         self.retention = SqliteRetention(database)
+        self.figures = SqliteFigures(database)
         self.agenda = SqliteAgenda(database)

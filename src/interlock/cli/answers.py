@@ -1,0 +1,49 @@
+"""Answers: what became of a rerun request, found in the event log."""
+
+import getpass
+import time
+
+from interlock.cli.backend import Looking
+from interlock.domain.event import Event, EventType
+from interlock.ports import RerunRequest
+
+_ACCEPTED = frozenset({EventType.RERUN_ACCEPTED, EventType.DRY_RUN_WOULD_RERUN})
+_REJECTED = frozenset({EventType.RERUN_REJECTED, EventType.DRY_RUN_RERUN_REJECTED})
+_PAUSE = 0.1
+_NEWEST = 50
+
+
+def actor() -> str:
+    """Who asks, when no token says so."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return ""
+
+
+def awaited(request: RerunRequest, home: Looking, seconds: float) -> Event | None:
+    """The event that answers the request; None when there is none within that time."""
+    until = time.monotonic() + seconds
+    while True:
+        found = _answer(request, home)
+        if found is not None or time.monotonic() > until:
+            return found
+        time.sleep(_PAUSE)
+
+
+def is_accepted(answer: Event) -> bool:
+    return answer.type in _ACCEPTED
+
+
+def _answer(request: RerunRequest, home: Looking) -> Event | None:
+    """A refusal has the request in its id; a grant is the first one after the request."""
+    key = request.key
+    since = request.requested_at
+    for event in reversed(home.events(key.pipeline_id, None, since, _NEWEST)):
+        if event.date != key.date or event.schedule_id != key.schedule_id:
+            continue
+        if event.type in _REJECTED and request.id in event.event_id:
+            return event
+        if event.type in _ACCEPTED and event.timestamp >= since:
+            return event
+    return None

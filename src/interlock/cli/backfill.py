@@ -1,0 +1,139 @@
+"""Backfill: run a range of dates, a few at a time."""
+
+import sys
+import time
+
+import click
+import msgspec
+
+from interlock.cli.answers import actor, awaited, is_accepted
+from interlock.cli.backend import Home, acting
+from interlock.cli.exits import Exit
+from interlock.cli.options import Options
+from interlock.cli.progress import progress
+from interlock.cli.shown import STATES, as_json_option, count, document, printable
+from interlock.domain.run import FINAL, Run, Status
+from interlock.errors import UnavailableError
+
+_PAUSE = 0.5
+_ANSWER_SECONDS = 10.0
+
+
+class Ended(msgspec.Struct, frozen=True):
+    """How a date of the range ended: a state of its run, or why it never began."""
+
+    date: str
+    how: str
+    ok: bool
+
+
+@click.command("backfill")
+@click.argument("pipeline")
+@click.argument("first", metavar="FROM")
+@click.argument("last", metavar="TO")
+@click.option(
+    "--max-active",
+    type=click.IntRange(1, 100),
+    default=2,
+    show_default=True,
+    help="How many dates run at a time.",
+)
+@click.option("--schedule", metavar="ID", help="Which schedule, where there are several.")
+@click.option("--dry-run", is_flag=True, help="Only list the dates.")
+@as_json_option
+@click.pass_obj
+def command(
+    options: Options,
+    pipeline: str,
+    first: str,
+    last: str,
+    max_active: int,
+    schedule: str | None,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Run every date of PIPELINE from FROM to TO that has not completed.
+
+    Waits for each to end before the next one begins. When interrupted, what was begun goes on, and
+    the same command goes on with the rest. Exits 1 when a date was refused or failed.
+    """
+    with acting(options) as home:
+        dates = home.look.backfill(pipeline, first, last, schedule)
+        if dry_run or not dates:
+            _list(pipeline, dates, as_json)
+            return
+        if not home.served:
+            raise UnavailableError(
+                "a backfill goes on as its runs end, so somebody must run them:"
+                " start `interlock serve` first"
+            )
+        ended = _Backfill(home, pipeline, schedule, max_active, quiet=as_json).all(dates)
+    if as_json:
+        document({"pipelineId": pipeline, "dates": ended})
+    else:
+        bad = sum(not each.ok for each in ended)
+        click.echo(f"{pipeline}: {len(ended) - bad} done, {bad} not")
+    sys.exit(Exit.FINE if all(each.ok for each in ended) else Exit.FOUND_PROBLEMS)
+
+
+class _Backfill:
+    """Dates that wait, dates that run, dates that ended."""
+
+    def __init__(
+        self, home: Home, pipeline: str, schedule: str | None, max_active: int, quiet: bool
+    ) -> None:
+        self._home, self._pipeline, self._schedule = home, pipeline, schedule
+        self._max_active, self._quiet = max_active, quiet
+        self._active: dict[str, None] = {}
+        self._ended: list[Ended] = []
+
+    def all(self, dates: list[str]) -> list[Ended]:
+        waiting = list(dates)
+        with progress("backfill", stride=1) as step:
+            while waiting or self._active:
+                while waiting and len(self._active) < self._max_active:
+                    self._begin(waiting.pop(0))
+                self._look()
+                if step is not None:
+                    step(len(self._ended), len(dates))
+                if self._active:
+                    time.sleep(_PAUSE)
+        return self._ended
+
+    def _begin(self, date: str) -> None:
+        request = self._home.act.rerun(
+            self._pipeline, date, schedule_id=self._schedule, reason="backfill", actor=actor()
+        )
+        answer = awaited(request, self._home.look, _ANSWER_SECONDS)
+        if answer is None:
+            self._end(date, "no answer; is the pipeline paused?", ok=False)
+        elif not is_accepted(answer):
+            self._end(date, answer.message, ok=False)
+        else:
+            self._active[date] = None
+
+    def _look(self) -> None:
+        for date in list(self._active):
+            run = self._home.look.run(self._pipeline, date, self._schedule)
+            if _is_over(run):
+                del self._active[date]
+                why = f": {run.failure.message}" if run.failure else ""
+                self._end(date, STATES[run.status][0] + why, ok=run.status is Status.COMPLETED)
+
+    def _end(self, date: str, how: str, ok: bool) -> None:
+        self._ended.append(Ended(date, how, ok))
+        if not self._quiet:
+            click.echo(f"{date}: {printable(how)}")
+
+
+def _is_over(run: Run) -> bool:
+    return run.status in FINAL or (run.status is Status.FAILED and not run.awaits_retry)
+
+
+def _list(pipeline: str, dates: list[str], as_json: bool) -> None:
+    if as_json:
+        document({"pipelineId": pipeline, "dates": dates})
+        return
+    click.echo(f"{pipeline}: {count(len(dates), 'date')} without a completed run")
+    for date in dates:
+        click.echo(f"  {date}")

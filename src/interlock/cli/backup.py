@@ -1,0 +1,38 @@
+"""Backup: a sound copy of the state file, made while it is in use."""
+
+from pathlib import Path
+
+import click
+
+from interlock.adapters.local.backup import back_up
+from interlock.cli.backend import file_for_reading, settings_of
+from interlock.cli.options import Options
+from interlock.cli.progress import progress
+from interlock.cli.shown import as_json_option, document
+from interlock.errors import ConfigError
+
+
+@click.command("backup")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@as_json_option
+@click.pass_obj
+def command(options: Options, file: Path, as_json: bool) -> None:
+    """Copy one moment of the state to FILE; a server may go on. The copy is checked first.
+
+    To restore: stop the server, put the file in the place of the state file, start it again.
+    """
+    settings = settings_of(options)
+    if not file.parent.is_dir():
+        raise ConfigError(f"{file.parent} is no folder")
+    with file_for_reading(settings) as home, progress("backup") as step:
+        if file.exists() and file.samefile(settings.database):
+            raise ConfigError(f"{file} is the state file itself")
+        if step is None:
+            back_up(home.database, file)
+        else:
+            back_up(home.database, file, lambda left, total: step(total - left, total))
+    size = file.stat().st_size
+    if as_json:
+        document({"file": str(file), "bytes": size})
+    else:
+        click.echo(f"{file}: {size / 2**20:.1f} MiB, checked")

@@ -1,0 +1,239 @@
+"""Checkup: the checks of an installation, each with what it found and what mends it."""
+
+import os
+import shutil
+import sqlite3
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+
+from interlock.adapters.local.changes import Parked
+from interlock.adapters.local.lock import is_served
+from interlock.cli.backend import ADDRESS_FILE, file_for_reading, left_address
+from interlock.cli.shown import count, span
+from interlock.domain import duration
+from interlock.errors import InterlockError
+from interlock.files import load_project
+from interlock.wiring.home import Home
+from interlock.wiring.settings import Settings
+
+#: The first version without the rare defect of write-ahead logs with several writers.
+_SOUND_WAL = (3, 51, 3)
+_OLDEST_SQLITE = (3, 38, 0)
+_OLDEST_PYTHON = (3, 11)
+_LITTLE_DISK = 500 * 2**20
+_TOO_LITTLE_DISK = 50 * 2**20
+_HOLIDAYS_AHEAD = timedelta(days=180)
+_NO_YEAR_BEFORE = 2025
+_CLOCK_MARGIN = timedelta(minutes=2)
+_SHOWN = 5
+
+
+class Level(StrEnum):
+    """How bad it is."""
+
+    FINE = "fine"
+    NOTE = "note"
+    WRONG = "wrong"
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """What a check found."""
+
+    check: str
+    level: Level
+    what: str
+    remedy: str = ""
+
+
+class Checkup:
+    """All checks of one installation. A check that breaks is itself a finding."""
+
+    def __init__(self, settings: Settings, now: Callable[[], datetime] | None = None) -> None:
+        self._settings = settings
+        self._now = (now or (lambda: datetime.now(UTC)))()
+        self._home: Home | None = None
+
+    def findings(self) -> list[Finding]:
+        with ExitStack() as stack:
+            opened = list(self._guarded("state file", lambda: self._open(stack)))
+            checks = {
+                "python": self._python,
+                "sqlite": self._sqlite,
+                "state folder": self._folder,
+                "disk": self._disk,
+                "clock": self._clock,
+                "server": self._server,
+                "watchdog": self._watchdog,
+                "changes": self._parked,
+                "files": self._files,
+                "holidays": self._holidays,
+            }
+            found = [each for name, check in checks.items() for each in self._guarded(name, check)]
+        return [*found[:3], *opened, *found[3:]]
+
+    def _guarded(self, name: str, check: Callable[[], Iterable[Finding]]) -> Iterator[Finding]:
+        try:
+            yield from check()
+        except InterlockError as error:
+            yield Finding(name, Level.WRONG, f"{name}: {error}")
+        except Exception as error:  # noqa: BLE001 - a check that breaks must not hide the others
+            what = f"{name}: the check itself failed: {type(error).__name__}: {error}"
+            yield Finding(name, Level.WRONG, what, "run `interlock --debug doctor`")
+
+    def _open(self, stack: ExitStack) -> Iterator[Finding]:
+        path = self._settings.database
+        if not path.exists():
+            what = f"there is no state file {path} yet"
+            yield Finding("state file", Level.NOTE, what, "`interlock serve` makes it")
+            return
+        self._home = stack.enter_context(file_for_reading(self._settings))
+        size = path.stat().st_size / 2**20
+        yield Finding("state file", Level.FINE, f"{path}, {size:.1f} MiB")
+
+    def _python(self) -> Iterator[Finding]:
+        have = ".".join(map(str, sys.version_info[:3]))
+        if sys.version_info[:2] >= _OLDEST_PYTHON:
+            yield Finding("python", Level.FINE, f"Python {have}")
+        else:
+            yield Finding("python", Level.WRONG, f"Python {have}", "install Python 3.11 or newer")
+
+    def _sqlite(self) -> Iterator[Finding]:
+        have = sqlite3.sqlite_version
+        if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
+            yield Finding("sqlite", Level.WRONG, f"SQLite {have}", "3.38 or newer is needed")
+        elif sqlite3.sqlite_version_info < _SOUND_WAL:
+            what = (
+                f"SQLite {have} has a rare defect of write-ahead logs with several writers;"
+                " Interlock has one writer, and is not affected"
+            )
+            yield Finding("sqlite", Level.FINE, what)
+        else:
+            yield Finding("sqlite", Level.FINE, f"SQLite {have}")
+
+    def _folder(self) -> Iterator[Finding]:
+        folder = _first_existing(self._settings.state)
+        if os.access(folder, os.W_OK | os.X_OK):
+            yield Finding("state folder", Level.FINE, f"{self._settings.state} can be written to")
+        else:
+            what = f"{folder} can't be written to"
+            yield Finding(
+                "state folder", Level.WRONG, what, f"give yourself the right: chown {folder}"
+            )
+
+    def _disk(self) -> Iterator[Finding]:
+        free = shutil.disk_usage(_first_existing(self._settings.state)).free
+        what = f"{free / 2**30:.1f} GiB free for the state file"
+        if free >= _LITTLE_DISK:
+            yield Finding("disk", Level.FINE, what)
+        else:
+            level = Level.WRONG if free < _TOO_LITTLE_DISK else Level.NOTE
+            yield Finding("disk", level, what, "free some space, or `interlock prune` old runs")
+
+    def _clock(self) -> Iterator[Finding]:
+        """A clock that went back would make every lease and deadline wrong."""
+        remedy = "set the clock, and keep it set with NTP"
+        if self._now.year < _NO_YEAR_BEFORE:
+            yield Finding("clock", Level.WRONG, f"the clock says {self._now:%Y-%m-%d}", remedy)
+            return
+        newest = [] if self._home is None else self._home.operations.events(limit=1)
+        if newest and newest[0].timestamp > self._now + _CLOCK_MARGIN:
+            ahead = duration.for_people(newest[0].timestamp - self._now)
+            what = f"the newest event lies {ahead} ahead of the clock"
+            yield Finding("clock", Level.WRONG, what, remedy)
+        else:
+            yield Finding("clock", Level.FINE, f"the clock says {self._now:%Y-%m-%d %H:%M} UTC")
+
+    def _server(self) -> Iterator[Finding]:
+        if self._home is None:
+            return
+        if not is_served(self._settings.database):
+            what = "no server holds the state file; nothing acts on what is written"
+            yield Finding("server", Level.NOTE, what, "interlock serve")
+            return
+        client = left_address(self._settings)
+        if client is None:
+            place = self._settings.state / ADDRESS_FILE
+            what = f"the state file is held, and {place} names no server"
+            yield Finding("server", Level.NOTE, what, "a command may be at work; look again")
+            return
+        client.call("GET", "/healthz")
+        yield Finding("server", Level.FINE, f"{client.url} answers")
+
+    def _watchdog(self) -> Iterator[Finding]:
+        if self._home is None:
+            return
+        beat = self._home.operations.heartbeat()
+        last = "never" if beat.last_ok_at is None else span(beat.last_ok_at, self._now)
+        what = f"last good pass of the watchdog: {last}"
+        if beat.is_late:
+            yield Finding("watchdog", Level.WRONG, what, "interlock serve, or `interlock watchdog`")
+        elif beat.failures:
+            what = f"failing checks: {', '.join(beat.failures)}"
+            yield Finding(
+                "watchdog", Level.WRONG, what, "interlock events --type WATCHDOG_DEGRADED"
+            )
+        else:
+            yield Finding("watchdog", Level.FINE, what)
+
+    def _parked(self) -> Iterator[Finding]:
+        if self._home is None:
+            return
+        parked = self._home.store.changes.parked()
+        if not parked:
+            yield Finding("changes", Level.FINE, "every change was handled")
+        for each in parked[:_SHOWN]:
+            yield Finding("changes", Level.WRONG, _said(each), "interlock doctor --retry")
+        if len(parked) > _SHOWN:
+            what = f"{len(parked) - _SHOWN} more changes could not be handled"
+            yield Finding("changes", Level.WRONG, what, "interlock doctor --retry")
+
+    def _files(self) -> Iterator[Finding]:
+        project = load_project(self._settings.project)
+        for problem in project.errors[:_SHOWN]:
+            yield Finding("files", Level.WRONG, str(problem), "interlock validate")
+        if not project.errors:
+            what = count(len(project.pipelines), "sound pipeline file")
+            level = Level.FINE if project.pipelines else Level.NOTE
+            yield Finding("files", level, what, "" if project.pipelines else "interlock init")
+        if self._home is not None:
+            yield from self._not_in_force(self._home, set(project.pipelines))
+
+    def _not_in_force(self, home: Home, declared: set[str]) -> Iterator[Finding]:
+        """A sound file that the controller does not follow."""
+        in_force = {config.pipeline.id for config in home.store.pipelines.in_force()}
+        for name in sorted(declared - in_force):
+            what = f"{name} is declared and not in force"
+            yield Finding(
+                "files", Level.NOTE, what, "a running server reads its file within seconds"
+            )
+
+    def _holidays(self) -> Iterator[Finding]:
+        if self._home is None:
+            return
+        horizon = (self._now + _HOLIDAYS_AHEAD).date().isoformat()
+        for config in self._home.store.pipelines.in_force():
+            until = config.pipeline.holidays_until
+            if until is not None and until < horizon:
+                what = f"{config.pipeline.id}: its holidays are known until {until} only"
+                yield Finding(
+                    "holidays", Level.WRONG, what, "update the package `holidays`; serve again"
+                )
+
+
+def _said(parked: Parked) -> str:
+    change = parked.change
+    return f"{change.kind} {change.pipeline_id} {change.key}: {parked.error} ({parked.tries} tries)"
+
+
+def _first_existing(path: Path) -> Path:
+    """The folder itself, or the one in which it will be made."""
+    path = path.absolute()
+    while not path.exists():
+        path = path.parent
+    return path

@@ -1,0 +1,52 @@
+"""Doctor: is the installation well, and what mends it if not."""
+
+import sys
+
+import click
+
+from interlock.cli.backend import file_for_writing, server_of, settings_of
+from interlock.cli.checkup import Checkup, Finding, Level
+from interlock.cli.exits import Exit
+from interlock.cli.options import Options
+from interlock.cli.shown import as_json_option, count, document, lines, now
+from interlock.errors import UnavailableError
+from interlock.wiring.settings import Settings
+
+
+@click.command("doctor")
+@click.option("--retry", is_flag=True, help="Have changes that could not be handled tried again.")
+@as_json_option
+@click.pass_obj
+def command(options: Options, retry: bool, as_json: bool) -> None:
+    """Check the installation: each finding with its remedy. Exits 1 when something is wrong."""
+    settings = settings_of(options)
+    if retry:
+        _retry(settings)
+    findings = Checkup(settings).findings()
+    if as_json:
+        document(findings)
+    else:
+        for finding in findings:
+            _show(finding)
+    wrong = any(finding.level is Level.WRONG for finding in findings)
+    sys.exit(Exit.FOUND_PROBLEMS if wrong else Exit.FINE)
+
+
+def _retry(settings: Settings) -> None:
+    server = server_of(settings)
+    if server is not None:
+        raise UnavailableError(
+            f"{server.url} is using the state file: stop it, retry, and start it again"
+        )
+    with file_for_writing(settings) as home:
+        changes = count(home.store.changes.retry_parked(now()), "change")
+    click.echo(f"{changes} will be tried again when `interlock serve` runs", err=True)
+
+
+def _show(finding: Finding) -> None:
+    lines(f"{finding.level:5} ", [finding.what], _COLOURS[finding.level])
+    if finding.remedy:
+        lines("      ", [finding.remedy])
+
+
+_COLOURS = {Level.FINE: "green", Level.NOTE: "yellow", Level.WRONG: "red"}

@@ -1,0 +1,123 @@
+"""Events: the event log, and what is added to it."""
+
+import time
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+
+import click
+
+from interlock.cli.backend import Looking, looking
+from interlock.cli.moments import moment_past
+from interlock.cli.options import Options
+from interlock.cli.shown import (
+    SEVERITIES,
+    Cell,
+    as_json_option,
+    brief,
+    document,
+    line,
+    now,
+    printable,
+    table,
+    today,
+)
+from interlock.domain.event import Event
+
+#: How often the log is looked at, and how far an event may be told after its time.
+_EVERY_SECONDS = 1.0
+_OVERLAP = timedelta(minutes=15)
+
+
+@click.command("events")
+@click.option("--follow", is_flag=True, help="Go on with what happens next, until interrupted.")
+@click.option("--type", "kind", metavar="TYPE", help="Only of this type, such as SLA_BREACH.")
+@click.option("--pipeline", metavar="ID", help="Only of this pipeline.")
+@click.option(
+    "--since",
+    type=moment_past,
+    metavar="MOMENT",
+    help="From then on: 2h, 2026-03-03 or an instant.",
+)
+@click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True)
+@as_json_option
+@click.pass_obj
+def command(
+    options: Options,
+    follow: bool,
+    kind: str | None,
+    pipeline: str | None,
+    since: datetime | None,
+    limit: int,
+    as_json: bool,
+) -> None:
+    """The newest events, in the order in which they happened.
+
+    With --follow, and with --json, one JSON document a line.
+    """
+    kind = None if kind is None else kind.upper()
+    with looking(options) as home:
+        found = home.events(pipeline, kind, since, limit)[::-1]
+        _show(found, as_json, follow)
+        if follow:
+            try:
+                for event in followed(home, pipeline, kind, found):
+                    line(event) if as_json else click.echo(_line(event))
+            except KeyboardInterrupt:
+                return
+
+
+def followed(
+    home: Looking, pipeline: str | None, kind: str | None, known: Sequence[Event]
+) -> Iterator[Event]:
+    """Every event from now on, once each."""
+    start = now()
+    seen = {event.event_id: event.timestamp for event in known}
+    if not known:
+        seen = {
+            e.event_id: e.timestamp for e in home.events(pipeline, kind, start - _OVERLAP, 1000)
+        }
+    while True:
+        for event in reversed(home.events(pipeline, kind, now() - _OVERLAP, 1000)):
+            if event.event_id not in seen and event.timestamp >= start - _OVERLAP:
+                seen[event.event_id] = event.timestamp
+                yield event
+        old = now() - 2 * _OVERLAP
+        seen = {name: at for name, at in seen.items() if at >= old}
+        time.sleep(_EVERY_SECONDS)
+
+
+def _show(events: Sequence[Event], as_json: bool, follow: bool) -> None:
+    if as_json and not follow:
+        document(events)
+    elif as_json:
+        for event in events:
+            line(event)
+    elif follow:
+        for event in events:
+            click.echo(_line(event))
+    elif events:
+        on = today()
+        heads = ("TIME UTC", "EVENT", "WHAT")
+        table(heads, [_row(event, on) for event in events], folds=("WHAT",))
+    else:
+        click.echo("no events")
+
+
+def _row(event: Event, on: str) -> tuple[str | Cell, ...]:
+    return (
+        brief(event.timestamp, on),
+        Cell(event.type, SEVERITIES[event.severity]),
+        _what(event),
+    )
+
+
+def _line(event: Event) -> str:
+    """A line of its own: nobody knows how wide the next ones are."""
+    colour = SEVERITIES[event.severity].rpartition(" ")[2]
+    kind = click.style(f"{event.type:24}", fg=colour or None)
+    return f"{event.timestamp:%H:%M:%S} UTC  {kind}  {printable(_what(event))}"
+
+
+def _what(event: Event) -> str:
+    who = " ".join(part for part in (event.pipeline_id, event.date) if part)
+    return f"{who}: {event.message}" if who else event.message

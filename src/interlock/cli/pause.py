@@ -1,0 +1,39 @@
+"""Pause: hold a pipeline back."""
+
+from datetime import datetime
+
+import click
+
+from interlock.cli.backend import acting
+from interlock.cli.moments import moment_ahead
+from interlock.cli.options import Options
+from interlock.cli.shown import as_json_option, clock, document, now, span, today
+from interlock.errors import ConfigError
+from interlock.ports import Config
+
+
+@click.command("pause")
+@click.argument("pipeline")
+@click.option(
+    "--until", type=moment_ahead, metavar="MOMENT", help="When it ends by itself: 2h or an instant."
+)
+@as_json_option
+@click.pass_obj
+def command(options: Options, pipeline: str, until: datetime | None, as_json: bool) -> None:
+    """Hold PIPELINE back: nothing opens. Readings are kept, and SLA deadlines still count."""
+    if until is not None and until <= now():
+        raise ConfigError("--until lies in the past: give a moment ahead, such as 2h")
+    with acting(options) as home:
+        config = home.act.pause(pipeline, until)
+    if as_json:
+        document(config)
+        return
+    click.echo(f"{pipeline}: paused {_end(config)}")
+
+
+def _end(config: Config) -> str:
+    until = config.paused_until
+    if until is None:
+        return f"until `interlock resume {config.pipeline.id}`"
+    zone_name = config.pipeline.schedules[0].timezone
+    return f"until {clock(until, zone_name, today(zone_name))} ({span(until, now())})"

@@ -1,0 +1,66 @@
+"""Rerun: ask for a date to run again, and hear whether that was granted."""
+
+import sys
+
+import click
+
+from interlock.cli.answers import actor, awaited, is_accepted
+from interlock.cli.backend import acting
+from interlock.cli.exits import Exit
+from interlock.cli.options import Options
+from interlock.cli.shown import as_json_option, document, printable
+from interlock.domain.event import Event
+from interlock.ports import RerunRequest
+
+
+@click.command("rerun")
+@click.argument("pipeline")
+@click.argument("date")
+@click.option("--reason", default="manual", show_default=True, help="Why; kept with the attempt.")
+@click.option("--force", is_flag=True, help="Even if nothing has changed since it succeeded.")
+@click.option("--schedule", metavar="ID", help="Which schedule, where there are several.")
+@click.option("--wait", type=float, default=5.0, show_default=True, help="Seconds for the answer.")
+@as_json_option
+@click.pass_obj
+def command(
+    options: Options,
+    pipeline: str,
+    date: str,
+    reason: str,
+    force: bool,
+    schedule: str | None,
+    wait: float,
+    as_json: bool,
+) -> None:
+    """Ask for PIPELINE's DATE to run again. Exits 1 when that is refused."""
+    with acting(options) as home:
+        request = home.act.rerun(
+            pipeline, date, schedule_id=schedule, reason=reason, force=force, actor=actor()
+        )
+        answer = awaited(request, home.look, wait) if home.served else None
+        if as_json:
+            document({"request": request, "answer": answer})
+        else:
+            _show(request, answer, home.served, wait)
+        home.say_if_nobody_acts()
+    refused = answer is not None and not is_accepted(answer)
+    sys.exit(Exit.FOUND_PROBLEMS if refused else Exit.FINE)
+
+
+def _show(request: RerunRequest, answer: Event | None, served: bool, wait: float) -> None:
+    name = f"{request.key.pipeline_id} {request.key.date}"
+    if answer is None:
+        click.echo(f"{name}: rerun requested")
+        if served:
+            click.echo(
+                f"no answer within {wait:g} s (a paused pipeline answers when it is resumed): "
+                f"interlock events --pipeline {request.key.pipeline_id} --since 5m"
+            )
+        return
+    click.echo(f"{name}: {printable(answer.message)}")
+    budget, spent = answer.detail.get("budget"), answer.detail.get("spent")
+    if budget is not None and spent is not None:
+        click.echo(f"  {str(budget).replace('_', ' ')}: {spent} of {answer.detail.get('max')}")
+    hint = answer.detail.get("actionHint")
+    if hint and not is_accepted(answer):
+        click.echo(f"  {printable(str(hint))}")

@@ -1,0 +1,28 @@
+"""Resume: let a paused pipeline go on, after saying what that starts."""
+
+import click
+
+from interlock.cli.backend import acting
+from interlock.cli.options import Options
+from interlock.cli.shown import as_json_option, count, document, lines
+
+
+@click.command("resume")
+@click.argument("pipeline")
+@click.option("--dry-run", is_flag=True, help="Only say what would start.")
+@as_json_option
+@click.pass_obj
+def command(options: Options, pipeline: str, dry_run: bool, as_json: bool) -> None:
+    """Let PIPELINE go on. First says what would start; every date of the pause is then handled."""
+    with acting(options) as home:
+        foreseen = home.look.would_resume(pipeline)
+        if not as_json:
+            click.echo(f"{pipeline}: {count(len(foreseen), 'date')} to start")
+            lines("  ", [f"{each.date} ({each.schedule_id}): {each.why}" for each in foreseen])
+        config = None if dry_run else home.act.resume(pipeline)
+        if as_json:
+            document({"wouldStart": foreseen, "config": config})
+        elif not dry_run:
+            click.echo(f"{pipeline}: resumed")
+        if not dry_run:
+            home.say_if_nobody_acts()

@@ -1,0 +1,75 @@
+"""Run: one run from its first event to its last."""
+
+import click
+
+from interlock.cli.backend import Looking, looking
+from interlock.cli.options import Options
+from interlock.cli.shown import (
+    SEVERITIES,
+    Cell,
+    age,
+    as_json_option,
+    clock,
+    document,
+    lines,
+    now,
+    state,
+    table,
+)
+from interlock.domain.event import Event
+from interlock.domain.run import Run
+
+
+@click.command("run")
+@click.argument("pipeline")
+@click.argument("date")
+@click.option("--schedule", metavar="ID", help="Which schedule, where there are several.")
+@as_json_option
+@click.pass_obj
+def command(
+    options: Options, pipeline: str, date: str, schedule: str | None, as_json: bool
+) -> None:
+    """The timeline of PIPELINE's run of DATE."""
+    with looking(options) as home:
+        run = home.run(pipeline, date, schedule)
+        events = home.history(run.key)
+        zone_name = _zone_of(run, home)
+    if as_json:
+        document({"run": run, "events": events})
+        return
+    _show(run, zone_name)
+    click.echo()
+    heads = ("TIME", "TRY", "EVENT", "MESSAGE")
+    table(heads, [_row(event, run, zone_name) for event in events], folds=("MESSAGE",))
+
+
+def _zone_of(run: Run, home: Looking) -> str:
+    answers = home.why(run.key.pipeline_id, run.key.date)
+    return next((a.timezone for a in answers if a.schedule_id == run.key.schedule_id), "UTC")
+
+
+def _show(run: Run, zone_name: str) -> None:
+    word, colour = state(run.status)
+    name = f"{run.key.pipeline_id} {run.key.date} (schedule {run.key.schedule_id})"
+    click.echo(f"{name}: {click.style(word, fg=colour or None)}, attempt {run.attempt}")
+    opened = clock(run.opened_at, zone_name, run.key.date)
+    said = f"opened {opened} by {run.opened_by} {run.opened_for}".rstrip()
+    if run.launched_at is not None:
+        end = run.completed_at or (now() if run.is_open else run.changed_at)
+        said += f"; {run.job_type} job {run.run_id or ''} ran {age(run.launched_at, end)}"
+    lines("", [said])
+    if run.failure is not None:
+        lines("", [f"failed ({run.failure.reason}): {run.failure.message}"])
+    if run.retry_at is not None:
+        click.echo(f"tried again {clock(run.retry_at, zone_name, run.key.date)}")
+    if run.sla_verdict is not None:
+        click.echo(f"SLA {run.sla_verdict.lower()}")
+
+
+def _row(event: Event, run: Run, zone_name: str) -> tuple[str | Cell, ...]:
+    return (
+        clock(event.timestamp, zone_name, run.key.date),
+        "-" if event.attempt is None else str(event.attempt),
+        Cell(event.type, SEVERITIES[event.severity]),
+        event.message,
+    )

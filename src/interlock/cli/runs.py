@@ -1,0 +1,54 @@
+"""Runs: the history of runs."""
+
+from datetime import datetime
+
+import click
+
+from interlock.cli.backend import looking
+from interlock.cli.options import Options
+from interlock.cli.shown import Cell, age, as_json_option, brief, document, now, state, table, today
+from interlock.domain.run import Run
+
+
+@click.command("runs")
+@click.argument("pipeline", required=False)
+@click.option("--since", default="0000", metavar="DATE", help="From this date on.")
+@click.option(
+    "--until", default="9999", metavar="DATE", help="Up to this date, its hours included."
+)
+@click.option("--limit", type=click.IntRange(1, 1000), default=30, show_default=True)
+@as_json_option
+@click.pass_obj
+def command(
+    options: Options, pipeline: str | None, since: str, until: str, limit: int, as_json: bool
+) -> None:
+    """The runs of PIPELINE, or of all, the newest dates first."""
+    with looking(options) as home:
+        runs = home.runs(pipeline, since, until, limit)
+    if as_json:
+        document(runs)
+        return
+    if not runs:
+        click.echo("no runs")
+        return
+    at, on = now(), today()
+    heads = ("PIPELINE", "DATE", "STATE", "TRY", "OPENED UTC", "TOOK", "SLA")
+    table(heads, [_row(run, at, on) for run in runs], folds=("PIPELINE",))
+
+
+def _row(run: Run, at: datetime, on: str) -> tuple[str | Cell, ...]:
+    end = at if run.is_open else run.completed_at or run.changed_at
+    return (
+        run.key.pipeline_id,
+        f"{run.key.date} (dry)" if run.key.dry else run.key.date,
+        state(run.status),
+        str(run.attempt),
+        brief(run.opened_at, on),
+        age(run.opened_at, end),
+        _verdict(run),
+    )
+
+
+def _verdict(run: Run) -> Cell:
+    verdict = "-" if run.sla_verdict is None else run.sla_verdict.lower()
+    return Cell(verdict, {"met": "green", "breached": "red"}.get(verdict, ""))

@@ -1,0 +1,56 @@
+"""Watchdog: one pass now, and what each check found."""
+
+import sys
+from datetime import datetime
+
+import click
+
+from interlock.cli.backend import acting
+from interlock.cli.exits import Exit
+from interlock.cli.moments import moment_past
+from interlock.cli.options import Options
+from interlock.cli.shown import as_json_option, clock, count, document, lines, today
+from interlock.domain.guards import GUARDS
+from interlock.wiring.findings import Pass
+
+
+@click.command("watchdog")
+@click.option(
+    "--since",
+    type=moment_past,
+    metavar="MOMENT",
+    help="Look from then on: 2026-03-03, 12h or an instant.",
+)
+@as_json_option
+@click.pass_obj
+def command(options: Options, since: datetime | None, as_json: bool) -> None:
+    """One pass of the watchdog now. Exits 1 when a check failed itself."""
+    with acting(options) as home:
+        found = home.act.watch_pass(since)
+        if found is None:
+            click.echo("another pass is under way: try again in a moment", err=True)
+            sys.exit(Exit.FOUND_PROBLEMS)
+        if as_json:
+            document(found)
+        else:
+            _show(found)
+        if found.found:
+            home.say_if_nobody_acts()
+    sys.exit(Exit.FOUND_PROBLEMS if found.failures else Exit.FINE)
+
+
+def _show(found: Pass) -> None:
+    click.echo(f"pass at {clock(found.now, on=today())}: {count(len(found.found), 'finding')}")
+    for check in GUARDS:
+        here = [each for each in found.found if each.check == check]
+        failed = [each for each in found.failures if each.check == check]
+        if not here and not failed:
+            click.echo(f"  {check}: nothing")
+            continue
+        click.echo(f"  {check}:")
+        lines("    ", [f"{each.pipeline_id} {each.what}" for each in here])
+        lines("    ", [f"FAILED for {each.pipeline}: {each.error}" for each in failed])
+    others = [each for each in found.failures if each.check not in GUARDS]
+    lines("  ", [f"{each.check} FAILED for {each.pipeline}: {each.error}" for each in others])
+    if found.suspects:
+        lines("  suspected, looked at again: ", [", ".join(found.suspects)])

@@ -1,0 +1,142 @@
+"""Why: why a date has or hasn't run, and what would unblock it."""
+
+from collections.abc import Iterator
+
+import click
+
+from interlock.cli.backend import looking
+from interlock.cli.options import Options
+from interlock.cli.shown import (
+    Cell,
+    age,
+    as_json_option,
+    clock,
+    document,
+    lines,
+    now,
+    span,
+    state,
+    table,
+    value,
+)
+from interlock.domain.run import Status
+from interlock.usecases.explain import RuleState, Why
+
+#: How each check is written between what is and what should be.
+_SIGNS = {
+    "equals": "=",
+    "not_equals": "!=",
+    "gt": ">",
+    "gte": ">=",
+    "lt": "<",
+    "lte": "<=",
+    "age_lt": "younger than",
+    "age_gt": "older than",
+    "exists": "exists",
+}
+_LABEL = "{:10} "
+
+
+@click.command("why")
+@click.argument("pipeline")
+@click.argument("date", required=False)
+@as_json_option
+@click.pass_obj
+def command(options: Options, pipeline: str, date: str | None, as_json: bool) -> None:
+    """Why PIPELINE has or hasn't run; without DATE, for the date that it is on.
+
+    A date that was decided is explained from what was recorded then.
+    """
+    with looking(options) as home:
+        answers = home.why(pipeline, date)
+    if as_json:
+        document(answers)
+        return
+    for number, why in enumerate(answers):
+        if number:
+            click.echo()
+        _show(why)
+
+
+def _show(why: Why) -> None:
+    word, colour = state(why.status)
+    click.echo(f"{why.pipeline_id} {why.date} (schedule {why.schedule_id})")
+    click.echo(f"{click.style(word, fg=colour or None)}: {why.headline}")
+    click.echo()
+    if why.rules:
+        heads = ("RULE", "NEEDS", "ACTUAL", "", "AGE", "SINCE")
+        table(heads, [_rule(rule, why) for rule in why.rules], folds=("RULE", "NEEDS", "ACTUAL"))
+        how = "as recorded" if why.recorded else "as it stands now"
+        click.echo(f"judged at {_clock(why, 'judged_at')}, {how}")
+        click.echo()
+    for label, text in _facts(why):
+        lines(_LABEL.format(label), [text])
+
+
+def _rule(rule: RuleState, why: Why) -> tuple[str | Cell, ...]:
+    name = f"{rule.key}.{rule.field}" if rule.field else rule.key
+    return (
+        name,
+        _need(rule),
+        "no reading" if rule.kind == "sensor_missing" else value(rule.actual),
+        Cell("holds", "green") if rule.kind is None else Cell("fails", "red"),
+        age(rule.received_at, why.judged_at),
+        clock(rule.since, why.timezone, why.date),
+    )
+
+
+def _need(rule: RuleState) -> str:
+    sign = _SIGNS.get(rule.check, rule.check)
+    return sign if rule.check == "exists" else f"{sign} {value(rule.expected)}"
+
+
+def _facts(why: Why) -> Iterator[tuple[str, str]]:
+    at = now()
+    if why.trigger is not None:
+        yield "trigger", f"{why.trigger.key} {why.trigger.check}: {why.trigger.text}"
+    excluded = why.excluded_by
+    yield "calendar", f"excluded by {excluded}" if excluded else "a run day"
+    if why.paused:
+        yield "paused", "nothing opens until it is resumed"
+    if why.window_end is not None and why.status == Status.PENDING:
+        yield (
+            "window",
+            f"rules may hold until {_clock(why, 'window_end')} ({span(why.window_end, at)})",
+        )
+    if why.closes_at is not None:
+        yield "closes", f"{_clock(why, 'closes_at')}: after it no reading opens the date"
+    if why.next_expected is not None:
+        yield "next", f"expected {_clock(why, 'next_expected')} ({span(why.next_expected, at)})"
+    for kind, moment in sorted(why.deadlines.items(), key=lambda item: item[1]):
+        when = clock(moment, why.timezone, why.date)
+        yield "deadline", f"{_KINDS.get(kind, kind)} {when} ({span(moment, at)})"
+    if why.sla_verdict is not None:
+        yield "SLA", why.sla_verdict.lower()
+    if why.budgets:
+        spent = ", ".join(f"{name.replace('_', ' ')} {text}" for name, text in why.budgets.items())
+        yield "budgets", spent
+    for key, version in why.evidence.items():
+        yield "evidence", f"{key} version {version}"
+    yield from (("blocked by", reason) for reason in why.blocked_by)
+    yield from (("to unblock", remedy) for remedy in _remedies(why))
+
+
+def _remedies(why: Why) -> list[str]:
+    """A date that waits for its rules wants readings; anything else is said by its answer."""
+    if why.status != Status.PENDING or why.paused:
+        return list(why.unblock)
+    return [
+        f"a reading of {rule.key}" + (f" with {rule.field} {_need(rule)}" if rule.field else "")
+        for rule in why.rules
+        if rule.kind is not None
+    ]
+
+
+def _clock(why: Why, name: str) -> str:
+    return clock(getattr(why, name), why.timezone, why.date)
+
+
+_KINDS = {
+    "rel-warning": "warning (from the first reading)",
+    "rel-breach": "breach (from the first reading)",
+}

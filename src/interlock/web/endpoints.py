@@ -1,0 +1,584 @@
+"""Endpoints: the table of the API. What a request may hold is checked by the types that stand here,
+and the OpenAPI document is made of the same ones.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from interlock.adapters.local.audit import Token
+from interlock.domain.event import Event
+from interlock.domain.run import Run, RunKey
+from interlock.domain.sensor import Reading
+from interlock.errors import ConfigError, NotFoundError
+from interlock.ports import Config, RerunRequest
+from interlock.usecases.explain import Why
+from interlock.usecases.pause import Foreseen
+from interlock.usecases.put_reading import admissible_reading
+from interlock.web.access import GRANTABLE, Caller, Scope, digest_of, new_secret
+from interlock.web.bodies import BATCH, SMALL
+from interlock.web.desk import Desk
+from interlock.web.problems import Refusal
+from interlock.wiring.findings import Pass
+from interlock.wiring.operations import Accepted, Heartbeat, PipelineState, Refused
+from interlock.wiring.views import Attainment, Page, Row, label_of
+
+API = "/api/v1"
+MOST_READINGS = 1000
+
+Limit = Annotated[int, Meta(ge=1, le=1000, description="How many at most.")]
+Cursor = Annotated[str, Meta(max_length=2000, description="`next` of the page before.")]
+Text = Annotated[str, Meta(max_length=1000)]
+Instant = Annotated[datetime, Meta(tz=True)]
+Bound = Annotated[
+    str, Meta(pattern="^[0-9T:-]{4,16}$", description="A date label, or the beginning of one.")
+]
+Date = Annotated[str, Meta(max_length=20, description="A date, as 2026-03-03 or 2026-03-03T10.")]
+
+
+class _Query(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What may stand behind the question mark."""
+
+
+class NoQuery(_Query, frozen=True):
+    """Nothing."""
+
+
+class Paging(_Query, frozen=True, kw_only=True):
+    limit: Limit = 100
+    cursor: Cursor | None = None
+
+
+class Waiting(_Query, frozen=True, kw_only=True):
+    wait: Annotated[str, Meta(pattern="^decision$")] | None = None
+
+
+class OnDate(_Query, frozen=True, kw_only=True):
+    date: Date | None = None
+
+
+class RunsQuery(Paging, frozen=True, kw_only=True):
+    pipeline: Text | None = None
+    since: Bound | None = msgspec.field(default=None, name="from")
+    until: Bound | None = msgspec.field(default=None, name="to")
+
+
+class EventsQuery(Paging, frozen=True, kw_only=True):
+    pipeline: Text | None = None
+    type: Text | None = None
+    since: Instant | None = None
+
+
+class RangeQuery(Paging, frozen=True, kw_only=True):
+    since: Instant = msgspec.field(name="from")
+    until: Instant = msgspec.field(name="to")
+
+
+class StreamQuery(_Query, frozen=True, kw_only=True):
+    pipeline: Text | None = None
+    type: Text | None = None
+
+
+class BackfillQuery(_Query, frozen=True, kw_only=True):
+    since: Date = msgspec.field(name="from")
+    until: Date = msgspec.field(name="to")
+    schedule: Text | None = None
+
+
+class WatchQuery(_Query, frozen=True, kw_only=True):
+    since: Instant | None = None
+
+
+class NewReading(
+    msgspec.Struct, frozen=True, rename="camel", kw_only=True, forbid_unknown_fields=True
+):
+    """A reading in a batch."""
+
+    pipeline_id: Text
+    key: Text
+    fields: dict[str, Any]
+
+
+class NewRerun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A request to run a date again."""
+
+    date: Date
+    schedule: Text | None = None
+    reason: Text = "manual"
+    force: bool = False
+
+
+class NewPause(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    until: Instant | None = None
+    reason: Text = ""
+
+
+class NewResume(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    reason: Text = ""
+
+
+class NewToken(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    name: Annotated[str, Meta(pattern="^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+    scopes: Annotated[tuple[str, ...], Meta(min_length=1, max_length=3)]
+    pipelines: Annotated[tuple[Text, ...], Meta(max_length=1000)] = ()
+
+
+class TokenShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True, omit_defaults=True):
+    """A token; its secret is told once, when it is made."""
+
+    name: str
+    scopes: tuple[str, ...]
+    created_at: datetime
+    pipelines: tuple[str, ...] = ()
+    secret: str = ""
+
+
+class RunHistory(msgspec.Struct, frozen=True):
+    """A run and everything that happened to it."""
+
+    run: Run
+    events: list[Event]
+
+
+class Given(msgspec.Struct, frozen=True):
+    """A request that has passed the gate and its types."""
+
+    caller: Caller
+    path: dict[str, str]
+    query: Any
+    body: Any
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A row: what may be asked, by whom, and what answers. `act` may take its time; `at_once` not."""
+
+    method: str
+    path: str
+    name: str
+    summary: str
+    scope: Scope
+    answer: Any
+    act: Callable[[Desk, Given], Any] | None = None
+    at_once: Callable[[Desk, Given], Awaitable[Any]] | None = None
+    query: type[msgspec.Struct] = NoQuery
+    body: Any = None
+    #: Whether the body may be left out.
+    bare: bool = False
+    largest: int = SMALL
+    status: int = 200
+
+
+# --- readings
+
+
+async def put_sensor(desk: Desk, given: Given) -> Accepted:
+    pipeline_id, key = given.path["pipeline"], given.path["key"]
+    reading = admissible_reading(pipeline_id, key, given.body, desk.home.ports)
+    await desk.intake.put(reading)
+    desk.metrics.readings.labels("accepted").inc()
+    return Accepted(pipeline_id, key, reading.received_at, reading.version)
+
+
+def put_and_decide(desk: Desk, given: Given) -> Accepted:
+    operations = desk.home.operations
+    accepted = operations.put(given.path["pipeline"], given.path["key"], given.body, decide=True)
+    desk.metrics.readings.labels("accepted").inc()
+    return accepted
+
+
+def put_sensors(desk: Desk, given: Given) -> Page[Accepted | Refused]:
+    readings: Sequence[NewReading] = given.body
+    denied = {
+        each.pipeline_id
+        for each in readings
+        if not given.caller.may(Scope.OBSERVE, each.pipeline_id)
+    }
+    if denied:
+        raise Refusal(403, f"the token may not report for {', '.join(sorted(denied)[:5])}")
+    answers = desk.home.operations.put_all(
+        [(each.pipeline_id, each.key, each.fields) for each in readings]
+    )
+    refused = sum(isinstance(each, Refused) for each in answers)
+    desk.metrics.readings.labels("refused").inc(refused)
+    desk.metrics.readings.labels("accepted").inc(len(answers) - refused)
+    return Page(answers)
+
+
+def sensors(desk: Desk, given: Given) -> Page[Reading]:
+    return Page(desk.home.operations.readings(given.path["pipeline"]))
+
+
+# --- looking
+
+
+def pipelines(desk: Desk, given: Given) -> Page[PipelineState]:
+    return desk.views.pipelines(given.query.cursor, given.query.limit)
+
+
+def pipeline(desk: Desk, given: Given) -> PipelineState:
+    return desk.home.operations.pipeline(given.path["pipeline"])
+
+
+def config(desk: Desk, given: Given) -> Config:
+    return desk.home.operations.config(given.path["pipeline"])
+
+
+def why(desk: Desk, given: Given) -> Page[Why]:
+    return Page(desk.home.operations.why(given.path["pipeline"], given.query.date))
+
+
+def runs(desk: Desk, given: Given) -> Page[Run]:
+    query: RunsQuery = given.query
+    return desk.views.runs(query.pipeline, query.since, query.until, query.cursor, query.limit)
+
+
+def run(desk: Desk, given: Given) -> RunHistory:
+    path, operations = given.path, desk.home.operations
+    found = operations.run(path["pipeline"], path["date"], path["schedule"])
+    return RunHistory(found, operations.history(found.key))
+
+
+def events(desk: Desk, given: Given) -> Page[Event]:
+    query: EventsQuery = given.query
+    return desk.views.events(query.pipeline, query.type, query.since, query.cursor, query.limit)
+
+
+def timeline(desk: Desk, given: Given) -> Page[Row]:
+    query: RangeQuery = given.query
+    return desk.views.timeline(query.since, query.until, query.cursor, query.limit)
+
+
+def sla(desk: Desk, given: Given) -> Page[Attainment]:
+    query: RangeQuery = given.query
+    return desk.views.sla(query.since, query.until, query.cursor, query.limit)
+
+
+def watchdog(desk: Desk, given: Given) -> Heartbeat:
+    return desk.home.operations.heartbeat()
+
+
+def backfill(desk: Desk, given: Given) -> Page[str]:
+    query: BackfillQuery = given.query
+    return Page(
+        desk.home.operations.backfill(
+            given.path["pipeline"], query.since, query.until, query.schedule
+        )
+    )
+
+
+def would_resume(desk: Desk, given: Given) -> Page[Foreseen]:
+    return Page(desk.home.operations.would_resume(given.path["pipeline"]))
+
+
+# --- acting
+
+
+def rerun(desk: Desk, given: Given) -> RerunRequest:
+    pipeline_id, asked = given.path["pipeline"], given.body
+    operations = desk.home.operations
+    operations.config(pipeline_id)
+    target = str(RunKey(pipeline_id, asked.schedule or "-", str(label_of(asked.date))))
+    desk.note(given.caller, "rerun", target, asked.reason)
+    return operations.rerun(
+        pipeline_id,
+        asked.date,
+        schedule_id=asked.schedule,
+        reason=asked.reason,
+        force=asked.force,
+        actor=given.caller.name,
+    )
+
+
+def pause(desk: Desk, given: Given) -> Config:
+    pipeline_id, asked = given.path["pipeline"], given.body or NewPause()
+    desk.home.operations.config(pipeline_id)
+    desk.note(given.caller, "pause", pipeline_id, asked.reason)
+    return desk.home.operations.pause(pipeline_id, asked.until)
+
+
+def resume(desk: Desk, given: Given) -> Config:
+    pipeline_id, asked = given.path["pipeline"], given.body or NewResume()
+    desk.home.operations.config(pipeline_id)
+    desk.note(given.caller, "resume", pipeline_id, asked.reason)
+    return desk.home.operations.resume(pipeline_id)
+
+
+def watch_now(desk: Desk, given: Given) -> Pass | None:
+    desk.note(given.caller, "watchdog", "-", "")
+    return desk.home.operations.watch_pass(given.query.since)
+
+
+# --- tokens
+
+
+def tokens(desk: Desk, given: Given) -> Page[TokenShown]:
+    return Page([_shown(token) for token in desk.home.store.tokens.all()])
+
+
+def create_token(desk: Desk, given: Given) -> TokenShown:
+    asked, secret = given.body, new_secret()
+    token = token_for(asked.name, asked.scopes, asked.pipelines, secret, desk.home.ports.clock())
+    desk.note(given.caller, "token create", asked.name, " ".join(asked.scopes))
+    if not desk.home.store.tokens.create(token):
+        raise Refusal(409, f"there is a token {asked.name} already")
+    desk.access.refresh()
+    return msgspec.structs.replace(_shown(token), secret=secret)
+
+
+def revoke_token(desk: Desk, given: Given) -> None:
+    name = given.path["name"]
+    desk.note(given.caller, "token revoke", name, "")
+    if not desk.home.store.tokens.revoke(name):
+        raise NotFoundError(f"there is no token {name}")
+    desk.access.refresh()
+
+
+def token_for(
+    name: str, scopes: Sequence[str], pipelines: Sequence[str], secret: str, now: datetime
+) -> Token:
+    """Raises ConfigError for scopes that can't be given."""
+    known = {scope.value for scope in GRANTABLE}
+    if not scopes or not set(scopes) <= known:
+        raise ConfigError(f"scopes are {', '.join(GRANTABLE)}")
+    if pipelines and set(scopes) != {Scope.OBSERVE}:
+        raise ConfigError("only a token that does nothing but observe can be limited to pipelines")
+    return Token(
+        name=name,
+        hash=digest_of(secret),
+        scopes=tuple(sorted(set(scopes))),
+        created_at=now,
+        pipelines=tuple(sorted(set(pipelines))),
+    )
+
+
+def _shown(token: Token) -> TokenShown:
+    return TokenShown(
+        name=token.name,
+        scopes=token.scopes,
+        created_at=token.created_at,
+        pipelines=token.pipelines,
+    )
+
+
+ENDPOINTS: tuple[Endpoint, ...] = (
+    Endpoint(
+        "PUT",
+        "/pipelines/{pipeline}/sensors/{key:path}",
+        "putSensor",
+        "Put a reading: the body is its fields. Durable when answered.",
+        Scope.OBSERVE,
+        Accepted,
+        act=put_and_decide,
+        at_once=put_sensor,
+        query=Waiting,
+        body=dict[str, Any],
+    ),
+    Endpoint(
+        "POST",
+        "/sensors",
+        "putSensors",
+        "Put up to 1,000 readings in one durable write; each has its own answer.",
+        Scope.OBSERVE,
+        Page[Accepted | Refused],
+        act=put_sensors,
+        body=Annotated[list[NewReading], Meta(min_length=1, max_length=MOST_READINGS)],
+        largest=BATCH,
+    ),
+    Endpoint(
+        "GET",
+        "/pipelines/{pipeline}/sensors",
+        "listSensors",
+        "The readings of a pipeline.",
+        Scope.READ,
+        Page[Reading],
+        act=sensors,
+        query=Paging,
+    ),
+    Endpoint(
+        "GET",
+        "/pipelines",
+        "listPipelines",
+        "Every pipeline at a glance.",
+        Scope.READ,
+        Page[PipelineState],
+        act=pipelines,
+        query=Paging,
+    ),
+    Endpoint(
+        "GET",
+        "/pipelines/{pipeline}",
+        "getPipeline",
+        "One pipeline at a glance.",
+        Scope.READ,
+        PipelineState,
+        act=pipeline,
+    ),
+    Endpoint(
+        "GET",
+        "/pipelines/{pipeline}/config",
+        "getConfig",
+        "The config in force.",
+        Scope.READ,
+        Config,
+        act=config,
+    ),
+    Endpoint(
+        "GET",
+        "/pipelines/{pipeline}/why",
+        "why",
+        "Why a date has or hasn't run, for each schedule.",
+        Scope.READ,
+        Page[Why],
+        act=why,
+        query=OnDate,
+    ),
+    Endpoint(
+        "GET",
+        "/runs",
+        "listRuns",
+        "Runs, the newest dates first.",
+        Scope.READ,
+        Page[Run],
+        act=runs,
+        query=RunsQuery,
+    ),
+    Endpoint(
+        "GET",
+        "/runs/{pipeline}/{schedule}/{date}",
+        "getRun",
+        "One run and its history.",
+        Scope.READ,
+        RunHistory,
+        act=run,
+    ),
+    Endpoint(
+        "GET",
+        "/events",
+        "listEvents",
+        "The event log, newest first.",
+        Scope.READ,
+        Page[Event],
+        act=events,
+        query=EventsQuery,
+    ),
+    Endpoint(
+        "GET",
+        "/timeline",
+        "timeline",
+        "By pipeline: the dates with a run, or on which one is expected.",
+        Scope.READ,
+        Page[Row],
+        act=timeline,
+        query=RangeQuery,
+    ),
+    Endpoint(
+        "GET",
+        "/sla",
+        "sla",
+        "By pipeline: how well its deadlines are kept.",
+        Scope.READ,
+        Page[Attainment],
+        act=sla,
+        query=RangeQuery,
+    ),
+    Endpoint(
+        "GET",
+        "/watchdog",
+        "getWatchdog",
+        "How the watchdog is doing.",
+        Scope.READ,
+        Heartbeat,
+        act=watchdog,
+    ),
+    Endpoint(
+        "POST",
+        "/watchdog",
+        "watchNow",
+        "One pass of the watchdog now; nothing when another is under way.",
+        Scope.OPERATE,
+        Pass | None,
+        act=watch_now,
+        query=WatchQuery,
+    ),
+    Endpoint(
+        "POST",
+        "/pipelines/{pipeline}/reruns",
+        "rerun",
+        "Ask for a date to run again. Whether that is granted is told as an event.",
+        Scope.OPERATE,
+        RerunRequest,
+        act=rerun,
+        body=NewRerun,
+        status=202,
+    ),
+    Endpoint(
+        "GET",
+        "/pipelines/{pipeline}/backfill",
+        "backfill",
+        "The dates of a range that have no completed run.",
+        Scope.READ,
+        Page[str],
+        act=backfill,
+        query=BackfillQuery,
+    ),
+    Endpoint(
+        "POST",
+        "/pipelines/{pipeline}/pause",
+        "pause",
+        "Hold a pipeline back: nothing opens, readings are kept.",
+        Scope.OPERATE,
+        Config,
+        act=pause,
+        body=NewPause,
+        bare=True,
+    ),
+    Endpoint(
+        "GET",
+        "/pipelines/{pipeline}/resume",
+        "wouldResume",
+        "What a resume would start now.",
+        Scope.READ,
+        Page[Foreseen],
+        act=would_resume,
+    ),
+    Endpoint(
+        "POST",
+        "/pipelines/{pipeline}/resume",
+        "resume",
+        "Let a pipeline go on; every date of the pause is handled.",
+        Scope.OPERATE,
+        Config,
+        act=resume,
+        body=NewResume,
+        bare=True,
+    ),
+    Endpoint(
+        "GET", "/tokens", "listTokens", "The tokens.", Scope.OWN, Page[TokenShown], act=tokens
+    ),
+    Endpoint(
+        "POST",
+        "/tokens",
+        "createToken",
+        "Make a token. Its secret is told this once.",
+        Scope.OWN,
+        TokenShown,
+        act=create_token,
+        body=NewToken,
+        status=201,
+    ),
+    Endpoint(
+        "DELETE",
+        "/tokens/{name}",
+        "revokeToken",
+        "Revoke a token, from now on.",
+        Scope.OWN,
+        None,
+        act=revoke_token,
+        status=204,
+    ),
+)

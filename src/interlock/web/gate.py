@@ -1,0 +1,161 @@
+"""Gate: what every request must pass before anything looks at it, and what every answer carries."""
+
+import ipaddress
+import logging
+import socket
+from collections.abc import Iterable
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from interlock.web.access import COOKIE, Access, Caller
+from interlock.web.problems import Refusal, problem_of
+
+log = logging.getLogger(__name__)
+
+#: Asked by machines that hold no secret, and by names that we can't know.
+OPEN_PATHS = frozenset({"/healthz", "/readyz"})
+LOGIN = "/login"
+#: Anybody may log in; everything else needs a caller.
+_WITHOUT_CALLER = OPEN_PATHS | {LOGIN}
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+_ANY_ADDRESS = frozenset({"0.0.0.0", "::"})  # noqa: S104 - what it means to listen on them
+
+HEADERS = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self';"
+        " connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none';"
+        " frame-ancestors 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+}
+
+
+class KnownHosts:
+    """By which names we may be called: a page that made its own name ours must not reach us."""
+
+    def __init__(self, host: str, further: Iterable[str] = ()) -> None:
+        self._any_address = host in _ANY_ADDRESS
+        own = {socket.gethostname()} if self._any_address else {host}
+        self._names = {name.lower() for name in (*_LOOPBACK, *own, *further)}
+
+    def admits(self, header: str) -> bool:
+        name = hostname(header)
+        if name is None:
+            return False
+        return name in self._names or (self._any_address and _is_address(name))
+
+
+def hostname(header: str) -> str | None:
+    """The name in a Host header, without its port; None when it is malformed."""
+    text = header.strip().lower()
+    if text.startswith("["):
+        name, closed, port = text[1:].partition("]")
+        port = port.removeprefix(":") if port.startswith(":") or not port else "x"
+        if not closed or not _is_address(name):
+            return None
+    else:
+        name, _, port = text.partition(":")
+    if not name or (port and not port.isdecimal()):
+        return None
+    return name.removesuffix(".")
+
+
+def is_loopback(host: str) -> bool:
+    return host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+class Gate:
+    """An ASGI application around another. The caller is found in the request's state."""
+
+    def __init__(self, app: ASGIApp, access: Access, hosts: KnownHosts) -> None:
+        self._app, self._access, self._hosts = app, access, hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        try:
+            caller = self._admit(scope, headers)
+        except Refusal as refusal:
+            await problem_of(refusal)(scope, receive, _with_headers(send))
+            return
+        scope.setdefault("state", {})["caller"] = caller
+        await self._app(scope, receive, _with_headers(send))
+
+    def _admit(self, scope: Scope, headers: Headers) -> Caller | None:
+        path, method = scope["path"], scope["method"]
+        hosts = headers.getlist("host")
+        if len(hosts) != 1:
+            raise Refusal(400, "one Host header is needed")
+        if path not in OPEN_PATHS and not self._hosts.admits(hosts[0]):
+            raise Refusal(421, "this server does not go by that name; see `hosts` in interlock.toml")
+        authorization = headers.get("authorization")
+        if authorization is not None:
+            caller = self._bearer(authorization)
+        else:
+            caller = self._session(headers)
+            if method not in _SAFE:
+                _check_origin(scope, headers, hosts[0])
+        if caller is None and path not in _WITHOUT_CALLER:
+            raise Refusal(401, "a token is needed", headers={"WWW-Authenticate": "Bearer"})
+        return caller
+
+    def _bearer(self, authorization: str) -> Caller:
+        scheme, _, secret = authorization.partition(" ")
+        caller = self._access.by_secret(secret.strip()) if scheme.lower() == "bearer" else None
+        if caller is None:
+            challenge = {"WWW-Authenticate": 'Bearer error="invalid_token"'}
+            raise Refusal(401, "the token is not known here", headers=challenge)
+        return caller
+
+    def _session(self, headers: Headers) -> Caller | None:
+        session = session_of(headers)
+        return None if session is None else self._access.by_session(session)
+
+
+def session_of(headers: Headers) -> str | None:
+    try:
+        cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+    except CookieError:
+        return None
+    return None if cookie is None else cookie.value
+
+
+def _check_origin(scope: Scope, headers: Headers, host: str) -> None:
+    """Without a bearer token, only our own pages may change anything."""
+    site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+    if site is not None and site != "same-origin":
+        raise Refusal(403, "a page of another site must not do this")
+    if origin is not None and origin != f"{scope['scheme']}://{host}":
+        raise Refusal(403, "a page of another origin must not do this")
+    if site is None and origin is None:
+        raise Refusal(401, "a token is needed", headers={"WWW-Authenticate": "Bearer"})
+
+
+def _with_headers(send: Send) -> Send:
+    async def answer(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers: Any = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers.setdefault(name, value)
+            headers.setdefault("cache-control", "no-store")
+        await send(message)
+
+    return answer

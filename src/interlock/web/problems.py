@@ -1,0 +1,69 @@
+"""Problems: how every refusal is told, as RFC 9457 has it."""
+
+from http import HTTPStatus
+
+import msgspec
+from starlette.responses import Response
+
+from interlock.errors import (
+    ConfigError,
+    InterlockError,
+    NotFoundError,
+    TransientError,
+    UnavailableError,
+)
+
+MEDIA = "application/problem+json"
+
+
+class ProblemDocument(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What went wrong, for programs and people."""
+
+    title: str
+    status: int
+    detail: str = ""
+    #: More than one thing was wrong.
+    problems: tuple[str, ...] = ()
+    type: str = "about:blank"
+
+
+class Refusal(Exception):  # noqa: N818 - not an error of ours: the caller's
+    """An answer that is no success."""
+
+    def __init__(self, status: int, detail: str, *, headers: dict[str, str] | None = None) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+        self.headers = headers or {}
+
+
+def problem(
+    status: int, detail: str = "", *, headers: dict[str, str] | None = None
+) -> Response:
+    lines = tuple(detail.splitlines())
+    document = ProblemDocument(
+        title=HTTPStatus(status).phrase,
+        status=status,
+        detail=lines[0] if lines else "",
+        problems=lines if len(lines) > 1 else (),
+    )
+    return Response(msgspec.json.encode(document), status, headers, MEDIA)
+
+
+def problem_of(error: Exception) -> Response:
+    """What an error means to a caller. Of a fault of our own they learn nothing but that it is one."""
+    if isinstance(error, Refusal):
+        return problem(error.status, error.detail, headers=error.headers)
+    if isinstance(error, InterlockError):
+        status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 500)
+        headers = {"Retry-After": "1"} if status == HTTPStatus.SERVICE_UNAVAILABLE else None
+        return problem(status, str(error) if status in _STATUS.values() else "", headers=headers)
+    return problem(500, "a fault of Interlock itself; its log says more")
+
+
+_STATUS: dict[type[InterlockError], int] = {
+    ConfigError: 422,
+    NotFoundError: 404,
+    TransientError: 503,
+    UnavailableError: 503,
+}
