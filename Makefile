@@ -53,8 +53,9 @@ docs: $(READY) ## Write the generated pages of the reference anew
 	$(BIN)/python -m docs.generate
 
 demo: $(READY) ## See it at work on the example pipelines
-	$(BIN)/interlock validate examples
-	$(BIN)/interlock simulate examples/scenarios/*.yaml
+	$(BIN)/interlock validate examples/medallion
+	$(BIN)/interlock simulate examples/medallion/scenarios/a-bad-morning.yaml
+	$(BIN)/interlock simulate --quiet examples/medallion/scenarios/*.yaml
 
 package: $(READY) ## Build the wheel and the source archive
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt build

@@ -317,16 +317,22 @@ def exit_codes() -> str:
 def commands() -> str:
     context = app.make_context("interlock", [*COMMANDS][:1], resilient_parsing=True)
     parts = [f"## `interlock`\n\n{_help(app)}\n\n{_options(app, context)}"]
-    for name in COMMANDS:
-        command = app.get_command(context, name)
+    return "\n\n".join([*parts, *_commands(app, context)])
+
+
+def _commands(group: click.Group, context: click.Context) -> Iterator[str]:
+    """A part for each command of a group, and for those below it."""
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
         assert command is not None
         below = click.Context(command, info_name=name, parent=context)
-        usage = " ".join(["interlock", name, *command.collect_usage_pieces(below)])
-        parts.append(
-            f"## `interlock {name}`\n\n```text\n{usage}\n```\n\n{_help(command)}\n\n"
+        usage = " ".join([below.command_path, *command.collect_usage_pieces(below)])
+        yield (
+            f"## `{below.command_path}`\n\n```text\n{usage}\n```\n\n{_help(command)}\n\n"
             f"{_options(command, below)}"
         )
-    return "\n\n".join(parts)
+        if isinstance(command, click.Group):
+            yield from _commands(command, below)
 
 
 def _help(command: click.Command) -> str:

@@ -8,10 +8,10 @@ from decimal import Decimal
 from itertools import count
 
 import pytest
-from tiny_server import Answering, Asked, Said, tiny_server
 
 from interlock.client import Client
 from interlock.errors import ConfigError, InterlockError, NotFoundError, UnavailableError
+from tiny_server import Answering, Asked, Said, tiny_server
 
 
 class Sleeps(list[float]):
@@ -102,9 +102,11 @@ def test_a_lost_answer_is_asked_for_again_only_where_twice_is_once(sleeps: Sleep
     with tiny_server(in_turn(Said(hang_up=True), Said({}))) as server:
         Client(server.url, sleep=sleeps).sensor("p", "k")
     assert len(server.asked) == 2
-    with tiny_server(in_turn(Said(hang_up=True), Said({}))) as server:
-        with pytest.raises(UnavailableError):
-            Client(server.url, sleep=sleeps).rerun("p", "2026-03-03")
+    with (
+        tiny_server(in_turn(Said(hang_up=True), Said({}))) as server,
+        pytest.raises(UnavailableError),
+    ):
+        Client(server.url, sleep=sleeps).rerun("p", "2026-03-03")
     assert len(server.asked) == 1
 
 
@@ -132,23 +134,22 @@ def test_a_refusal_is_an_error_with_the_servers_words(
     status: int, kind: type[Exception], words: str, sleeps: Sleeps
 ) -> None:
     problem = {"title": "Bad", "detail": "hour is 25", "status": status}
-    with tiny_server(in_turn(Said(problem, status))) as server:
-        with pytest.raises(kind, match=words):
-            Client(server.url, sleep=sleeps).sensor("p", "k")
+    with tiny_server(in_turn(Said(problem, status))) as server, pytest.raises(kind, match=words):
+        Client(server.url, sleep=sleeps).sensor("p", "k")
     assert len(server.asked) == 1
 
 
 def test_a_refusal_that_is_no_problem_document_is_quoted_in_part() -> None:
-    with tiny_server(in_turn(Said(status=400, text="<html>" + "x" * 1000))) as server:
-        with pytest.raises(ConfigError) as caught:
-            Client(server.url).sensor("p", "k")
+    answer = in_turn(Said(status=400, text="<html>" + "x" * 1000))
+    with tiny_server(answer) as server, pytest.raises(ConfigError) as caught:
+        Client(server.url).sensor("p", "k")
     assert str(caught.value).startswith("<html>x") and len(str(caught.value)) <= 300
 
 
 def test_an_answer_that_is_no_json_is_not_taken_for_one() -> None:
-    with tiny_server(in_turn(Said(text="hello"))) as server:
-        with pytest.raises(UnavailableError, match="is it Interlock"):
-            Client(server.url).pipelines()
+    answer = in_turn(Said(text="hello"))
+    with tiny_server(answer) as server, pytest.raises(UnavailableError, match="is it Interlock"):
+        Client(server.url).pipelines()
 
 
 def test_lists_are_read_page_after_page_up_to_the_limit() -> None:

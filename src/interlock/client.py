@@ -190,7 +190,7 @@ class Client:
             last = tried == self._tries
             try:
                 answer = self._send(method, target, body)
-            except _NotSent as error:
+            except _NotSentError as error:
                 if last:
                     raise UnavailableError(self._silence(error)) from error
                 self._pause(tried)
@@ -237,7 +237,7 @@ class Client:
             try:
                 connection.connect()
             except OSError as error:
-                raise _NotSent(str(error)) from error
+                raise _NotSentError(str(error)) from error
             headers = self._headers()
             if body is not None:
                 headers["Content-Type"] = "application/json"
@@ -272,7 +272,7 @@ class Client:
         return f"nobody answers at {self.url} ({error}): is `interlock serve` running?"
 
 
-class _NotSent(OSError):
+class _NotSentError(OSError):
     """No connection: the request certainly had no effect."""
 
 

@@ -12,6 +12,7 @@ from interlock.domain.opening import (
     SlaState,
     first_attempt,
     instants,
+    projection,
     unarmed,
     window_end,
     with_deadlines,
@@ -122,6 +123,31 @@ def test_a_moment_needs_a_timer_until_it_is_armed_or_told(
 def test_deadlines_follow_the_file_and_not_what_was_there() -> None:
     run = a_run(breach_at=NOW, relative_breach_at=NOW)
     assert instants(with_deadlines(run, declared(), NOW)) == {}
+
+
+DRY = a_key(dry=True)
+
+
+@pytest.mark.parametrize(
+    ("sla", "status", "margin"),
+    [
+        ("{deadline: '10:00', expectedDuration: 30m}", "met", timedelta(hours=25, minutes=30)),
+        ("{deadline: '10:00', expectedDuration: 26h}", "breach", timedelta(0)),  # at the instant
+        ("{deadline: '10:00'}", "unknown", None),  # nobody said how long it takes
+        ("{deadline: ':30', expectedDuration: 1h}", "unknown", None),  # a day has no such minute
+    ],
+)
+def test_a_dry_run_is_held_against_the_deadline_it_does_not_have(
+    sla: str, status: str, margin: timedelta | None
+) -> None:
+    pipeline = declared(f"sla: {sla}\ndryRun: true")
+    found = projection(opened(pipeline, DRY), pipeline, NOW)
+    assert found is not None
+    assert (found.status, found.margin) == (status, margin)
+
+
+def test_without_an_sla_there_is_nothing_to_project() -> None:
+    assert projection(opened(declared(), DRY), declared(), NOW) is None
 
 
 def test_the_rules_must_hold_within_the_window_of_the_attempt() -> None:

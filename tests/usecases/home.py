@@ -122,11 +122,17 @@ class Home:
 
     def mode(self, name: str, key: RunKey = KEY, attempt: int | None = None, **also: Any) -> Any:
         """Call a mode as the state machine would, for the run as it stands or an older attempt."""
+        modes = SLA_MONITOR if name in SLA_MONITOR else ORCHESTRATOR
+        ports = also.pop("ports", self.ports)
+        return call(modes, self.payload(name, key, attempt) | also, ports)
+
+    def payload(self, mode: str, key: RunKey = KEY, attempt: int | None = None) -> dict[str, Any]:
+        """What the state machine gives to a mode."""
         run = self.run(key)
         config = self.store.pipelines.find(key.pipeline_id)
         assert config is not None
-        given: dict[str, Any] = {
-            "mode": name,
+        return {
+            "mode": mode,
             "pipelineId": key.pipeline_id,
             "scheduleId": key.schedule_id,
             "date": key.date,
@@ -135,9 +141,6 @@ class Home:
             "windowEnd": spell(window_end(run, config.pipeline)),
             "config": canonical.as_json(config.pipeline),
         }
-        modes = SLA_MONITOR if name in SLA_MONITOR else ORCHESTRATOR
-        ports = also.pop("ports", self.ports)
-        return call(modes, given | also, ports)
 
     def launched(self, **fields: Any) -> Run:
         """The usual run, its job running."""

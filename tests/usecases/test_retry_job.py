@@ -197,6 +197,25 @@ def test_a_smaller_budget_in_a_new_file_does_not_hold_up_a_retry_that_was_promis
     assert run.spending == Spending()  # it is never exceeded
 
 
+@pytest.mark.parametrize(
+    ("retries", "told"), [(2, "DRY_RUN_WOULD_RETRY"), (0, "DRY_RUN_RETRY_EXHAUSTED")]
+)
+def test_a_dry_run_tells_what_it_would_do_about_a_failure_elsewhere(
+    home: Home, retries: int, told: str
+) -> None:
+    home.adopt(
+        f"dryRun: true\njob: {{type: command, config: {{command: [etl]}}, maxRetries: {retries}}}"
+    )
+    home.admit()
+    home.settle()
+    for event in ("success", "fail", "fail"):
+        note_job_record(home.job_says(event, category=Category.TRANSIENT), home.ports)
+    assert home.told()[-1] == told
+    assert home.told().count(told) == 1
+    assert home.events(EventType(told))[0].detail["max"] == retries
+    assert home.armed() == {}
+
+
 def test_a_start_that_fails_is_made_up_for_by_the_repeat(home: Home) -> None:
     failed(home)
     home.fails(Call.START)

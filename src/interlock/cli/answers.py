@@ -1,6 +1,5 @@
 """Answers: what became of a rerun request, found in the event log."""
 
-import getpass
 import time
 
 from interlock.cli.backend import Looking
@@ -11,14 +10,6 @@ _ACCEPTED = frozenset({EventType.RERUN_ACCEPTED, EventType.DRY_RUN_WOULD_RERUN})
 _REJECTED = frozenset({EventType.RERUN_REJECTED, EventType.DRY_RUN_RERUN_REJECTED})
 _PAUSE = 0.1
 _NEWEST = 50
-
-
-def actor() -> str:
-    """Who asks, when no token says so."""
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return ""
 
 
 def awaited(request: RerunRequest, home: Looking, seconds: float) -> Event | None:

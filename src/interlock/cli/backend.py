@@ -5,18 +5,21 @@ nobody's leave. Writing does: while a server holds the file's lock, commands ask
 address that it left beside the file; else they write themselves, and say that nothing acts on it yet.
 """
 
+import getpass
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
 import click
 
+from interlock.adapters.local.audit import AuditEntry
 from interlock.adapters.local.lock import is_served, serving
 from interlock.adapters.local.read_only import ReadOnlyDatabase
 from interlock.cli.options import Options
@@ -40,6 +43,9 @@ ADDRESS_FILE = "serve.json"
 #: Another command may hold the file for a moment.
 _PATIENCE = 3.0
 _PAUSE = 0.05
+
+#: A person waits for the answer.
+_TRIES = 3
 
 
 class Looking(Protocol):
@@ -112,6 +118,13 @@ class Home:
     look: Looking
     act: Acting
     served: bool
+    #: The file's own log of who asked for what; a server keeps it itself.
+    _audit: Callable[[str, str, str], None] | None = None
+
+    def note(self, action: str, target: str, reason: str = "") -> None:
+        """Into the audit log, before it is done."""
+        if self._audit is not None:
+            self._audit(action, target, reason)
 
     def say_if_nobody_acts(self) -> None:
         if not self.served:
@@ -144,7 +157,22 @@ def acting(options: Options) -> Iterator[Home]:
             yield Home(home.operations, Remote(client), served=True)
         return
     with file_for_writing(settings) as home:
-        yield Home(home.operations, home.operations, served=False)
+        yield Home(home.operations, home.operations, False, partial(_note, home))
+
+
+def actor() -> str:
+    """Who asks, when no token says so."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return ""
+
+
+def _note(home: LocalHome, action: str, target: str, reason: str) -> None:
+    entry = AuditEntry(
+        at=home.ports.clock(), actor=actor(), action=action, target=target, reason=reason
+    )
+    home.store.audit.note(entry)
 
 
 def settings_of(options: Options) -> Settings:
@@ -153,7 +181,7 @@ def settings_of(options: Options) -> Settings:
 
 def named_server() -> Client | None:
     """The server that the environment names."""
-    return Client() if os.environ.get("INTERLOCK_URL") else None
+    return Client(tries=_TRIES) if os.environ.get("INTERLOCK_URL") else None
 
 
 def server_of(settings: Settings) -> Client | None:
@@ -180,7 +208,8 @@ def left_address(settings: Settings) -> Client | None:
     """Where the server says that it listens."""
     try:
         left = json.loads((settings.state / ADDRESS_FILE).read_text(encoding="utf-8"))
-        return Client(str(left["url"]), settings.token or left.get("token"))
+        token = settings.token or left.get("token")
+        return Client(str(left["url"]), token, tries=_TRIES)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

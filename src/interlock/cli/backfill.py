@@ -6,8 +6,8 @@ import time
 import click
 import msgspec
 
-from interlock.cli.answers import actor, awaited, is_accepted
-from interlock.cli.backend import Home, acting
+from interlock.cli.answers import awaited, is_accepted
+from interlock.cli.backend import Home, acting, actor
 from interlock.cli.exits import Exit
 from interlock.cli.options import Options
 from interlock.cli.progress import progress

@@ -24,6 +24,7 @@ def command(options: Options, pipeline: str, until: datetime | None, as_json: bo
     if until is not None and until <= now():
         raise ConfigError("--until lies in the past: give a moment ahead, such as 2h")
     with acting(options) as home:
+        home.note("pause", pipeline)
         config = home.act.pause(pipeline, until)
     if as_json:
         document(config)

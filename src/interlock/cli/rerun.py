@@ -4,8 +4,8 @@ import sys
 
 import click
 
-from interlock.cli.answers import actor, awaited, is_accepted
-from interlock.cli.backend import acting
+from interlock.cli.answers import awaited, is_accepted
+from interlock.cli.backend import acting, actor
 from interlock.cli.exits import Exit
 from interlock.cli.options import Options
 from interlock.cli.shown import as_json_option, document, printable
@@ -34,6 +34,7 @@ def command(
 ) -> None:
     """Ask for PIPELINE's DATE to run again. Exits 1 when that is refused."""
     with acting(options) as home:
+        home.note("rerun", f"{pipeline}/{schedule or '-'}/{date}", reason)
         request = home.act.rerun(
             pipeline, date, schedule_id=schedule, reason=reason, force=force, actor=actor()
         )

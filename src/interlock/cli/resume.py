@@ -19,6 +19,8 @@ def command(options: Options, pipeline: str, dry_run: bool, as_json: bool) -> No
         if not as_json:
             click.echo(f"{pipeline}: {count(len(foreseen), 'date')} to start")
             lines("  ", [f"{each.date} ({each.schedule_id}): {each.why}" for each in foreseen])
+        if not dry_run:
+            home.note("resume", pipeline)
         config = None if dry_run else home.act.resume(pipeline)
         if as_json:
             document({"wouldStart": foreseen, "config": config})

@@ -7,7 +7,7 @@ import click
 from interlock.cli.backend import acting, looking
 from interlock.cli.moments import field
 from interlock.cli.options import Options
-from interlock.cli.shown import Cell, age, as_json_option, document, now, table, value
+from interlock.cli.shown import Cell, age, as_json_option, document, lines, now, table, value
 from interlock.domain import canonical
 from interlock.errors import ConfigError
 
@@ -57,7 +57,8 @@ def list_readings(options: Options, pipeline: str, as_json: bool) -> None:
         document(readings)
         return
     if not readings:
-        click.echo(f"{pipeline} has no readings: interlock sensor put {pipeline} KEY FIELD=VALUE")
+        hint = f"interlock sensor put {pipeline} KEY FIELD=VALUE"
+        lines("", [f"{pipeline} has no readings: {hint}"])
         return
     at = now()
     table(

@@ -26,6 +26,7 @@ from interlock.wiring.findings import Pass
 def command(options: Options, since: datetime | None, as_json: bool) -> None:
     """One pass of the watchdog now. Exits 1 when a check failed itself."""
     with acting(options) as home:
+        home.note("watchdog", "-")
         found = home.act.watch_pass(since)
         if found is None:
             click.echo("another pass is under way: try again in a moment", err=True)

@@ -1,7 +1,7 @@
 """Opening: the first version of a run, its deadlines and the timers that guard them."""
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -75,6 +75,38 @@ def with_deadlines(run: Run, pipeline: Pipeline, active_since: datetime) -> Run:
     return msgspec.structs.replace(run, **instants)
 
 
+class Projection(msgspec.Struct, frozen=True):
+    """When a job that starts now would be done, if it takes as long as its owner expects."""
+
+    done_at: datetime | None
+    breach_at: datetime | None
+
+    @property
+    def margin(self) -> timedelta | None:
+        if self.done_at is None or self.breach_at is None:
+            return None
+        return self.breach_at - self.done_at
+
+    @property
+    def status(self) -> str:
+        if self.margin is None:
+            return "unknown"
+        return "met" if self.margin > timedelta(0) else "breach"
+
+
+def projection(run: Run, pipeline: Pipeline, started_at: datetime) -> Projection | None:
+    """How a dry run would fare against the deadline it does not have; None without an SLA."""
+    if pipeline.sla is None:
+        return None
+    real = msgspec.structs.replace(run, key=msgspec.structs.replace(run.key, dry=False))
+    due = instants(with_deadlines(real, pipeline, _ALWAYS))
+    breach_at = min((at for kind, at in due.items() if kind in _BREACHES), default=None)
+    expected = pipeline.sla.expected_duration
+    return Projection(
+        None if expected is None else started_at + duration.parse(expected), breach_at
+    )
+
+
 def instants(run: Run) -> dict[DeadlineKind, datetime]:
     """The moments of the run's deadlines."""
     found = {kind: getattr(run, name) for kind, name in _ATTRIBUTES.items()}
@@ -96,6 +128,8 @@ def window_end(run: Run, pipeline: Pipeline) -> datetime:
     return run.opened_at + duration.parse(schedule.evaluation.window)
 
 
+_ALWAYS = datetime.min.replace(tzinfo=UTC)
+_BREACHES = (DeadlineKind.BREACH, DeadlineKind.RELATIVE_BREACH)
 _ATTRIBUTES: dict[DeadlineKind, str] = {
     DeadlineKind.WARNING: "warning_at",
     DeadlineKind.BREACH: "breach_at",

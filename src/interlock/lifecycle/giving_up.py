@@ -123,6 +123,7 @@ def infra_failure(step: Step, ports: Ports) -> dict[str, Any]:
             parts=(run.attempt, state),
             state=state,
             error=error,
+            cause=_caught(step.given, state).get("Error"),
             executionName=run.execution_name,
         )
         return Write(noted, events)
@@ -143,7 +144,7 @@ def answer(run: Run, step: Step) -> dict[str, Any]:
 
 def last_error(given: Mapping[str, Any], state: str) -> str:
     """The text of what a state was caught with; a function's error comes wrapped in JSON."""
-    caught = (given.get("errors") or {}).get(state) or {}
+    caught = _caught(given, state)
     cause = str(caught.get("Cause") or caught.get("Error") or "unknown error")
     try:
         told = canonical.decode(cause)
@@ -151,6 +152,11 @@ def last_error(given: Mapping[str, Any], state: str) -> str:
         told = None
     message = told.get("errorMessage") if isinstance(told, dict) else None
     return clean(str(message or cause))
+
+
+def _caught(given: Mapping[str, Any], state: str) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = (given.get("errors") or {}).get(state) or {}
+    return found
 
 
 def failed_state(given: Mapping[str, Any]) -> tuple[str, str]:

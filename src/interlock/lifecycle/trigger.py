@@ -1,16 +1,11 @@
 """Trigger: launch the job of a run whose rules hold, once per attempt."""
 
-from datetime import UTC, datetime
 from typing import Any
 
-import msgspec
-
-from interlock.domain import duration
 from interlock.domain.event import Event, EventType, clean
-from interlock.domain.opening import instants, unarmed, with_deadlines
+from interlock.domain.opening import projection, unarmed
 from interlock.domain.pipeline import Job
 from interlock.domain.run import Run, Status
-from interlock.domain.sla import BREACHES
 from interlock.domain.telling import about_run
 from interlock.domain.timestamp import spell
 from interlock.errors import LaunchError, TransientError, TransitionError
@@ -105,32 +100,21 @@ def _would_trigger(run: Run, launched: Launched, step: Step) -> tuple[Event, ...
 
 
 def _projection(run: Run, step: Step) -> tuple[Event, ...]:
-    """When the job would be done, if it takes as long as its owner expects."""
-    sla = step.pipeline.sla
-    if sla is None:
+    found = projection(run, step.pipeline, run.changed_at)
+    if found is None:
         return ()
-    real = msgspec.structs.replace(run, key=msgspec.structs.replace(run.key, dry=False))
-    due = instants(with_deadlines(real, step.pipeline, _ALWAYS))
-    breach_at = min((at for kind, at in due.items() if kind in BREACHES), default=None)
-    expected = sla.expected_duration
-    done_at = None if expected is None else run.changed_at + duration.parse(expected)
-    margin = None
-    if done_at is not None and breach_at is not None:
-        margin = int((breach_at - done_at).total_seconds())
-    status = "unknown" if margin is None else "met" if margin > 0 else "breach"
     return about_run(
         EventType.DRY_RUN_SLA_PROJECTION,
         run,
         step.pipeline,
-        f"the deadline would be {_PROJECTED[status]}",
-        estimatedCompletion=None if done_at is None else spell(done_at),
-        breachAt=None if breach_at is None else spell(breach_at),
-        marginSeconds=margin,
-        status=status,
+        f"the deadline would be {_PROJECTED[found.status]}",
+        estimatedCompletion=None if found.done_at is None else spell(found.done_at),
+        breachAt=None if found.breach_at is None else spell(found.breach_at),
+        marginSeconds=None if found.margin is None else int(found.margin.total_seconds()),
+        status=found.status,
     )
 
 
-_ALWAYS = datetime.min.replace(tzinfo=UTC)
 _PROJECTED = {"met": "met", "breach": "missed", "unknown": "uncertain: no expectedDuration"}
 
 

@@ -48,11 +48,12 @@ class Invariants:
         key = RunKey(launch.pipeline, launch.schedule, launch.date)
         run = self.store.runs.find([key]).get(key)
         config = self.store.pipelines.find(launch.pipeline)
+        if run is None and config is not None and config.pipeline.dry_run:
+            self._break("I6", f"{key}: a dry run was launched")
+            return
         if run is None or config is None:
             self._break("I1", f"{key} was launched without a run")
             return
-        if config.pipeline.dry_run and run.key.dry:
-            self._break("I6", f"{key}: a dry run was launched")
         if run.attempt != launch.attempt:
             return  # it has moved on since; what was recorded of it is gone
         if run.verdict is None or not run.verdict.ready:

@@ -1,5 +1,6 @@
 """Play: run a scenario, plain or with every fault in turn, and say whether it held."""
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -7,6 +8,7 @@ import msgspec
 
 from interlock.domain import canonical
 from interlock.domain.event import envelope
+from interlock.ports import Ports
 from interlock.simulation.branches import Branching
 from interlock.simulation.expectations import failed_expectations
 from interlock.simulation.scenario import Scenario
@@ -35,17 +37,19 @@ def play(scenario: Scenario) -> Played:
     return Played(scenario, outcome, _problems(scenario, outcome))
 
 
-def play_with_faults(scenario: Scenario, every: int = 1) -> Played:
+def play_with_faults(
+    scenario: Scenario, every: int = 1, around: Callable[[Ports], Ports] = lambda ports: ports
+) -> Played:
     """Play it with a crash after each durable write in turn, and each outside call failing once.
 
-    `every` above one takes a sample of the faults.
+    `every` above one takes a sample of the faults; `around` puts other ports in place.
     """
     digests: dict[datetime, str | None] = {}
 
     def note(world: World) -> None:
         digests[world.now] = world.digest()
 
-    plain = World(scenario, on_quiet=note).play()
+    plain = World(scenario, on_quiet=note, around=around).play()
     failed = _problems(scenario, plain)
     faults = Branching(every)
 
@@ -56,7 +60,7 @@ def play_with_faults(scenario: Scenario, every: int = 1) -> Played:
         if here is not None and here == digests.get(world.now):
             faults.report(_problems(scenario, _joined(world.outcome(), plain), SLACK))
 
-    outcome = World(scenario, faults, compare).play()
+    outcome = World(scenario, faults, compare, around).play()
     if faults.is_child:
         faults.report(_problems(scenario, outcome, SLACK))
     return Played(scenario, plain, failed + faults.gather(), faults.branches)

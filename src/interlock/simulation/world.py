@@ -57,7 +57,10 @@ class World:
         scenario: Scenario,
         faults: Faults | None = None,
         on_quiet: Callable[["World"], None] = lambda world: None,
+        around: Callable[[Ports], Ports] = lambda ports: ports,
     ) -> None:
+        """`around` may put other ports in the place of the controller's."""
+        self._around = around
         self._on_quiet = on_quiet
         self._scenario = scenario
         self._clock = VirtualClock(scenario.start)
@@ -106,7 +109,7 @@ class World:
         self._store = Store(self._database, self._clock)
         self._invariants.store = self._store
         store = self._store
-        self._ports = Ports(
+        ports = Ports(
             clock=self._clock,
             pipelines=store.pipelines,
             sensors=store.sensors,
@@ -121,6 +124,7 @@ class World:
             jobs=JobsByPipeline(FailingJobs(self._jobs, self._faults)),
             watch=NotedWatch(store.watch, self._faults),
         )
+        self._ports = self._around(ports)
         self._runtime = Runtime(store, self._ports, self._scenario.watchdog)
         self._dispatcher = Dispatcher(store, self._ports, self._sink)
 

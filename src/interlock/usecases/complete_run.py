@@ -5,7 +5,7 @@ from datetime import datetime
 from interlock.domain import canonical, duration
 from interlock.domain.drift import drift_field
 from interlock.domain.event import Event, EventType, clean
-from interlock.domain.opening import instants
+from interlock.domain.opening import instants, projection
 from interlock.domain.pipeline import Pipeline, PostRun
 from interlock.domain.rules import field_value
 from interlock.domain.run import Evidence, Failure, Run, RunKey, Status
@@ -131,12 +131,15 @@ def _completed_events(run: Run, pipeline: Pipeline) -> tuple[Event, ...]:
     breaches = [at for kind, at in instants(run).items() if kind in BREACHES]
     late = run.completed_at - min(breaches) if breaches else None
     if run.key.dry:
+        launched_at = run.launched_at or run.completed_at
+        projected = projection(run, pipeline, launched_at)
         return about_run(
             EventType.DRY_RUN_COMPLETED,
             run,
             pipeline,
             "the date is closed",
-            triggeredAt=None if run.launched_at is None else spell(run.launched_at),
+            triggeredAt=spell(launched_at),
+            slaStatus=None if projected is None else projected.status,
         )
     return about_run(
         EventType.JOB_COMPLETED,

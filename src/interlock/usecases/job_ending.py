@@ -24,6 +24,10 @@ def ending_of(run: Run, records: list[JobRecord]) -> JobRecord | None:
     return None
 
 
+def is_failure(record: JobRecord) -> bool:
+    return record.event in ENDINGS and record.event != "success"
+
+
 def failure_of(record: JobRecord) -> Failure:
     """A failed ending as it is kept on the run."""
     reason = "stopped" if record.stopped else "job"

@@ -4,14 +4,17 @@ import msgspec
 
 from interlock.domain.run import Run, Status
 from interlock.ports import JobRecord, Ports, Wait
-from interlock.usecases.job_ending import ENDINGS, retry_of
-from interlock.usecases.retry_job import retry_timer
+from interlock.usecases.job_ending import ENDINGS, is_failure, retry_of
+from interlock.usecases.retry_job import foretell_retry, retry_timer
 
 
 def note_job_record(record: JobRecord, ports: Ports) -> None:
     """A failure's retry is armed from its record; the run need not have heard of it yet."""
     run = ports.runs.find([record.key]).get(record.key)
-    if run is None or record.attempt not in (None, run.attempt):
+    if run is None:
+        foretell_retry(record, ports)
+        return
+    if record.attempt not in (None, run.attempt):
         return
     if run.status is Status.RUNNING and record.event in ENDINGS:
         ports.workflows.wake(record.key.pipeline_id, Wait.JOB)
@@ -24,7 +27,7 @@ def _awaiting_retry(run: Run, record: JobRecord, ports: Ports) -> Run | None:
     """The run as it is, or is about to be, when its retry is due."""
     if run.awaits_retry:
         return run
-    failed = record.event in ("fail", "timeout") and not record.final
+    failed = is_failure(record) and not record.final
     config = ports.pipelines.find(run.key.pipeline_id)
     if run.status is not Status.RUNNING or not failed or config is None:
         return None

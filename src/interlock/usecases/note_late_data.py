@@ -36,10 +36,18 @@ def note_late_data(key: RunKey, reading: Reading, config: Config, ports: Ports) 
             completedAt=spell(run.completed_at),
             lateBy=duration.for_people(late_by),
             rerunRequested=True,
+            **_of_dry_run(run),
         )
         return Write(noted, events, {"request": rerun_request(key, "late-data", noted)})
 
     return save_run(key, decide, ports)
+
+
+def _of_dry_run(run: Run) -> dict[str, str]:
+    """What only a dry run's twin has to tell."""
+    if not run.key.dry or run.launched_at is None:
+        return {}
+    return {"triggeredAt": spell(run.launched_at)}
 
 
 def rerun_request(key: RunKey, reason: str, run: Run) -> RerunRequest:

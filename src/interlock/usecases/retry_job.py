@@ -1,10 +1,15 @@
 """Retry a job: arm the timer for a failed attempt's retry, and open the next attempt when it fires."""
 
+import msgspec
+
 from interlock.domain.budgets import retry_budget
 from interlock.domain.event import Event, EventType
 from interlock.domain.run import OpenedBy, Run, RunKey, Status
 from interlock.domain.telling import about_run
-from interlock.ports import Config, Ports, RerunRecord, Timer, TimerKind
+from interlock.domain.timestamp import spell
+from interlock.ports import Config, JobRecord, Ports, RerunRecord, Timer, TimerKind
+from interlock.usecases.claim_event import claim_event
+from interlock.usecases.job_ending import is_failure, retry_of
 from interlock.usecases.reopen_run import reopen_run
 from interlock.usecases.save_run import Write, save_run
 
@@ -45,6 +50,30 @@ def retry_job(key: RunKey, attempt: int, ports: Ports, recovered: bool = False) 
         changes=spend,
         events=lambda fresh: _recovery(fresh, config) if recovered else (),
     )
+
+
+def foretell_retry(record: JobRecord, ports: Ports) -> None:
+    """A dry run has no job of its own; of a failure elsewhere it tells what it would do about it."""
+    config = ports.pipelines.find(record.key.pipeline_id)
+    key = msgspec.structs.replace(record.key, dry=True)
+    run = ports.runs.find([key]).get(key)
+    if config is None or run is None or not is_failure(record):
+        return
+    retry = retry_of(record, run, config.pipeline.job)
+    kind = EventType.DRY_RUN_WOULD_RETRY if retry.due_at else EventType.DRY_RUN_RETRY_EXHAUSTED
+    detail = {} if retry.due_at is None else {"retryAt": spell(retry.due_at)}
+    for event in about_run(
+        kind,
+        run,
+        config.pipeline,
+        "the failure would be retried" if retry.due_at else "the failure would not be retried",
+        at=record.at,
+        category=record.category,
+        spent=retry.budget.spent,
+        max=retry.budget.max,
+        **detail,
+    ):
+        claim_event(event, ports)
 
 
 def retry_timer(run: Run) -> Timer:

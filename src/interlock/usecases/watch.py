@@ -8,12 +8,10 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from interlock.domain.admission import Admission, Exclude, Reject, StartAgain, admit, run_keys
 from interlock.domain.canonical import content_hash
 from interlock.domain.event import Event, EventType, Subject, clean, happened
 from interlock.domain.guards import (
     GUARDS,
-    EngineState,
     Finding,
     FireLate,
     Guard,
@@ -22,34 +20,34 @@ from interlock.domain.guards import (
     Snapshot,
     Suspect,
     needs,
-    stand_ins,
-    wants_engine,
 )
-from interlock.domain.partition import Grain, label_at
 from interlock.domain.pipeline import Schedule
-from interlock.domain.run import Run, RunKey, Status
-from interlock.domain.sensor import Reading
+from interlock.domain.run import Run
 from interlock.domain.timestamp import spell
-from interlock.domain.zones import zone
 from interlock.ports import Config, Ports, WatchdogState
 from interlock.usecases.act_on_finding import act_on_finding
-from interlock.usecases.admit_reading import refusal_events
 from interlock.usecases.adopt_config import adopt_config
 from interlock.usecases.arm_cron import arm_cron
 from interlock.usecases.claim_event import claim_event
-from interlock.usecases.evidence import readings_for
-from interlock.usecases.job_ending import ending_of
 from interlock.usecases.judge_rerun import judge_rerun
+from interlock.usecases.snapshots import (
+    FARTHEST,
+    Look,
+    ask_engine,
+    load,
+    snapshot,
+    trigger_readings,
+)
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 OVERLAP = timedelta(minutes=15)
 PASS_LEASE = timedelta(minutes=4)
-FARTHEST = timedelta(days=31)
 OUTBOX_PATIENCE = timedelta(minutes=1)
 _LAGGING = 500
 _SHOWN = 50
+_TOGETHER = 100
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -119,31 +117,73 @@ def _look_at_all(
         config = _guarded(report, "list", pipeline_id, find)
         if config is not None:
             configs.append(config)
+    looks = [
+        look
+        for config in configs
+        for look in _guarded(
+            report,
+            "look",
+            config.pipeline.id,
+            partial(_looks, config, by_pipeline, since, state, report, ports),
+        )
+        or []
+    ]
+    for batch in batched(looks, _TOGETHER):
+        _look_at(batch, state, report, ports)
     for config in configs:
-        start = since or _since(state, config, report)
-        runs = by_pipeline.get(config.pipeline.id, [])
-        look = partial(_look_at, config, runs, start, state, report, ports)
-        _guarded(report, "look", config.pipeline.id, look)
+        if not config.is_retired:
+            arm = partial(arm_cron, config, report.now, ports)
+            _guarded(report, "cron", config.pipeline.id, arm)
 
 
-def _look_at(
+def _looks(
     config: Config,
-    due: Sequence[Run],
-    since: datetime,
+    due: dict[str, list[Run]],
+    since: datetime | None,
     state: WatchdogState,
     report: Report,
     ports: Ports,
-) -> None:
-    now = report.now
-    for schedule in config.pipeline.schedules:
-        ours = tuple(run for run in due if run.key.schedule_id == schedule.id)
-        seen = _snapshot(config, schedule, ours, since, state, report, ports)
+) -> list[Look]:
+    """What there is to look at in a pipeline, with what only it knows."""
+    start = since or _since(state, config, report)
+    return [
+        _look(config, schedule, start, due, report, ports) for schedule in config.pipeline.schedules
+    ]
+
+
+def _look(
+    config: Config,
+    schedule: Schedule,
+    since: datetime,
+    due: dict[str, list[Run]],
+    report: Report,
+    ports: Ports,
+) -> Look:
+    pipeline, now = config.pipeline, report.now
+    ours = tuple(r for r in due.get(pipeline.id, ()) if r.key.schedule_id == schedule.id)
+    look = Look(config, schedule, since, ours, Needs((), {}, ()))
+    if not look.is_quiet:
+        look.needs = needs(pipeline, schedule, since, config.active_since, now)
+    look.readings = trigger_readings(look, now, ports)
+    # an engine that can't be asked blinds this check alone, and declares nobody dead
+    asked = _guarded(report, "stale-triggers", pipeline.id, partial(ask_engine, ours, now, ports))
+    look.engine, look.succeeded = asked or ({}, frozenset())
+    return look
+
+
+def _look_at(looks: Sequence[Look], state: WatchdogState, report: Report, ports: Ports) -> None:
+    loaded = _guarded(report, "load", "*", lambda: load(looks, report.now, ports))
+    if loaded is None:
+        return
+    for look in looks:
+        pipeline_id = look.config.pipeline.id
+        see = partial(snapshot, look, loaded, state, report.now, ports)
+        seen = _guarded(report, "look", pipeline_id, see)
+        if seen is None:
+            continue
         for name, guard in GUARDS.items():
-            if name != "stale-triggers" and (config.is_retired or config.pipeline.dry_run):
-                continue
-            _run_guard(name, guard, seen, config, report, ports)
-    if not config.is_retired:
-        arm_cron(config, now, ports)
+            if name == "stale-triggers" or not look.is_quiet:
+                _run_guard(name, guard, seen, look.config, report, ports)
 
 
 def _run_guard(
@@ -159,143 +199,6 @@ def _run_guard(
         report.findings.append((name, pipeline_id, finding))
         act = partial(act_on_finding, finding, config, report.now, ports)
         _guarded(report, name, pipeline_id, act)
-
-
-def _snapshot(
-    config: Config,
-    schedule: Schedule,
-    due: tuple[Run, ...],
-    since: datetime,
-    state: WatchdogState,
-    report: Report,
-    ports: Ports,
-) -> Snapshot:
-    pipeline, now = config.pipeline, report.now
-    quiet = config.is_retired or pipeline.dry_run
-    wanted = (
-        Needs((), {}, ()) if quiet else needs(pipeline, schedule, since, config.active_since, now)
-    )
-    keys = [RunKey(pipeline.id, schedule.id, date, dry=pipeline.dry_run) for date in wanted.dates]
-    runs = ports.runs.find(keys) if keys else {}
-    absent = [key for key in keys if key not in runs]
-    hours = [
-        msgspec.structs.replace(key, date=hour)
-        for key in absent
-        for hour in stand_ins(schedule, key.date)
-    ]
-    runs |= ports.runs.find(hours) if hours else {}
-    # an engine that can't be asked blinds this check alone, and declares nobody dead
-    asked = partial(_asked, due, now, ports)
-    engine, succeeded = _guarded(report, "stale-triggers", pipeline.id, asked) or ({}, frozenset())
-    return Snapshot(
-        pipeline=pipeline,
-        schedule=schedule,
-        since=since,
-        needs=wanted,
-        due=due,
-        runs={key.date: run for key, run in runs.items()},
-        readings=() if quiet else tuple(_readings(config, schedule, since, now, ports)),
-        watches={key.date: watch for key, watch in ports.marks.watches(absent).items()}
-        if absent and wanted.deadlines
-        else {},
-        engine=engine,
-        succeeded=succeeded,
-        seen_after=_seen_after(config, due, ports),
-        suspects=state.suspects,
-        last_ok_at=state.last_ok_at,
-        down=_down(state),
-        not_watched=since if since == now - FARTHEST else None,
-        paused=config.is_paused(now),
-    )
-
-
-def _down(state: WatchdogState) -> tuple[datetime, datetime] | None:
-    if state.down_from is None or state.down_until is None:
-        return None
-    return state.down_from, state.down_until
-
-
-def _asked(
-    due: Iterable[Run], now: datetime, ports: Ports
-) -> tuple[dict[str, EngineState], frozenset[str]]:
-    """What became of the attempts that may be dead: in the engine, and in the job log."""
-    return _engine(due, now, ports), frozenset(_succeeded(due, now, ports))
-
-
-def _engine(due: Iterable[Run], now: datetime, ports: Ports) -> dict[str, EngineState]:
-    return {
-        run.execution_name: ports.workflows.describe(run.execution_name)
-        for run in due
-        if wants_engine(run, now)
-    }
-
-
-def _succeeded(due: Iterable[Run], now: datetime, ports: Ports) -> Iterable[str]:
-    for run in due:
-        if run.status is Status.RUNNING and wants_engine(run, now):
-            ending = ending_of(run, ports.job_log.of_run(run.key))
-            if ending is not None and ending.event == "success":
-                yield run.key.date
-
-
-def _seen_after(config: Config, due: Iterable[Run], ports: Ports) -> dict[str, frozenset[str]]:
-    """The post-run keys of which something came after completion."""
-    post_run = config.pipeline.post_run
-    if post_run is None:
-        return {}
-    keys = frozenset(rule.key for rule in post_run.rules)
-    found = {}
-    for run in due:
-        done_at = run.completed_at
-        if run.status is not Status.COMPLETED or done_at is None:
-            continue
-        seen = {key for key, at in run.post_run.seen.items() if at >= done_at}
-        readings = readings_for(run.key, config.pipeline, ports, keys)
-        seen |= {
-            key
-            for key, reading in readings.items()
-            if reading.updated_at is not None and reading.updated_at > done_at
-        }
-        found[run.key.date] = frozenset(seen)
-    return found
-
-
-def _readings(
-    config: Config, schedule: Schedule, since: datetime, now: datetime, ports: Ports
-) -> Iterable[tuple[Reading, tuple[Admission, ...]]]:
-    """The trigger readings of the last days, with what the ordinary path would make of them."""
-    if schedule.trigger is None or config.is_paused(now):
-        return
-    key, where = schedule.trigger.rule.key, zone(schedule.timezone)
-    first = label_at(min(since, now - timedelta(days=2)), where, Grain.DAY)
-    last = label_at(now + timedelta(days=1), where, Grain.DAY)
-    pipeline_id = config.pipeline.id
-    found = ports.sensors.between(pipeline_id, key, str(first), str(last))
-    found += ports.sensors.find(pipeline_id, [key]).values()
-    for reading in found:
-        runs = ports.runs.find(run_keys(config.pipeline, reading))
-        decided = tuple(
-            admission
-            for admission in admit(config.pipeline, reading, runs, now)
-            if _schedule_of(admission) == schedule.id
-            and not isinstance(admission, StartAgain)  # stale-triggers sees to it
-            and not _is_told(admission, config, ports)
-        )
-        if decided:
-            yield reading, decided
-
-
-def _schedule_of(admission: Admission) -> str:
-    key = getattr(admission, "key", None) or getattr(getattr(admission, "run", None), "key", None)
-    return key.schedule_id if key is not None else getattr(admission, "schedule_id", "")
-
-
-def _is_told(admission: Admission, config: Config, ports: Ports) -> bool:
-    """A refusal that has been told already is no news, however often it is found."""
-    if not isinstance(admission, Exclude | Reject):
-        return False
-    ids = [event.event_id for event in refusal_events(admission, config)]
-    return len(ports.marks.is_claimed(ids)) == len(ids)
 
 
 def _since(state: WatchdogState, config: Config, report: Report) -> datetime:
@@ -405,6 +308,10 @@ def _tell_recovered(start: datetime, report: Report, ports: Ports) -> None:
         **begin,
     )
     claim_event(event, ports)
+
+
+def batched(items: Sequence[Look], size: int) -> Iterable[Sequence[Look]]:
+    return (items[n : n + size] for n in range(0, len(items), size))
 
 
 def _guarded(report: Report, check: str, pipeline_id: str, act: Callable[[], T]) -> T | None:

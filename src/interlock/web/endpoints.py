@@ -210,7 +210,7 @@ def put_sensors(desk: Desk, given: Given) -> Page[Accepted | Refused]:
 
 
 def sensors(desk: Desk, given: Given) -> Page[Reading]:
-    return Page(desk.home.operations.readings(given.path["pipeline"]))
+    return desk.views.readings(given.path["pipeline"], given.query.cursor, given.query.limit)
 
 
 # --- looking

@@ -16,6 +16,7 @@ from interlock.domain.opening import instants
 from interlock.domain.partition import Grain, Label, label_at
 from interlock.domain.run import DeadlineKind, Run, RunKey, Status
 from interlock.domain.schedule import occurrences
+from interlock.domain.sensor import Reading
 from interlock.domain.zones import zone
 from interlock.errors import ConfigError
 from interlock.ports import Clock, Config
@@ -89,6 +90,12 @@ class Views:
         configs, last = self._configs(cursor, limit)
         return Page([self._operations.pipeline(each.pipeline.id) for each in configs], last)
 
+    def readings(self, pipeline_id: str, cursor: str | None, limit: int) -> Page[Reading]:
+        after = "" if cursor is None else _unpack(cursor, str)
+        readings = self._operations.readings(pipeline_id)
+        behind = [reading for reading in readings if reading.key > after]
+        return _page(behind[: limit + 1], limit, lambda reading: reading.key)
+
     def runs(
         self,
         pipeline_id: str | None,
@@ -97,10 +104,10 @@ class Views:
         cursor: str | None,
         limit: int,
     ) -> Page[Run]:
+        """`since` and `until` are labels, or the beginnings of labels."""
         after = None if cursor is None else _unpack(cursor, RunKey)
-        first, last = (None if text is None else str(label_of(text)) for text in (since, until))
         found = self._store.runs.page(
-            pipeline_id, first or "0000", last or "9999", after, limit + 1
+            pipeline_id, since or "0000", until or "9999", after, limit + 1
         )
         return _page(found, limit, lambda run: run.key)
 

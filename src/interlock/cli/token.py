@@ -1,0 +1,147 @@
+"""Token: rights to call the API, made, listed and revoked. A secret is shown once, when it is made."""
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import quote
+
+import click
+
+from interlock.adapters.local.lock import is_served
+from interlock.cli.options import Options
+from interlock.client import API, Client
+from interlock.errors import ConfigError, NotFoundError, UnavailableError
+from interlock.wiring.address import find_address
+from interlock.wiring.settings import Settings, read_settings
+
+SCOPES = ("read", "observe", "operate")
+
+
+@click.group("token")
+def command() -> None:
+    """Make, list and revoke API tokens."""
+
+
+@command.command()
+@click.argument("name")
+@click.option(
+    "--scope",
+    "scopes",
+    multiple=True,
+    required=True,
+    type=click.Choice(SCOPES),
+    help="What it may do; may be given more than once.",
+)
+@click.option(
+    "--pipeline",
+    "pipelines",
+    multiple=True,
+    metavar="PIPELINE",
+    help="With --scope observe alone: only report for this one; may be given more than once.",
+)
+@click.option("--json", "as_document", is_flag=True, help="Print one JSON document.")
+@click.pass_obj
+def create(
+    options: Options,
+    name: str,
+    scopes: tuple[str, ...],
+    pipelines: tuple[str, ...],
+    as_document: bool,
+) -> None:
+    """Make a token. Its secret is printed this once, and only its hash is kept."""
+    made = _desk(options).create(name, scopes, pipelines)
+    if as_document:
+        click.echo(json.dumps(made))
+        return
+    click.echo(f"{name}: {', '.join(made['scopes'])}", err=True)
+    click.echo(made["secret"])
+
+
+@command.command("list")
+@click.option("--json", "as_document", is_flag=True, help="Print one JSON document.")
+@click.pass_obj
+def list_tokens(options: Options, as_document: bool) -> None:
+    """List the tokens, without their secrets."""
+    tokens = _desk(options).all()
+    if as_document:
+        click.echo(json.dumps(tokens))
+        return
+    for token in tokens:
+        only = f" for {', '.join(token['pipelines'])}" if token.get("pipelines") else ""
+        click.echo(
+            f"{token['name']}  {', '.join(token['scopes'])}{only}  since {token['createdAt']}"
+        )
+
+
+@command.command()
+@click.argument("name")
+@click.pass_obj
+def revoke(options: Options, name: str) -> None:
+    """Revoke a token, from now on."""
+    _desk(options).revoke(name)
+    click.echo(f"{name} is revoked")
+
+
+class _Desk(Protocol):
+    """Where tokens are kept: behind a running server, or in the state file."""
+
+    def create(self, name: str, scopes: Sequence[str], pipelines: Sequence[str]) -> Any: ...
+    def all(self) -> list[Any]: ...
+    def revoke(self, name: str) -> None: ...
+
+
+def _desk(options: Options) -> _Desk:
+    settings = read_settings(Path(options.project), os.environ)
+    if settings.database.exists() and is_served(settings.database):
+        address = find_address(settings.state)
+        if address is None:
+            raise UnavailableError(
+                f"{settings.database} is served, and nobody says where; try again"
+            )
+        return _Served(Client(address.url, address.token))
+    return _File(settings)
+
+
+class _Served:
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def create(self, name: str, scopes: Sequence[str], pipelines: Sequence[str]) -> Any:
+        asked = {"name": name, "scopes": list(scopes), "pipelines": list(pipelines)}
+        return self._client.call("POST", f"{API}/tokens", None, asked).json()
+
+    def all(self) -> list[Any]:
+        return list(self._client.call("GET", f"{API}/tokens").json()["items"])
+
+    def revoke(self, name: str) -> None:
+        self._client.call("DELETE", f"{API}/tokens/{quote(name, safe='')}")
+
+
+class _File:
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def create(self, name: str, scopes: Sequence[str], pipelines: Sequence[str]) -> Any:
+        from interlock.wiring.tokens import make_token, shown
+
+        with self._opened() as home:
+            token, secret = make_token(name, scopes, pipelines, home.ports.clock())
+            if not home.store.tokens.create(token):
+                raise ConfigError(f"there is a token {name} already")
+        return {**shown(token), "secret": secret}
+
+    def all(self) -> list[Any]:
+        from interlock.wiring.tokens import shown
+
+        with self._opened() as home:
+            return [shown(token) for token in home.store.tokens.all()]
+
+    def revoke(self, name: str) -> None:
+        with self._opened() as home:
+            if not home.store.tokens.revoke(name):
+                raise NotFoundError(f"there is no token {name}")
+
+    def _opened(self) -> Any:
+        return _held(self._settings)

@@ -1,0 +1,216 @@
+"""Snapshots: what the watchdog must see of many schedules, read in few requests.
+
+What each needs is a pure question; the answers are fetched together for a hundred at a time, so a pass
+costs requests by the hundred pipelines and not by the pipeline.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+import msgspec
+
+from interlock.domain.admission import (
+    Admission,
+    Exclude,
+    Reject,
+    StartAgain,
+    admit,
+    run_keys,
+)
+from interlock.domain.guards import EngineState, Needs, Snapshot, stand_ins, wants_engine
+from interlock.domain.partition import Grain, label_at
+from interlock.domain.pipeline import Schedule
+from interlock.domain.run import Run, RunKey, Status
+from interlock.domain.sensor import Reading
+from interlock.domain.sla import SlaWatch
+from interlock.domain.zones import zone
+from interlock.ports import Config, Ports, WatchdogState
+from interlock.usecases.admit_reading import refusal_events
+from interlock.usecases.evidence import readings_for
+from interlock.usecases.job_ending import ending_of
+
+FARTHEST = timedelta(days=31)
+_TRIGGER_DAYS = timedelta(days=2)
+
+
+class Look(msgspec.Struct):
+    """One schedule to be looked at, and what has been read for it."""
+
+    config: Config
+    schedule: Schedule
+    since: datetime
+    due: tuple[Run, ...]
+    needs: Needs
+    readings: list[Reading] = []
+    engine: dict[str, EngineState] = {}
+    succeeded: frozenset[str] = frozenset()
+
+    @property
+    def is_quiet(self) -> bool:
+        """A retired or dry pipeline is only asked about its open runs."""
+        return self.config.is_retired or self.config.pipeline.dry_run
+
+    def key(self, date: str) -> RunKey:
+        pipeline = self.config.pipeline
+        return RunKey(pipeline.id, self.schedule.id, date, dry=pipeline.dry_run)
+
+
+class Loaded(msgspec.Struct, frozen=True):
+    """What was read for a number of looks together."""
+
+    runs: dict[RunKey, Run]
+    watches: dict[RunKey, SlaWatch]
+
+
+def load(looks: Sequence[Look], now: datetime, ports: Ports) -> Loaded:
+    """Fetch the runs and deadline watches that the looks need."""
+    dates = {look.key(date) for look in looks for date in look.needs.dates}
+    of_readings = {
+        key
+        for look in looks
+        for reading in look.readings
+        for key in run_keys(look.config.pipeline, reading)
+    }
+    runs = ports.runs.find(list(dates | of_readings))
+    absent = [key for key in dates if key not in runs]
+    watches = ports.marks.watches(absent) if absent else {}
+    hours = [key for look in looks for key in _stand_ins(look, runs, watches, now)]
+    return Loaded(runs | (ports.runs.find(hours) if hours else {}), watches)
+
+
+def snapshot(
+    look: Look, loaded: Loaded, state: WatchdogState, now: datetime, ports: Ports
+) -> Snapshot:
+    """The look as the guards see it."""
+    wanted = {look.key(date): date for date in look.needs.dates}
+    hours = {
+        key for date in wanted.values() for key in map(look.key, stand_ins(look.schedule, date))
+    }
+    return Snapshot(
+        pipeline=look.config.pipeline,
+        schedule=look.schedule,
+        since=look.since,
+        needs=look.needs,
+        due=look.due,
+        runs={key.date: loaded.runs[key] for key in (wanted.keys() | hours) if key in loaded.runs},
+        readings=tuple(_decided(look, loaded, now, ports)),
+        watches={
+            date: loaded.watches[key] for key, date in wanted.items() if key in loaded.watches
+        },
+        engine=look.engine,
+        succeeded=look.succeeded,
+        seen_after=_seen_after(look.config, look.due, ports),
+        suspects=state.suspects,
+        last_ok_at=state.last_ok_at,
+        down=_down(state),
+        not_watched=look.since if look.since == now - FARTHEST else None,
+        paused=look.config.is_paused(now),
+    )
+
+
+def trigger_readings(look: Look, now: datetime, ports: Ports) -> list[Reading]:
+    """The trigger readings of the last days, the plain one too."""
+    schedule, config = look.schedule, look.config
+    if look.is_quiet or schedule.trigger is None or config.is_paused(now):
+        return []
+    key, where = schedule.trigger.rule.key, zone(schedule.timezone)
+    first = label_at(min(look.since, now - _TRIGGER_DAYS), where, Grain.DAY)
+    last = label_at(now + timedelta(days=1), where, Grain.DAY)
+    pipeline_id = config.pipeline.id
+    found = ports.sensors.between(pipeline_id, key, str(first), str(last))
+    return [*found, *ports.sensors.find(pipeline_id, [key]).values()]
+
+
+def ask_engine(
+    due: Iterable[Run], now: datetime, ports: Ports
+) -> tuple[dict[str, EngineState], frozenset[str]]:
+    """What became of the attempts that may be dead: in the engine, and in the job log."""
+    doubtful = [run for run in due if wants_engine(run, now)]
+    engine = {run.execution_name: ports.workflows.describe(run.execution_name) for run in doubtful}
+    return engine, frozenset(_succeeded(doubtful, ports))
+
+
+def _stand_ins(
+    look: Look, runs: dict[RunKey, Run], watches: dict[RunKey, SlaWatch], now: datetime
+) -> Iterable[RunKey]:
+    """The hours of days about whose deadline something may have to be said; most have their timers."""
+    for date in look.needs.dates:
+        key = look.key(date)
+        if key in runs or not _is_open_question(look, date, watches.get(key), now):
+            continue
+        for hour in stand_ins(look.schedule, date):
+            yield look.key(hour)
+
+
+def _is_open_question(look: Look, date: str, watch: SlaWatch | None, now: datetime) -> bool:
+    if date in look.needs.closing or watch is None:
+        return True
+    passed = [at for at in (watch.warning_at, watch.breach_at) if at is not None and at <= now]
+    return watch.verdict is None and len(passed) > len(watch.told)
+
+
+def _succeeded(doubtful: Iterable[Run], ports: Ports) -> Iterable[str]:
+    for run in doubtful:
+        if run.status is Status.RUNNING:
+            ending = ending_of(run, ports.job_log.of_run(run.key))
+            if ending is not None and ending.event == "success":
+                yield run.key.date
+
+
+def _down(state: WatchdogState) -> tuple[datetime, datetime] | None:
+    if state.down_from is None or state.down_until is None:
+        return None
+    return state.down_from, state.down_until
+
+
+def _seen_after(config: Config, due: Iterable[Run], ports: Ports) -> dict[str, frozenset[str]]:
+    """The post-run keys of which something came after completion."""
+    post_run = config.pipeline.post_run
+    if post_run is None:
+        return {}
+    keys = frozenset(rule.key for rule in post_run.rules)
+    found = {}
+    for run in due:
+        done_at = run.completed_at
+        if run.status is not Status.COMPLETED or done_at is None:
+            continue
+        seen = {key for key, at in run.post_run.seen.items() if at >= done_at}
+        readings = readings_for(run.key, config.pipeline, ports, keys)
+        seen |= {
+            key
+            for key, reading in readings.items()
+            if reading.updated_at is not None and reading.updated_at > done_at
+        }
+        found[run.key.date] = frozenset(seen)
+    return found
+
+
+def _decided(
+    look: Look, loaded: Loaded, now: datetime, ports: Ports
+) -> Iterable[tuple[Reading, tuple[Admission, ...]]]:
+    """The readings, with what the ordinary path would make of them now."""
+    pipeline = look.config.pipeline
+    for reading in look.readings:
+        runs = {key: loaded.runs[key] for key in run_keys(pipeline, reading) if key in loaded.runs}
+        decided = tuple(
+            admission
+            for admission in admit(pipeline, reading, runs, now)
+            if _schedule_of(admission) == look.schedule.id
+            and not isinstance(admission, StartAgain)  # stale-triggers sees to it
+            and not _is_told(admission, look.config, ports)
+        )
+        if decided:
+            yield reading, decided
+
+
+def _schedule_of(admission: Admission) -> str:
+    key = getattr(admission, "key", None) or getattr(getattr(admission, "run", None), "key", None)
+    return key.schedule_id if key is not None else getattr(admission, "schedule_id", "")
+
+
+def _is_told(admission: Admission, config: Config, ports: Ports) -> bool:
+    """A refusal that has been told already is no news, however often it is found."""
+    if not isinstance(admission, Exclude | Reject):
+        return False
+    ids = [event.event_id for event in refusal_events(admission, config)]
+    return len(ports.marks.is_claimed(ids)) == len(ids)

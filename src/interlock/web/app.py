@@ -1,0 +1,219 @@
+"""App: the endpoints behind their gate."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from interlock.domain import canonical
+from interlock.errors import InterlockError
+from interlock.web.access import Caller, Scope
+from interlock.web.bodies import read_json
+from interlock.web.desk import Desk
+from interlock.web.endpoints import API, ENDPOINTS, Endpoint, Given, NoQuery
+from interlock.web.gate import LOGIN, Gate, KnownHosts
+from interlock.web.login import Login, home_page
+from interlock.web.metrics import CONTENT_TYPE
+from interlock.web.openapi import document
+from interlock.web.problems import Refusal, problem, problem_of
+from interlock.web.stream import Streams, stream_query
+
+log = logging.getLogger(__name__)
+
+#: Nothing that is asked for may take longer, streams apart.
+ANSWER_SECONDS = 60.0
+
+_encoder = msgspec.json.Encoder(decimal_format="number")
+
+
+def application(desk: Desk, hosts: KnownHosts) -> ASGIApp:
+    """The whole interface as one ASGI application."""
+    login = Login(desk)
+    routes = [
+        *(
+            Route(API + row.path, _answering(row, desk), methods=[row.method], name=row.name)
+            for row in ENDPOINTS
+        ),
+        Route(f"{API}/events/stream", _streaming(desk), methods=["GET"]),
+        Route("/healthz", _alive, methods=["GET"]),
+        Route("/readyz", _readiness(desk), methods=["GET"]),
+        Route("/metrics", _figures(desk), methods=["GET"]),
+        Route("/openapi.json", _described(), methods=["GET"]),
+        Route(LOGIN, login.page, methods=["GET"]),
+        Route(LOGIN, login.enter, methods=["POST"]),
+        Route("/logout", login.leave, methods=["POST"]),
+        Route("/", home_page, methods=["GET"]),
+    ]
+    app = Starlette(
+        routes=routes,
+        exception_handlers={HTTPException: _refused, Exception: _failed},
+    )
+    app.router.redirect_slashes = False
+    return Gate(app, desk.access, hosts)
+
+
+def _answering(row: Endpoint, desk: Desk) -> Callable[[Request], Any]:
+    async def answer(request: Request) -> Response:
+        began = time.perf_counter()
+        try:
+            response = await _answer(row, desk, request)
+        except Exception as error:  # noqa: BLE001 - everything has its problem document
+            response = _told(error, row.name)
+        desk.metrics.requests.labels(row.name, response.status_code).inc()
+        desk.metrics.seconds.labels(row.name).observe(time.perf_counter() - began)
+        return response
+
+    return answer
+
+
+async def _answer(row: Endpoint, desk: Desk, request: Request) -> Response:
+    caller = _caller(request, row.scope, request.path_params.get("pipeline"))
+    query = _query(row.query, request)
+    body = await _body(row, request)
+    given = Given(caller, request.path_params, query, body)
+    status = row.status
+    if row.at_once is not None and getattr(query, "wait", None) is None:
+        found = await row.at_once(desk, given)
+    else:
+        assert row.act is not None
+        status = HTTPStatus.ACCEPTED if row.at_once is not None else row.status
+        async with asyncio.timeout(ANSWER_SECONDS):
+            found = await run_in_threadpool(row.act, desk, given)
+    if found is None:
+        return Response(status_code=HTTPStatus.NO_CONTENT)
+    return Response(_encoder.encode(found), status, media_type="application/json")
+
+
+def _caller(request: Request, scope: Scope, pipeline_id: str | None = None) -> Caller:
+    caller: Caller | None = request.scope["state"]["caller"]
+    if caller is None or not caller.may(scope, pipeline_id):
+        whom = "" if pipeline_id is None else f" for {pipeline_id}"
+        raise Refusal(403, f"this needs the scope {scope}{whom}")
+    return caller
+
+
+def _query(kind: type[msgspec.Struct], request: Request) -> Any:
+    given = request.query_params.multi_items()
+    if not given and kind is NoQuery:
+        return _NO_QUERY
+    named = dict(given)
+    if len(named) != len(given):
+        raise Refusal(422, "a parameter is given more than once")
+    try:
+        return msgspec.convert(named, kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise Refusal(422, f"the query is not right: {error}") from None
+
+
+async def _body(row: Endpoint, request: Request) -> Any:
+    if row.body is None:
+        return None
+    value = await read_json(request, row.largest)
+    if value is None:
+        if row.bare:
+            return None
+        raise Refusal(422, "a body is needed")
+    try:
+        return msgspec.convert(value, row.body)
+    except msgspec.ValidationError as error:
+        raise Refusal(422, f"the body is not right: {error}") from None
+
+
+def _streaming(desk: Desk) -> Callable[[Request], Any]:
+    streams = Streams(desk)
+
+    async def answer(request: Request) -> Response:
+        try:
+            _caller(request, Scope.READ)
+            return await streams.open(request, _stream_query(request))
+        except Exception as error:  # noqa: BLE001 - everything has its problem document
+            return _told(error, "streamEvents")
+
+    return answer
+
+
+def _stream_query(request: Request) -> Any:
+    try:
+        return stream_query(dict(request.query_params))
+    except msgspec.ValidationError as error:
+        raise Refusal(422, f"the query is not right: {error}") from None
+
+
+async def _alive(request: Request) -> Response:
+    return Response(b'{"status":"alive"}', media_type="application/json")
+
+
+def _readiness(desk: Desk) -> Callable[[Request], Any]:
+    async def answer(request: Request) -> Response:
+        now = desk.home.ports.clock()
+        try:
+            async with asyncio.timeout(5):
+                reasons = await run_in_threadpool(desk.health.reasons, now)
+        except TimeoutError:
+            reasons = ["the store does not answer"]
+        if reasons:
+            return problem(503, "\n".join(reasons), headers={"Retry-After": "1"})
+        return Response(b'{"status":"ready"}', media_type="application/json")
+
+    return answer
+
+
+def _figures(desk: Desk) -> Callable[[Request], Any]:
+    async def answer(request: Request) -> Response:
+        try:
+            _caller(request, Scope.READ)
+        except Refusal as refusal:
+            return problem_of(refusal)
+        return Response(await run_in_threadpool(desk.metrics.text), media_type=CONTENT_TYPE)
+
+    return answer
+
+
+def _described() -> Callable[[Request], Any]:
+    text = canonical.encode(document())
+
+    async def answer(request: Request) -> Response:
+        try:
+            _caller(request, Scope.READ)
+        except Refusal as refusal:
+            return problem_of(refusal)
+        return Response(text, media_type="application/json")
+
+    return answer
+
+
+def _told(error: Exception, endpoint: str) -> Response:
+    if isinstance(error, TimeoutError):
+        return problem(503, "it took too long")
+    if not isinstance(error, Refusal | InterlockError):
+        log.error(
+            "a request failed",
+            exc_info=error,
+            extra={"action": "request_failed", "endpoint": endpoint},
+        )
+    return problem_of(error)
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    detail = _DETAILS.get(error.status_code, "")
+    return problem(error.status_code, detail, headers=dict(error.headers or {}))
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    return problem_of(error)
+
+
+_NO_QUERY = NoQuery()
+_DETAILS = {404: "there is nothing here", 405: "this can't be done here"}

@@ -1,0 +1,33 @@
+"""Logs: one line each, for whoever repairs it, and no secret in any of them."""
+
+import logging
+import sys
+import time
+from collections.abc import Callable
+
+_FORM = "%(asctime)s %(levelname)-7s %(action)s: %(message)s"
+
+
+class _Formatter(logging.Formatter):
+    """UTC; a record that has no action has the name of its logger there."""
+
+    converter = time.gmtime
+
+    def __init__(self, mask: Callable[[str], str]) -> None:
+        super().__init__(_FORM, "%Y-%m-%dT%H:%M:%SZ")
+        self._mask = mask
+
+    def format(self, record: logging.LogRecord) -> str:
+        if not hasattr(record, "action"):
+            record.action = record.name
+        return self._mask(super().format(record))
+
+
+def log_to_stderr(mask: Callable[[str], str], debug: bool = False) -> None:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Formatter(mask))
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(logging.DEBUG if debug else logging.INFO)
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    logging.getLogger("asyncio").setLevel(logging.WARNING)

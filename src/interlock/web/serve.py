@@ -1,0 +1,95 @@
+"""Serve: the controller and its HTTP interface, from the first line on the screen to the last."""
+
+import os
+from collections.abc import Callable
+from contextlib import closing
+
+from interlock.adapters.alerts.console import ConsoleAlerts
+from interlock.domain.event import Severity
+from interlock.errors import ConfigError
+from interlock.usecases.watch import Report
+from interlock.web.access import Access, new_secret
+from interlock.web.app import application
+from interlock.web.desk import Desk
+from interlock.web.gate import LOGIN, KnownHosts, is_loopback
+from interlock.web.listener import bound, listen
+from interlock.web.logs import log_to_stderr
+from interlock.web.metrics import Metrics
+from interlock.wiring.address import Address, left_at
+from interlock.wiring.dead_man import DeadMan
+from interlock.wiring.health import Health
+from interlock.wiring.home import Home, utc_now
+from interlock.wiring.server import controller_of
+from interlock.wiring.settings import Settings
+
+Say = Callable[[str], None]
+Show = Callable[[Severity, str], None]
+
+
+def serve(settings: Settings, say: Say, show: Show, *, debug: bool = False) -> None:
+    """Serve a project until somebody asks us to stop.
+
+    Raises ConfigError or UnavailableError when it can't be begun.
+    """
+    metrics = Metrics()
+    on_pass = _after_pass(settings, metrics)
+
+    def sink(home: Home) -> ConsoleAlerts:
+        log_to_stderr(home.secrets.mask, debug)
+        return ConsoleAlerts(settings.state, show)
+
+    with controller_of(settings, sink, on_pass, before=_check_address) as (home, health, _):
+        metrics.watch(home)
+        _answer(home, health, metrics, say)
+    say("Stopped.")
+
+
+def _answer(home: Home, health: Health, metrics: Metrics, say: Say) -> None:
+    settings, secret = home.settings, new_secret()
+    home.secrets.learn(secret)
+    owners = {"owner": secret} | ({} if settings.token is None else {"operator": settings.token})
+    access = Access(home.store.tokens, owners)
+    desk = Desk(home, health, access, metrics)
+    with closing(bound(settings.host, settings.port)) as where, closing(desk.intake):
+        url = _url(settings.host, where.getsockname()[1])
+
+        def started() -> None:
+            say(f"Serving {settings.project.resolve()} at {url}")
+            say(f"To log in, once and within 15 minutes: {url}{LOGIN}?code={access.new_code()}")
+
+        def stopping() -> None:
+            desk.closing = True
+
+        with left_at(settings.state, Address(url, secret, os.getpid())):
+            hosts = KnownHosts(settings.host, settings.hosts)
+            listen(application(desk, hosts), where, started, stopping)
+
+
+def _check_address(home: Home) -> None:
+    settings = home.settings
+    if is_loopback(settings.host) or settings.token is not None or home.store.tokens.all():
+        return
+    raise ConfigError(
+        f"others can reach {settings.host}, and there is no token:\n"
+        "set INTERLOCK_TOKEN, or make one with `interlock token create`, or use 127.0.0.1"
+    )
+
+
+def _url(host: str, port: int) -> str:
+    shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - how to reach it
+    return f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"
+
+
+def _after_pass(settings: Settings, metrics: Metrics) -> Callable[[Report], None]:
+    def told(good: bool) -> None:
+        metrics.pings.labels("good" if good else "failed").inc()
+
+    url = settings.dead_man_url
+    dead_man = None if url is None else DeadMan(url, told)
+
+    def after(report: Report) -> None:
+        metrics.passed(report, (utc_now() - report.now).total_seconds())
+        if dead_man is not None and not report.failures:
+            dead_man.live()
+
+    return after

@@ -1,0 +1,113 @@
+"""`runs`, `run` and `events`: what happened."""
+
+from collections.abc import Sequence
+from itertools import islice
+
+import msgspec
+import pytest
+from place import Place
+
+from interlock.cli import events as events_command
+from interlock.cli.backend import file_for_reading
+from interlock.domain.event import Event
+from interlock.errors import NotFoundError
+
+
+def test_runs_are_listed_newest_first_and_fit(lived_in: Place) -> None:
+    shown = lived_in.shown("runs")
+    assert shown.splitlines()[0].split() == [
+        "PIPELINE", "DATE", "STATE", "TRY", "OPENED", "UTC", "TOOK", "SLA",
+    ]  # fmt: skip
+    orders = next(line for line in shown.splitlines() if line.startswith("silver-orders"))
+    assert orders.split()[1:4] == [lived_in.today, "done", "0"]
+    assert orders.split()[-2:] == ["35m", "met"]
+
+
+def test_runs_can_be_narrowed(lived_in: Place) -> None:
+    (run,) = lived_in.json("runs", "silver-orders")
+    assert run["key"]["date"] == lived_in.today and run["status"] == "COMPLETED"
+    assert lived_in.json("runs", "--limit", "1", "silver-orders", "--since", "2999-01-01") == []
+    assert lived_in.shown("runs", "silver-orders", "--until", "2020-01-01") == "no runs\n"
+
+
+def test_a_run_is_told_from_its_first_event_to_its_last(lived_in: Place) -> None:
+    shown = lived_in.shown("run", "silver-orders", lived_in.today)
+    assert f"silver-orders {lived_in.today} (schedule stream): done, attempt 0" in shown
+    assert "command job" in shown and "ran 5m" in shown and "SLA met" in shown
+    kinds = [line.split()[3] for line in shown.splitlines() if " UTC  0 " in line]
+    assert kinds == [
+        "TRIGGER_STARTED",
+        "VALIDATION_PASSED",
+        "JOB_TRIGGERED",
+        "JOB_COMPLETED",
+        "SLA_MET",
+    ]
+
+
+def test_a_run_as_a_document_has_its_events(lived_in: Place) -> None:
+    document = lived_in.json("run", "silver-orders", lived_in.today, "--schedule", "stream")
+    assert document["run"]["status"] == "COMPLETED"
+    assert document["events"][0]["type"] == "TRIGGER_STARTED"
+
+
+def test_a_failed_run_says_why(place: Place) -> None:
+    place.put(count=940)
+    place.wait(hours=1)
+    place.happen(lambda home: None)
+    place.wait(hours=2, minutes=1)
+    shown = place.shown("run", "silver-orders", place.today)
+    assert ": failed, attempt 0" in shown
+    assert "failed (window): validation window closed" in shown
+
+
+def test_a_date_without_a_run_is_not_found(lived_in: Place) -> None:
+    result = lived_in.run("run", "silver-orders", "2026-01-05")
+    assert isinstance(result.exception, NotFoundError)
+    assert "silver-orders has no run of 2026-01-05" in str(result.exception)
+
+
+def test_events_come_in_the_order_in_which_they_happened(lived_in: Place) -> None:
+    kinds = [event["type"] for event in lived_in.json("events", "--pipeline", "silver-orders")]
+    assert kinds[:2] == ["CONFIG_ADOPTED", "TRIGGER_STARTED"] and kinds[-1] == "SLA_MET"
+    shown = lived_in.shown("events")
+    assert "JOB_COMPLETED" in shown and f"silver-orders {lived_in.today}: " in shown
+
+
+def test_events_can_be_narrowed(lived_in: Place) -> None:
+    assert [e["type"] for e in lived_in.json("events", "--type", "sla_met")] == ["SLA_MET"]
+    assert [e["type"] for e in lived_in.json("events", "--type", "JOB_STARTED")] == [
+        "JOB_TRIGGERED"
+    ]
+    assert lived_in.json("events", "--since", "2999-01-01") == []
+    assert len(lived_in.json("events", "--limit", "2")) == 2
+    assert lived_in.shown("events", "--since", "1s") == "no events\n"
+
+
+@pytest.mark.parametrize("text", ["yesterday", "2026-13-01", "-2h"])
+def test_a_moment_that_is_none_is_wrong_use(lived_in: Place, text: str) -> None:
+    result = lived_in.run("events", f"--since={text}")
+    assert result.exit_code == 2 and "is not a moment such as" in result.output
+
+
+class Growing:
+    """A log to which each look adds one event."""
+
+    def __init__(self, event: Event) -> None:
+        self._event, self._looks = event, 0
+
+    def events(self, *_: object) -> Sequence[Event]:
+        self._looks += 1
+        return [
+            msgspec.structs.replace(self._event, event_id=str(n), timestamp=events_command.now())
+            for n in range(self._looks, 0, -1)
+        ]
+
+
+def test_following_tells_each_event_once(lived_in: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events_command, "_EVERY_SECONDS", 0.0)
+    with file_for_reading(lived_in.settings) as home:
+        (event,) = home.operations.events(kind="SLA_MET")
+    log = Growing(event)
+    known = list(log.events())
+    told = list(islice(events_command.followed(log, None, None, known), 3))  # type: ignore[arg-type]
+    assert [event.event_id for event in told] == ["2", "3", "4"]

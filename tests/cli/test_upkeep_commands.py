@@ -1,0 +1,125 @@
+"""`watchdog`, `backup` and `prune`: looking after the installation."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from place import Place
+from served import served
+
+from interlock.adapters.local.backup import back_up
+from interlock.domain.guards import GUARDS
+from interlock.errors import ConfigError, UnavailableError
+from interlock.wiring.home import open_home
+
+
+def test_a_pass_says_what_each_check_found(place: Place) -> None:
+    shown = place.shown("watchdog")
+    assert [line.strip() for line in shown.splitlines()[1:]] == [
+        f"{each}: nothing" for each in GUARDS
+    ]
+    assert place.shown("status").splitlines()[-1].startswith("watchdog: last good pass")
+
+
+def test_a_pass_finds_what_nobody_did(place: Place) -> None:
+    place.declare(
+        "pipeline: {id: often}\nschedule: {cron: '0 * * * *', evaluation: {window: 5m, interval: 1m}}"
+    )
+    shown = place.shown("watchdog")
+    assert "  missed-schedules:\n    often " in shown and ": missed, " in shown
+    assert "nothing acts on it" in shown
+
+
+def test_a_pass_as_a_document(place: Place) -> None:
+    place.declare(
+        "pipeline: {id: often}\nschedule: {cron: '0 * * * *', evaluation: {window: 5m, interval: 1m}}"
+    )
+    document = place.json("watchdog", "--since", "3h")
+    assert {found["check"] for found in document["found"]} == {"missed-schedules"}
+    assert document["failures"] == []
+
+
+def test_a_server_makes_the_pass_when_there_is_one(place: Place) -> None:
+    with served(place) as server:
+        assert "0 findings" in place.shown("watchdog", "--since", "2026-03-03")
+    assert server.asked[0].query == {"since": "2026-03-03T00:00:00Z"}
+
+
+def test_a_backup_is_a_whole_state_file(lived_in: Place, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.db"
+    assert lived_in.shown("backup", str(copy)).endswith(" MiB, checked\n")
+    with closing(sqlite3.connect(copy)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        (runs,) = connection.execute("SELECT count(*) FROM runs").fetchone()
+    assert runs == len(lived_in.json("runs"))
+    document = lived_in.json("backup", str(copy))
+    assert document == {"file": str(copy), "bytes": copy.stat().st_size}
+
+
+def test_a_backup_is_made_while_a_server_runs(place: Place, tmp_path: Path) -> None:
+    with served(place):
+        place.shown("backup", str(tmp_path / "copy.db"))
+
+
+def test_a_backup_is_never_put_over_the_state_file(place: Place) -> None:
+    result = place.run("backup", str(place.state))
+    assert isinstance(result.exception, ConfigError) and "itself" in str(result.exception)
+    assert place.json("runs") == []
+
+
+def test_a_backup_into_nowhere_is_refused(place: Place, tmp_path: Path) -> None:
+    result = place.run("backup", str(tmp_path / "no/copy.db"))
+    assert isinstance(result.exception, ConfigError)
+
+
+@pytest.fixture
+def old_run(place: Place) -> Place:
+    place.put(count=4200)
+    place.wait(minutes=1)
+    assert [run["status"] for run in place.json("runs")] == ["COMPLETED"]
+    return place
+
+
+def test_old_runs_go_after_a_look_and_a_yes(old_run: Place) -> None:
+    looked = old_run.shown("prune", "--runs-before", "2999-01-01", "--dry-run")
+    assert looked == "1 finished run of dates before 2999-01-01\n"
+    assert len(old_run.json("runs")) == 1
+    shown = old_run.shown("prune", "--runs-before", "2999-01-01", "--yes")
+    assert "removed: 1 runs" in shown
+    assert old_run.json("runs") == []
+
+
+def test_without_a_yes_nothing_goes(old_run: Place) -> None:
+    result = old_run.run("prune", "--runs-before", "2999-01-01")
+    assert result.exit_code == 1 and "Remove them?" in result.output
+    assert old_run.run("prune", "--runs-before", "2999-01-01", "--json").exit_code == 2
+    assert len(old_run.json("runs")) == 1
+
+
+def test_prune_alone_removes_what_has_expired(old_run: Place) -> None:
+    document = old_run.json("prune")
+    assert document["runs"] == 0 and document["removed"]["runs"] == 0
+    assert len(old_run.json("runs")) == 1
+
+
+def test_prune_leaves_a_file_that_is_served_alone(old_run: Place) -> None:
+    with served(old_run):
+        result = old_run.run("prune", "--runs-before", "2999-01-01", "--yes")
+        assert "1 finished run" in old_run.shown(
+            "prune", "--runs-before", "2999-01-01", "--dry-run"
+        )
+    assert isinstance(result.exception, UnavailableError)
+    assert "stop it to prune" in str(result.exception)
+
+
+def test_a_bound_that_is_no_date_is_refused(place: Place) -> None:
+    assert isinstance(place.run("prune", "--runs-before", "x").exception, ConfigError)
+
+
+def test_a_backup_can_be_served(lived_in: Place, tmp_path: Path) -> None:
+    copy = Place(tmp_path)
+    copy.settings.state.mkdir()
+    with open_home(lived_in.settings) as home:
+        back_up(home.database, copy.state)
+    assert copy.json("runs") == lived_in.json("runs")

@@ -1,0 +1,75 @@
+"""`why`: each rule, the trigger, the calendar, budgets, deadlines, and what would unblock it."""
+
+import pytest
+from place import Place
+
+from interlock.errors import ConfigError, NotFoundError
+
+
+def test_a_waiting_date_shows_what_is_what_should_be_and_what_would_help(place: Place) -> None:
+    place.put(count=940)
+    place.wait(minutes=10)
+    shown = place.shown("why", "silver-orders")
+    assert shown.startswith(f"silver-orders {place.today} (schedule stream)\nwaiting: ")
+    rule = next(line for line in shown.splitlines() if line.startswith("orders.count"))
+    assert rule.split()[:6] == ["orders.count", ">=", "1000", "940", "fails", "10m"]
+    for expected in (
+        "trigger    orders exists: holds",
+        "calendar   a run day",
+        "window     rules may hold until",
+        "deadline   breach (from the first reading)",
+        "budgets    retries 0 of 0",
+        "blocked by orders.count is 940, needs >= 1000",
+        "to unblock a reading of orders with count >= 1000",
+    ):
+        assert expected in shown
+
+
+def test_a_decided_date_is_explained_from_its_record(lived_in: Place) -> None:
+    shown = lived_in.shown("why", "silver-orders", lived_in.today)
+    assert "done: completed 1h 2" in shown
+    assert "holds" in shown and "as recorded" in shown
+    assert "SLA        met" in shown
+    assert "evidence   orders version " in shown
+    assert "to unblock" not in shown
+
+
+def test_a_date_without_a_run_is_judged_as_it_stands(lived_in: Place) -> None:
+    shown = lived_in.shown("why", "silver-orders", "2026-01-05")
+    assert "no run: nothing has opened this date yet" in shown
+    assert "no reading" in shown and "as it stands now" in shown
+    assert "to unblock a reading of orders for 2026-01-05" in shown
+    assert "to unblock interlock rerun silver-orders 2026-01-05" in shown
+
+
+def test_each_schedule_has_its_answer(place: Place) -> None:
+    place.declare(
+        "pipeline: {id: twice}\n"
+        "schedules: [{id: a, cron: '0 6 * * *'}, {id: b, cron: '0 7 * * *', exclude: {dates: [2026-01-05]}}]"
+    )
+    shown = place.shown("why", "twice", "2026-01-05")
+    assert "(schedule a)" in shown and "(schedule b)" in shown
+    assert "calendar   excluded by dates" in shown
+    assert "next       expected " in shown
+    assert [answer["scheduleId"] for answer in place.json("why", "twice")] == ["a", "b"]
+
+
+def test_the_document_has_rules_and_remedies(lived_in: Place) -> None:
+    (answer,) = lived_in.json("why", "silver-orders", lived_in.today)
+    (rule,) = answer["rules"]
+    assert (rule["key"], rule["expected"], rule["actual"], rule["kind"]) == (
+        "orders",
+        1000,
+        1940,
+        None,
+    )
+    assert answer["recorded"] is True and answer["status"] == "COMPLETED"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind"), [(("nope",), NotFoundError), (("silver-orders", "x"), ConfigError)]
+)
+def test_what_is_unknown_is_said(
+    lived_in: Place, arguments: tuple[str, ...], kind: type[Exception]
+) -> None:
+    assert isinstance(lived_in.run("why", *arguments).exception, kind)

@@ -1,0 +1,93 @@
+"""What stands in the pages works: YAML loads, Python runs, commands print what the page says."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from doc_pages import PAGES, ROOT, Block, blocks, name, save, save_files
+
+from interlock.files import load_calendar, load_text
+from interlock.simulation.scenario import parse_scenario
+
+
+def _all(kind: str) -> list[object]:
+    return [
+        pytest.param(page, block, id=f"{name(page)}:{block.line}")
+        for page in PAGES
+        for block in blocks(page)
+        if block.kind == kind
+    ]
+
+
+@pytest.mark.parametrize(("page", "block"), _all("yaml"))
+def test_yaml_loads(page: Path, block: Block, tmp_path: Path) -> None:
+    save_files(page, tmp_path)
+    document = yaml.safe_load(block.text)
+    if "pipeline" in document:
+        loaded = load_text(block.text)
+        assert bool(loaded.errors) == (block.mark == "broken"), loaded.problems
+    elif "start" in document:
+        parse_scenario(block.text, folder=(tmp_path / (block.file or "any")).parent)
+    elif "dates" in document or "days" in document:
+        assert load_calendar(block.text)[1] == ()
+    else:
+        assert "runs-on" in block.text, "neither pipeline, scenario, calendar nor workflow"
+
+
+@pytest.mark.parametrize(("page", "block"), _all("python"))
+def test_python_runs(page: Path, block: Block) -> None:
+    exec(compile(block.text, f"{name(page)}:{block.line}", "exec"), {"__name__": "page"})
+
+
+@pytest.mark.parametrize(
+    "page", [p for p in PAGES if any(b.kind == "console" for b in blocks(p))], ids=name
+)
+def test_commands_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    for block in blocks(page):
+        save(block, tmp_path)
+        for command, shown in _commands(block):
+            done = _run(command, tmp_path)
+            assert _same(done.stdout, shown), f"{command}\n{done.stdout}"
+            assert done.returncode == (1 if re.search(r": [1-9]\d* errors?,", shown) else 0)
+
+
+def test_every_page_with_commands_for_newcomers_is_run() -> None:
+    for page in ("README.md", "docs/quickstart.md"):
+        plain = [block for block in blocks(ROOT / page) if block.kind == "sh"]
+        assert not any(re.search(r"^interlock ", block.text, re.MULTILINE) for block in plain)
+
+
+def _commands(block: Block) -> Iterator[tuple[str, str]]:
+    """Each command of a console block, with what it prints."""
+    if block.kind == "console":
+        for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+            command, _, shown = part.partition("\n")
+            yield command, shown
+
+
+def _run(command: str, folder: Path) -> "subprocess.CompletedProcess[str]":
+    program, *arguments = shlex.split(command)
+    assert program == "interlock"
+    return subprocess.run(
+        [sys.executable, "-m", "interlock", *arguments],
+        check=False,
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "NO_COLOR": "1", "PYTHONPATH": str(ROOT / "src")},
+    )
+
+
+def _same(printed: str, shown: str) -> bool:
+    """`...` stands for any lines. How many faults there are changes with every release."""
+    pattern = re.escape(shown.strip()).replace(r"\.\.\.", ".*")
+    pattern = re.sub(r"\d+\\ faults", r"\\d+\\ faults", pattern)
+    return re.fullmatch(pattern, printed.strip(), re.DOTALL) is not None

@@ -1,0 +1,408 @@
+"""The simulator itself: what it refuses to read, what it finds wrong, and that it can."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+import pytest
+from contracts.samples import a_run, an_event
+from usecases.home import KEY, NOW, Home
+
+from interlock.domain.budgets import Spending
+from interlock.domain.event import Event
+from interlock.domain.run import Evidence, Judgement, Run, RunKey, Status
+from interlock.errors import ConfigError
+from interlock.ports import Outbox, Ports
+from interlock.simulation.invariants import Invariants
+from interlock.simulation.jobs import Launch
+from interlock.simulation.play import as_json, play, play_with_faults
+from interlock.simulation.scenario import JobScript, load_scenario, parse_scenario
+from interlock.simulation.world import World
+
+STORY = """
+name: a reading runs a job
+start: 2026-03-03T00:00:00Z
+until: 2026-03-03T12:00:00Z
+pipelines:
+  - pipeline: {id: silver-orders}
+    schedule: {trigger: {key: orders, check: exists}}
+    validation: {rules: [{key: orders, check: exists}]}
+    job: {type: command, config: {command: [etl]}}
+jobs:
+  silver-orders: [{after: 20m, result: success}]
+timeline:
+  - {at: 2026-03-03T08:00:00Z, sensor: {pipeline: silver-orders, key: orders, data: {date: "2026-03-03"}}}
+"""
+
+
+def told(*expectations: str, story: str = STORY) -> list[str]:
+    """What is wrong with a story that expects this."""
+    lines = "".join(f"  - {each}\n" for each in expectations)
+    return play(parse_scenario(f"{story}expect:\n{lines}")).failed
+
+
+# --- reading ---
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (STORY + "moral: none\n", "story.yaml:14:1: moral: "),
+        (STORY.replace("after: 20m", "before: 20m"), "story.yaml:11:20: jobs.silver-orders[0].before: "),
+        (STORY.replace("data:", "date:"), "timeline[0].sensor.date: "),
+        (STORY + "expect: [{evnet: SLA_MET}]\n", "story.yaml:14:11: expect[0].evnet: "),
+        (STORY.replace("2026-03-03T12:00:00Z", "noon"), "story.yaml:4:8: until: "),
+        (STORY.replace("after: 20m", "after: soon"), "jobs.silver-orders[0].after: "),
+        (STORY + "expect: [{event: PARTY}]\n", "PARTY is not a type of event"),
+        (STORY + "expect: [{order: [JOB_TRIGGERED, PARTY]}]\n", "PARTY is not a type of event"),
+        (STORY + "expect: [{count: 1}]\n", "needs exactly one of event, no, run"),
+        (STORY + "expect: [{event: SLA_MET, no: SLA_MET}]\n", "needs exactly one of event, no, run"),
+        (STORY.replace("sensor:", "crash: true, sensor:"), "needs exactly one of sensor, rerun"),
+        ("name: [", "story.yaml:2:1: not YAML"),
+        ("[]", "story.yaml:1:1"),
+        ("name: x\n", "start"),
+        (STORY + "calendars: [{days: [someday]}]\n", "someday"),
+        (STORY + "calendars: [no/such/file.yaml]\n", "no/such/file.yaml: No such file"),
+        (STORY.replace("  - pipeline: {id: silver-orders}\n", "  - nowhere.yaml\n  - pipeline: {id: silver-orders}\n"), "nowhere.yaml: No such file"),
+    ],
+)  # fmt: skip
+def test_what_can_not_be_read_is_an_error_with_its_place(text: str, problem: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        parse_scenario(text, "story.yaml")
+    assert problem in str(raised.value)
+
+
+def test_every_problem_is_told_at_once() -> None:
+    with pytest.raises(ConfigError) as raised:
+        parse_scenario(STORY.replace("after", "before") + "moral: x\nteller: y\n", "story.yaml")
+    assert len(str(raised.value).splitlines()) == 3
+
+
+def test_a_file_that_is_not_there_is_an_error(tmp_path: Any) -> None:
+    with pytest.raises(ConfigError, match="No such file"):
+        load_scenario(tmp_path / "story.yaml")
+
+
+def test_a_pipeline_may_stand_in_a_file_of_its_own(tmp_path: Any) -> None:
+    document = """
+pipeline: {id: silver-orders}
+schedule: {trigger: {key: orders, check: exists}, calendar: closed}
+validation: {rules: [{key: orders, check: exists}]}
+job: {type: command, config: {command: [etl]}}
+"""
+    (tmp_path / "silver-orders.yaml").write_text(document)
+    (tmp_path / "closed.yaml").write_text("name: closed\ndates: [2026-03-03]\n")
+    head, _, rest = STORY.partition("pipelines:")
+    _, _, rest = rest.partition("jobs:")
+    story = tmp_path / "story.yaml"
+    story.write_text(
+        f"{head}pipelines: [silver-orders.yaml]\ncalendars: [closed.yaml]\njobs:{rest}"
+        "expect: [{event: PIPELINE_EXCLUDED, count: 1}]\n"
+    )
+    assert play(load_scenario(story)).failed == []
+
+
+def test_a_moment_may_count_from_the_one_before() -> None:
+    story = STORY + "  - {at: +90m, crash: true}\n"
+    moments = parse_scenario(story).timeline
+    assert [moment.at.hour * 60 + moment.at.minute for moment in moments] == [480, 570]
+
+
+# --- expectations ---
+
+RIGHT = [
+    "{event: JOB_TRIGGERED}",
+    "{event: JOB_STARTED, count: 1}",  # the older name
+    "{event: JOB_COMPLETED, at: 2026-03-03T08:20:00Z, count: 1}",
+    "{event: JOB_COMPLETED, at: 2026-03-03T08:19:00Z, within: 1m}",
+    "{event: JOB_TRIGGERED, detail: {jobType: command}}",
+    "{event: JOB_TRIGGERED, schedule: stream, pipeline: silver-orders}",
+    "{event: SLA_MET, count: 0}",
+    "{no: JOB_FAILED}",
+    "{no: JOB_TRIGGERED, date: '2026-03-04'}",
+    "{run: {pipeline: silver-orders, date: '2026-03-03'}, status: COMPLETED, attempt: 0}",
+    "{launches: silver-orders, count: 1}",
+    "{launches: silver-orders}",
+    "{order: [TRIGGER_STARTED, JOB_TRIGGERED, JOB_COMPLETED]}",
+    "{alerts: silver-orders, threads: 0, count: 0}",
+]
+WRONG = [
+    ("{event: JOB_FAILED}", "wanted at least 1, found 0"),
+    ("{event: JOB_TRIGGERED, count: 2}", "wanted 2, found 1 (there are: silver-orders/2026-03-03"),
+    ("{event: JOB_COMPLETED, at: 2026-03-03T08:21:00Z}", "wanted at least 1, found 0"),
+    ("{event: JOB_TRIGGERED, detail: {jobType: glue}}", "wanted at least 1, found 0"),
+    ("{event: JOB_TRIGGERED, detail: {colour: red}}", "wanted at least 1, found 0"),
+    ("{event: JOB_TRIGGERED, pipeline: gold}", "wanted at least 1, found 0"),
+    ("{event: JOB_TRIGGERED, schedule: cron}", "wanted at least 1, found 0"),
+    ("{no: JOB_TRIGGERED}", "found 1, first at 2026-03-03T08:00:00Z"),
+    ("{run: {pipeline: gold, date: '2026-03-03'}}", "there is no such run"),
+    ("{run: {pipeline: silver-orders, date: '2026-03-03', schedule: cron}}", "there is no such run"),
+    (
+        "{run: {pipeline: silver-orders, date: '2026-03-03'}, status: FAILED, attempt: 1, slaVerdict: MET}",
+        "status is COMPLETED, attempt is 0, slaVerdict is None",
+    ),
+    ("{launches: silver-orders, count: 2}", "wanted 2, found 1"),
+    ("{launches: gold}", "wanted at least 1, found 0"),
+    ("{launches: silver-orders, date: '2026-03-04'}", "wanted at least 1, found 0"),
+    ("{order: [JOB_COMPLETED, JOB_TRIGGERED]}", "JOB_TRIGGERED does not follow"),
+    ("{order: [JOB_TRIGGERED, JOB_TRIGGERED]}", "JOB_TRIGGERED does not follow"),
+    ("{alerts: silver-orders, threads: 1}", "wanted 1 threads, found 0"),
+    ("{alerts: silver-orders, count: 1}", "wanted 1 alerts, found 0"),
+]
+
+
+def test_what_holds_is_not_told() -> None:
+    assert told(*RIGHT) == []
+
+
+@pytest.mark.parametrize(("expectation", "problem"), WRONG)
+def test_a_wrong_expectation_fails_and_says_what_there_is(expectation: str, problem: str) -> None:
+    (line,) = told(expectation)
+    assert problem in line
+
+
+def test_alerts_of_one_date_share_a_thread() -> None:
+    story = STORY.replace("result: success", "result: fail")
+    assert told("{alerts: silver-orders, threads: 1, count: 2}", story=story) == []
+
+
+def test_a_played_scenario_can_be_printed_as_json() -> None:
+    document = as_json(play(parse_scenario(STORY)))
+    assert document["ok"] is True
+    assert [event["detail-type"] for event in document["events"]][-1] == "JOB_COMPLETED"
+    assert document["runs"][0]["status"] == "COMPLETED"
+    assert document["launches"][0]["pipeline"] == "silver-orders"
+
+
+# --- the world ---
+
+
+def test_a_month_is_played_in_one_go() -> None:
+    story = STORY.replace("until: 2026-03-03", "until: 2026-04-03").replace(
+        "name:", "watchdog: 1h\nname:"
+    )
+    assert told("{launches: silver-orders, count: 1}", story=story) == []
+
+
+def test_what_happens_after_the_end_does_not_happen() -> None:
+    story = STORY.replace("until: 2026-03-03T12", "until: 2026-03-03T07")
+    assert told("{launches: silver-orders, count: 0}", story=story) == []
+
+
+# --- invariants ---
+
+
+def invariants(home: Home) -> Invariants:
+    return Invariants(home.store, home.jobs, home.clock)
+
+
+def a_launch(token: str = "t", date: str = "2026-03-03", attempt: int = 0) -> Launch:
+    return Launch("silver-orders", "stream", date, attempt, token, NOW, JobScript())
+
+
+def stored(home: Home, **changes: Any) -> Run:
+    run = a_run(KEY, NOW, **changes)
+    assert home.store.runs.open(run)
+    return run
+
+
+READY = Judgement(NOW, True, ())
+SEEN = {"orders": Evidence("orders", "v", {})}
+
+
+def a_sound_world(home: Home) -> None:
+    home.adopt()
+    home.completed()
+
+
+def launch_without_run(home: Home) -> None:
+    home.adopt()
+    home.jobs.launches.append(a_launch())
+
+
+def launch_of_nobody(home: Home) -> None:
+    home.jobs.launches.append(a_launch())
+
+
+def launch_without_verdict(home: Home) -> None:
+    home.adopt()
+    stored(home, verdict=Judgement(NOW, False, ()))
+    home.jobs.launches.append(a_launch())
+
+
+def launch_on_bad_evidence(home: Home) -> None:
+    config = home.adopt()
+    stored(home, verdict=READY, evidence={}, config_hash=config.config_hash)
+    home.jobs.launches.append(a_launch())
+
+
+def two_jobs(home: Home) -> None:
+    a_sound_world(home)
+    home.jobs.launches.append(home.jobs.launches[-1])
+
+
+def timer_that_ends_twice(home: Home) -> None:
+    home.adopt("schedule: {cron: '30 8 * * *'}")
+    (name,) = home.armed()
+    home.pass_time(minutes=30)
+    home.store.timers.fire(name, home.clock())
+    home.database.write(
+        lambda connection: connection.execute(
+            "INSERT INTO timer_log (name, due_at, state, at)"
+            " SELECT name, due_at, 'cancelled', at FROM timer_log WHERE state = 'fired'"
+        )
+    )
+    home.store.runs.open(a_run(RunKey("silver-orders", "cron", "2026-03-03")))
+
+
+def timer_that_never_ends(home: Home) -> None:
+    home.adopt("sla: {deadline: '10:00'}")
+    home.admit(date="2026-03-02")
+    home.pass_time(hours=3)
+
+
+def occurrence_that_vanishes(home: Home) -> None:
+    home.adopt("schedule: {cron: '30 8 * * *'}")
+    home.store.timers.cancel(list(home.armed()))
+    home.pass_time(hours=3)
+
+
+def budget_exceeded(home: Home) -> None:
+    config = home.adopt()
+    stored(home, spending=Spending(manual_reruns=2), config_hash=config.config_hash)
+
+
+def budget_negative(home: Home) -> None:
+    config = home.adopt()
+    stored(home, spending=Spending(retries=-1), config_hash=config.config_hash)
+
+
+def dry_run_launched(home: Home) -> None:
+    home.adopt("dryRun: true")
+    home.jobs.launches.append(a_launch())
+
+
+def dry_run_with_a_job(home: Home) -> None:
+    config = home.adopt("dryRun: true")
+    dry = msgspec.structs.replace(KEY, dry=True)
+    run = a_run(dry, NOW, status=Status.RUNNING, run_id="job-1", config_hash=config.config_hash)
+    home.store.runs.open(run)
+
+
+def event_never_told(home: Home) -> None:
+    home.store.marks.claim(an_event(0))
+    home.pass_time(minutes=1)
+
+
+def event_told_under_two_ids(home: Home) -> None:
+    for number in (0, 1):
+        home.store.events.publish([an_event(number)])
+
+
+BREAKS: list[tuple[Callable[[Home], None], list[str]]] = [
+    (a_sound_world, []),
+    (launch_without_run, ["I1"]),
+    (launch_of_nobody, ["I1"]),
+    (launch_without_verdict, ["I1"]),
+    (launch_on_bad_evidence, ["I1"]),
+    (two_jobs, ["I2"]),
+    (timer_that_ends_twice, ["I3"]),
+    (timer_that_never_ends, ["I3", "I3"]),  # the warning and the breach
+    (occurrence_that_vanishes, ["I4"]),
+    (budget_exceeded, ["I5"]),
+    (budget_negative, ["I5"]),
+    (dry_run_launched, ["I6"]),
+    (dry_run_with_a_job, ["I6"]),
+    (event_never_told, ["I7"]),
+    (event_told_under_two_ids, ["I7"]),
+]
+
+
+@pytest.mark.parametrize(("scene", "expected"), BREAKS, ids=[s.__name__ for s, _ in BREAKS])
+def test_an_invariant_can_be_broken_and_is_seen_to_be(
+    home: Home, scene: Callable[[Home], None], expected: list[str]
+) -> None:
+    watcher = invariants(home)
+    scene(home)
+    watcher.check_step()
+    watcher.check_end()
+    assert [line.split(":")[0] for line in watcher.broken] == expected
+
+
+def test_an_attempt_that_moved_on_is_not_judged_by_what_is_gone(home: Home) -> None:
+    home.adopt()
+    stored(home, attempt=1)
+    home.jobs.launches.append(a_launch(attempt=0))
+    watcher = invariants(home)
+    watcher.check_step()
+    assert watcher.broken == []
+
+
+def test_a_broken_invariant_fails_the_scenario() -> None:
+    class TwiceStarted:
+        """Jobs of a platform that starts everything twice."""
+
+        def __init__(self, ports: Ports) -> None:
+            self._jobs = ports.jobs
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._jobs, name)
+
+        def launch(self, *given: Any) -> Any:
+            self._jobs.launch(*given)
+            return self._jobs.launch(*given)
+
+    world = World(
+        parse_scenario(STORY), around=lambda ports: replace(ports, jobs=TwiceStarted(ports))
+    )
+    assert any(line.startswith("I2: 2 jobs were launched") for line in world.play().broken)
+
+
+# --- faults ---
+
+
+class ClearsFirst:
+    """A defect: what waits to be told is cleared before it is told."""
+
+    def __init__(self, outbox: Outbox) -> None:
+        self._outbox = outbox
+        self.clear = outbox.clear
+        self.leftovers = outbox.leftovers
+
+    def pending(self, owner: str) -> list[Event]:
+        events = self._outbox.pending(owner)
+        self._outbox.clear(events)
+        return events
+
+
+def defective(ports: Ports) -> Ports:
+    return replace(ports, outbox=ClearsFirst(ports.outbox))
+
+
+EXPECTING = STORY + "expect: [{event: JOB_COMPLETED, count: 1}, {event: TRIGGER_STARTED, count: 1}]\n"
+
+
+def test_a_defect_that_no_plain_story_shows_is_found_by_faults() -> None:
+    scenario = parse_scenario(EXPECTING)
+    assert World(scenario, around=defective).play().broken == []
+    played = play_with_faults(scenario, around=defective)
+    assert not played.ok
+    assert any("crash after write" in line for line in played.failed)
+    assert any("publish" in line and "fails" in line for line in played.failed)
+
+
+def test_a_sound_controller_survives_every_fault_and_a_sample_takes_fewer() -> None:
+    whole = play_with_faults(parse_scenario(EXPECTING))
+    assert whole.failed == []
+    assert whole.branches > 20
+    sample = play_with_faults(parse_scenario(EXPECTING), every=10)
+    assert 0 < sample.branches <= whole.branches // 10 + 1
+
+
+def test_the_clock_of_a_world_is_its_own() -> None:
+    world = World(parse_scenario(STORY))
+    assert world.now == datetime(2026, 3, 3, tzinfo=UTC)
+    world.play()
+    assert world.now == datetime(2026, 3, 3, tzinfo=UTC) + timedelta(hours=12)
