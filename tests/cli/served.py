@@ -52,6 +52,8 @@ def _found(asked: Asked, home: Home) -> Any:
     operations = home.operations
     parts = asked.path.removeprefix("/api/v1/").split("/")
     match asked.method, parts:
+        case "GET", ["", "healthz"]:
+            return {"status": "ok"}
         case "PUT", ["pipelines", pipeline, "sensors", key]:
             return operations.put(pipeline, key, asked.body, decide="wait" in asked.query)
         case "POST", ["pipelines", pipeline, "reruns"]:

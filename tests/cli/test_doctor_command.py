@@ -87,8 +87,8 @@ def test_changes_that_could_not_be_handled_are_shown_and_tried_again(place: Plac
     assert found["remedy"] == "interlock doctor --retry"
     result = place.run("doctor", "--retry")
     assert "1 change will be tried again" in result.output
-    place.wait(minutes=1)
-    assert findings(place, code=1)["changes"]["what"] == "every change was handled"
+    place.catch_up()
+    assert findings(place)["changes"]["what"] == "every change was handled"
 
 
 def test_a_retry_is_not_made_behind_a_servers_back(place: Place) -> None:
@@ -100,8 +100,7 @@ def test_a_retry_is_not_made_behind_a_servers_back(place: Place) -> None:
 def test_a_server_that_answers_is_named(place: Place) -> None:
     with served(place) as server:
         found = {each.check: each for each in Checkup(place.settings).findings()}
-        assert found["server"].what == f"{server.url} answers" or "healthz" in found["server"].what
-    assert found["server"].level in ("fine", "wrong")
+    assert found["server"].what == f"{server.url} answers"
 
 
 def test_an_event_ahead_of_the_clock_is_a_wrong_clock(lived_in: Place, tmp_path: Path) -> None:

@@ -30,9 +30,9 @@ def test_a_server_grants_it_and_the_answer_is_printed(place: Place) -> None:
 def test_a_server_refuses_it_and_says_why(place: Place) -> None:
     place.put(count=4200)
     place.wait(minutes=1)
-    with served(place):
+    with served(place, minutes_a_request=1):
         shown = place.shown("rerun", "silver-orders", place.today, code=1)
-        assert "rerun refused: no reading has changed since the run succeeded" in shown
+        assert "rerun refused: no reading has changed since" in shown
         assert "interlock why" in shown
         shown = place.shown("rerun", "silver-orders", place.today, "--force")
         assert "rerun accepted: manual" in shown and "manual reruns: 1 of 1" in shown
@@ -73,7 +73,7 @@ def test_a_backfill_tells_how_each_date_ended(
     monkeypatch.setattr(backfill_command, "_PAUSE", 0.0)
     place.declare(
         "pipeline: {id: free}\n"
-        "schedule: {cron: '0 1 * * *', exclude: {dates: [2026-01-02]}}\n"
+        "schedule: {cron: '0 1 1-9 1 *', exclude: {dates: [2026-01-02]}}\n"
         "validation: {rules: [{key: always, check: exists}]}"
     )
     place.put("always", "free", date=None)
@@ -95,13 +95,14 @@ def test_a_backfill_ends_with_a_problem_when_a_date_does(
     monkeypatch.setattr(backfill_command, "_PAUSE", 0.0)
     place.scripts["free"] = (JobScript(), JobScript(result=JobResult.FAIL, error="no space"))
     place.declare(
-        "pipeline: {id: free}\nschedule: {cron: '0 1 * * *'}\n"
+        "pipeline: {id: free}\nschedule: {cron: '0 1 1-9 1 *'}\n"
         "job: {type: command, config: {command: [x]}, maxCodeRetries: 0}\n"
         "validation: {rules: [{key: always, check: exists}]}"
     )
     place.put("always", "free", date=None)
     with served(place, minutes_a_request=2):
-        document = place.json("backfill", "free", "2026-01-01", "2026-01-02", code=1)
+        arguments = ("backfill", "free", "2026-01-01", "2026-01-02", "--max-active", "1")
+        document = place.json(*arguments, code=1)
     first, second = document["dates"]
     assert first == {"date": "2026-01-01", "how": "done", "ok": True}
     assert second["ok"] is False and "no space" in second["how"]

@@ -9,6 +9,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("init", "Write a working project with one commented pipeline."),
     "validate": ("validate", "Check pipeline files: every problem at once."),
     "schema": ("schema", "Print the JSON Schema of a kind of file."),
+    "serve": ("serve", "Run the controller: API, engine, timers, watchdog, alerts."),
+    "token": ("token", "Create, list and revoke API tokens."),
     "simulate": ("simulate", "Play scenarios on a virtual clock, with faults if you like."),
     "compile": ("compile", "Write all pipelines as checked JSON."),
     "sensor": ("sensor", "Write and list readings."),

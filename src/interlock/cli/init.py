@@ -94,7 +94,7 @@ _SETTINGS = """\
 # Settings of this installation. An environment variable wins over a line here.
 # Every line is optional; what stands behind the mark is the default.
 
-# state = ".interlock/state.db"
+# state = ".interlock"
 # host = "127.0.0.1"
 # port = 8787
 # instance = "interlock"

@@ -8,7 +8,7 @@ from interlock.cli.answers import awaited, is_accepted
 from interlock.cli.backend import acting, actor
 from interlock.cli.exits import Exit
 from interlock.cli.options import Options
-from interlock.cli.shown import as_json_option, document, printable
+from interlock.cli.shown import as_json_option, document, lines
 from interlock.domain.event import Event
 from interlock.ports import RerunRequest
 
@@ -53,15 +53,14 @@ def _show(request: RerunRequest, answer: Event | None, served: bool, wait: float
     if answer is None:
         click.echo(f"{name}: rerun requested")
         if served:
-            click.echo(
-                f"no answer within {wait:g} s (a paused pipeline answers when it is resumed): "
-                f"interlock events --pipeline {request.key.pipeline_id} --since 5m"
-            )
+            look = f"interlock events --pipeline {request.key.pipeline_id} --since 5m"
+            said = f"no answer within {wait:g} s; a paused pipeline answers when it is resumed"
+            lines("  ", [said, look])
         return
-    click.echo(f"{name}: {printable(answer.message)}")
+    lines(f"{name}: ", [answer.message])
     budget, spent = answer.detail.get("budget"), answer.detail.get("spent")
     if budget is not None and spent is not None:
         click.echo(f"  {str(budget).replace('_', ' ')}: {spent} of {answer.detail.get('max')}")
     hint = answer.detail.get("actionHint")
     if hint and not is_accepted(answer):
-        click.echo(f"  {printable(str(hint))}")
+        lines("  ", [str(hint)])

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
 from enum import IntEnum
+from functools import lru_cache
 from typing import Self
 from zoneinfo import ZoneInfo
 
@@ -48,16 +49,7 @@ class Label(msgspec.Struct, frozen=True, order=True):
     @classmethod
     def parse(cls, text: str) -> Self:
         """Read either spelling, with dashes or without. Raises ValueError for anything else."""
-        match = _LABEL.fullmatch(text)
-        if match is None:
-            raise ValueError(f"{text!r} is not a date such as 2026-03-03 or 2026-03-03T10")
-        year, month, day, hour, minute = match.groups()[:5] if match[1] else match.groups()[5:]
-        wall = time(int(hour or 0), int(minute or 0))
-        return cls(
-            date(int(year), int(month), int(day)),
-            None if hour is None else wall.hour,
-            None if minute is None else wall.minute,
-        )
+        return cls(*_parts(text))
 
     @property
     def grain(self) -> Grain:
@@ -96,6 +88,21 @@ def label_text(wall: datetime, grain: Grain) -> str:
     return wall.isoformat()[: _LENGTHS[grain]]
 
 
+@lru_cache(maxsize=8192)
+def _parts(text: str) -> tuple[date, int | None, int | None]:
+    """The day, hour and minute of a label. The same few dates are read again and again."""
+    match = _LABEL.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text!r} is not a date such as 2026-03-03 or 2026-03-03T10")
+    year, month, day, hour, minute = match.groups()[:5] if match[1] else match.groups()[5:]
+    wall = time(int(hour or 0), int(minute or 0))
+    return (
+        date(int(year), int(month), int(day)),
+        None if hour is None else wall.hour,
+        None if minute is None else wall.minute,
+    )
+
+
 def label_at(instant: datetime, zone: ZoneInfo, grain: Grain) -> Label:
     """The label that an instant belongs to."""
     local = utc(instant).astimezone(zone)
@@ -111,6 +118,7 @@ def starts_at(label: Label, zone: ZoneInfo) -> datetime:
     return instant_of(label.wall, zone)
 
 
+@lru_cache(maxsize=8192)
 def occurs(label: Label, zone: ZoneInfo) -> bool:
     """Whether the clocks of that zone ever show this label."""
     if not _FIRST_WALL <= label.wall <= _LAST_WALL:
@@ -118,6 +126,7 @@ def occurs(label: Label, zone: ZoneInfo) -> bool:
     return label_at(starts_at(label, zone), zone, label.grain) == label
 
 
+@lru_cache(maxsize=16384)
 def instant_of(wall: datetime, zone: ZoneInfo) -> datetime:
     """When a wall clock shows this: in a fold the first time, in a gap the first instant after it.
 

@@ -16,6 +16,7 @@ from interlock.domain.schedule import occurrences
 from interlock.domain.sensor import Reading
 from interlock.ports import Clock
 from interlock.simulation.jobs import Launch, ScriptedJobs
+from interlock.simulation.scenario import instant
 from interlock.usecases.arm_cron import fires
 
 
@@ -93,7 +94,9 @@ class Invariants:
                 self._break("I3", f"timer {name} was due at {due_at} and has not ended")
 
     def _occurrences_end(self) -> None:
-        """Every moment that is over ended as a run, excluded, or reported."""
+        """Every moment that is over ended as a run, excluded, or reported; or it is named as one that
+        nobody watched.
+        """
         now = self._clock()
         state = self.store.watch.load()
         looked_until = min(now, state.last_ok_at or now)
@@ -111,12 +114,14 @@ class Invariants:
     ) -> None:
         config = self.store.pipelines.find(pipeline_id)
         assert config is not None
-        schedule = config.pipeline.schedule(schedule_id)
+        schedule, unwatched = config.pipeline.schedule(schedule_id), self._not_watched()
         for moment in occurrences(schedule, config.pipeline.calendars, since, until):
             day = Label.parse(moment.date).day
             if excluded(schedule, config.pipeline.calendars, day) is not None:
                 continue
             if missed_at(schedule, Expected(moment.date, moment.due_at)) >= until:
+                continue
+            if any(begin <= moment.due_at < end for begin, end in unwatched):
                 continue
             key = RunKey(pipeline_id, schedule_id, moment.date)
             if key in self.store.runs.find([key]):
@@ -124,6 +129,15 @@ class Invariants:
             told = {event.type for event in self.store.events.of_run(key)}
             if not told & {EventType.SCHEDULE_MISSED, EventType.IRREGULAR_SCHEDULE_MISSED}:
                 self._break("I4", f"{key} was expected and nobody said what became of it")
+
+    def _not_watched(self) -> list[tuple[datetime, datetime]]:
+        """The spans that the watchdog has told it could not look back on."""
+        told = self.store.events.newest(kind=EventType.WATCHDOG_RECOVERED, limit=10_000)
+        return [
+            (instant(event.detail["from"]), instant(event.detail["notWatched"]))
+            for event in told
+            if "notWatched" in event.detail
+        ]
 
     def _budgets_hold(self) -> None:
         for run in self.store.runs.of_pipeline(None, "0000", "9999", 1_000_000):

@@ -12,6 +12,7 @@ import msgspec
 from interlock.domain.admission import (
     Admission,
     Exclude,
+    PostRunReading,
     Reject,
     StartAgain,
     admit,
@@ -192,11 +193,14 @@ def _decided(
     pipeline = look.config.pipeline
     for reading in look.readings:
         runs = {key: loaded.runs[key] for key in run_keys(pipeline, reading) if key in loaded.runs}
+        if runs and all(_has_seen(run, reading) for run in runs.values()):
+            continue  # the usual case, and most of a quiet pass
         decided = tuple(
             admission
             for admission in admit(pipeline, reading, runs, now)
             if _schedule_of(admission) == look.schedule.id
             and not isinstance(admission, StartAgain)  # stale-triggers sees to it
+            and not _is_judged(admission)
             and not _is_told(admission, look.config, ports)
         )
         if decided:
@@ -206,6 +210,22 @@ def _decided(
 def _schedule_of(admission: Admission) -> str:
     key = getattr(admission, "key", None) or getattr(getattr(admission, "run", None), "key", None)
     return key.schedule_id if key is not None else getattr(admission, "schedule_id", "")
+
+
+def _has_seen(run: Run, reading: Reading) -> bool:
+    """Whether a run under way was opened by this reading, or has judged it since."""
+    started = run.is_open and run.started_at is not None and run.first_sensor_at is not None
+    return started and run.trigger_version == reading.version
+
+
+def _is_judged(admission: Admission) -> bool:
+    """A post-run reading is news only if it came after completion and nobody has judged it."""
+    if not isinstance(admission, PostRunReading):
+        return False
+    run, at = admission.run, admission.reading.received_at
+    if run.completed_at is None or at <= run.completed_at:
+        return True
+    return run.post_run.seen.get(admission.rule_key) == at
 
 
 def _is_told(admission: Admission, config: Config, ports: Ports) -> bool:
