@@ -15,7 +15,7 @@ setup: $(READY) ## Build the virtual environment
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[holidays,dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[server,holidays,dev]"
 	@touch $(READY)
 
 format: $(READY) ## Write the code as the formatter would

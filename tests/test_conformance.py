@@ -18,7 +18,7 @@ _FOLDERS = (_TESTS / "vectors", _TESTS.parent.parent / "shared" / "vectors")
 
 def _vectors() -> list[Any]:
     """Every vector of our own copy and of the folder beside the project; ids are unique."""
-    found = {}
+    found: dict[str, Any] = {}
     for file in (file for folder in _FOLDERS for file in sorted(folder.glob("*.json"))):
         document = json.loads(file.read_text(), parse_float=Decimal)
         found |= {each["id"]: (document["area"], each) for each in document["vectors"]}

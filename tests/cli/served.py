@@ -10,10 +10,11 @@ from typing import Any
 from place import Place
 
 from interlock.adapters.local.lock import serving
-from interlock.cli.backend import ADDRESS_FILE
 from interlock.domain import canonical
 from interlock.domain.timestamp import instant
 from interlock.errors import ConfigError, NotFoundError
+from interlock.wiring.address import NAME as ADDRESS_FILE
+from interlock.wiring.address import Address
 from interlock.wiring.home import Home
 from tiny_server import Asked, Said, Tiny, tiny_server
 
@@ -36,7 +37,7 @@ def served(
 
     with serving(place.state), tiny_server(answer) as server:
         if leaves_address:
-            left = canonical.encode({"url": server.url, "token": "left-for-commands"})
+            left = canonical.encode(Address(server.url, "left-for-commands", 1))
             (place.settings.state / ADDRESS_FILE).write_text(left)
         yield server
 

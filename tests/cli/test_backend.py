@@ -13,8 +13,8 @@ from served import served
 
 from interlock.adapters.local.lock import serving
 from interlock.cli import backend
-from interlock.cli.backend import ADDRESS_FILE
 from interlock.errors import ConfigError, NotFoundError, UnavailableError
+from interlock.wiring.address import NAME as ADDRESS_FILE
 from interlock.wiring.home import open_home
 from tiny_server import Said, tiny_server
 
@@ -118,7 +118,9 @@ def test_another_command_at_work_is_waited_for(place: Place) -> None:
 
 
 def test_an_address_of_a_server_that_is_gone_is_not_used(place: Place) -> None:
-    (place.settings.state / ADDRESS_FILE).write_text('{"url": "http://127.0.0.1:9"}')
+    (place.settings.state / ADDRESS_FILE).write_text(
+        '{"url": "http://127.0.0.1:9", "token": "x", "pid": 1}'
+    )
     assert "nothing acts on it" in place.shown("sensor", "put", "silver-orders", "orders", "n=1")
 
 

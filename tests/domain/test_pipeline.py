@@ -3,8 +3,8 @@
 from datetime import timedelta
 
 import pytest
-from declared import declared
 
+from declared import declared
 from interlock.domain.pipeline import Check, Evaluation, Job, JobType, Rule, Trigger
 
 

@@ -5,17 +5,23 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from usecases.home import KEY, NOW, Home, assert_a_crash_changes_nothing
 
 from interlock.domain.budgets import Category, Spending
 from interlock.domain.canonical import as_json
 from interlock.domain.event import EventType
 from interlock.domain.run import DeadlineKind, RunKey, Status
-from interlock.errors import ConfigError, LaunchError, NotFoundError, TransientError, TransitionError
+from interlock.errors import (
+    ConfigError,
+    LaunchError,
+    NotFoundError,
+    TransientError,
+    TransitionError,
+)
 from interlock.lifecycle.modes import ORCHESTRATOR, call
 from interlock.ports import Absent, CannotTell, Failed, Launched, Running, Succeeded
 from interlock.simulation.scenario import Call, JobScript
 from interlock.usecases.retry_job import retry_job
+from usecases.home import KEY, NOW, Home, assert_a_crash_changes_nothing
 
 EVAL = {"current", "passed", "exhausted", "waitSeconds", "elapsedSeconds", "failing"}
 JOB = {
@@ -25,6 +31,11 @@ FINISH = {"current", "outcome", "settleSla"}
 
 COUNTED = "validation: {rules: [{key: orders, check: gte, field: count, value: 100}]}"
 MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture
+def home() -> Home:
+    return Home()
 
 
 def opened(home: Home, text: str = "", **fields: Any) -> None:
@@ -54,6 +65,12 @@ def failed_once(home: Home) -> None:
     launched(home, "job: {type: command, config: {command: [etl]}, maxRetries: 5}")
     home.finish("fail", category=Category.TRANSIENT)
     retry_job(KEY, 0, home.ports)
+
+
+def succeeded(home: Home) -> None:
+    """The job says that it ended well, and nobody has completed the run."""
+    launched(home)
+    home.job_says("success", 0)
 
 
 class Jobs:
@@ -88,7 +105,7 @@ TURNS: dict[str, tuple[Callable[[Home], object], dict[str, Any], set[str]]] = {
     "trigger-exhausted": (triggering, {"errors": {"Trigger": {"Error": "LaunchError"}}}, FINISH),
     "job-poll-exhausted": (launched, {}, FINISH),
     "complete-trigger": (
-        lambda home: (launched(home), home.job_says("success", 0)),
+        succeeded,
         {"event": "success"},
         FINISH,
     ),
@@ -341,9 +358,7 @@ def test_the_first_launch_asks_nobody(home: Home) -> None:
 def test_a_job_that_must_not_run_twice_is_not_launched_in_doubt(
     home: Home, found: object, launches: int
 ) -> None:
-    triggering(
-        home, "job: {type: http, config: {url: 'https://x.example/run', atMostOnce: true}}"
-    )
+    triggering(home, "job: {type: http, config: {url: 'https://x.example/run', atMostOnce: true}}")
     jobs = Jobs(find=found, launch=A_JOB)
     ports = home.with_ports(jobs=jobs)
     if launches:
@@ -604,9 +619,7 @@ def test_a_poll_that_fails_fails_the_step_and_changes_nothing(home: Home) -> Non
 # --- complete-trigger ---
 
 
-@pytest.mark.parametrize(
-    ("text", "settles"), [("", False), ("sla: {deadline: '10:00'}", True)]
-)
+@pytest.mark.parametrize(("text", "settles"), [("", False), ("sla: {deadline: '10:00'}", True)])
 def test_a_success_completes_the_run(home: Home, text: str, settles: bool) -> None:
     launched(home, text)
     home.pass_time(minutes=10)

@@ -7,9 +7,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from contracts.samples import a_run, an_event
-from usecases.home import KEY, NOW, Home
 
+from contracts.samples import a_run, an_event
 from interlock.domain.budgets import Spending
 from interlock.domain.event import Event
 from interlock.domain.run import Evidence, Judgement, Run, RunKey, Status
@@ -20,6 +19,7 @@ from interlock.simulation.jobs import Launch
 from interlock.simulation.play import as_json, play, play_with_faults
 from interlock.simulation.scenario import JobScript, load_scenario, parse_scenario
 from interlock.simulation.world import World
+from usecases.home import KEY, NOW, Home
 
 STORY = """
 name: a reading runs a job
@@ -65,7 +65,7 @@ def told(*expectations: str, story: str = STORY) -> list[str]:
         ("name: x\n", "start"),
         (STORY + "calendars: [{days: [someday]}]\n", "someday"),
         (STORY + "calendars: [no/such/file.yaml]\n", "no/such/file.yaml: No such file"),
-        (STORY.replace("  - pipeline: {id: silver-orders}\n", "  - nowhere.yaml\n  - pipeline: {id: silver-orders}\n"), "nowhere.yaml: No such file"),
+        (STORY.replace("pipelines:\n", "pipelines:\n  - nowhere.yaml\n"), "nowhere.yaml: No such file"),
     ],
 )  # fmt: skip
 def test_what_can_not_be_read_is_an_error_with_its_place(text: str, problem: str) -> None:
@@ -138,7 +138,10 @@ WRONG = [
     ("{event: JOB_TRIGGERED, schedule: cron}", "wanted at least 1, found 0"),
     ("{no: JOB_TRIGGERED}", "found 1, first at 2026-03-03T08:00:00Z"),
     ("{run: {pipeline: gold, date: '2026-03-03'}}", "there is no such run"),
-    ("{run: {pipeline: silver-orders, date: '2026-03-03', schedule: cron}}", "there is no such run"),
+    (
+        "{run: {pipeline: silver-orders, date: '2026-03-03', schedule: cron}}",
+        "there is no such run",
+    ),
     (
         "{run: {pipeline: silver-orders, date: '2026-03-03'}, status: FAILED, attempt: 1, slaVerdict: MET}",
         "status is COMPLETED, attempt is 0, slaVerdict is None",
@@ -192,6 +195,11 @@ def test_what_happens_after_the_end_does_not_happen() -> None:
 
 
 # --- invariants ---
+
+
+@pytest.fixture
+def home() -> Home:
+    return Home()
 
 
 def invariants(home: Home) -> Invariants:
@@ -381,7 +389,9 @@ def defective(ports: Ports) -> Ports:
     return replace(ports, outbox=ClearsFirst(ports.outbox))
 
 
-EXPECTING = STORY + "expect: [{event: JOB_COMPLETED, count: 1}, {event: TRIGGER_STARTED, count: 1}]\n"
+EXPECTING = (
+    STORY + "expect: [{event: JOB_COMPLETED, count: 1}, {event: TRIGGER_STARTED, count: 1}]\n"
+)
 
 
 def test_a_defect_that_no_plain_story_shows_is_found_by_faults() -> None:

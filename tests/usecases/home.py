@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from declared import document
-
 from interlock.adapters.local.database import Database
 from interlock.adapters.local.store import Store
 from interlock.domain import canonical
@@ -94,7 +93,9 @@ class Home:
         self.store.pipelines.want(Wanted(name, None, "", self.clock()))
         adopt_config(name, self.ports)
 
-    def reading(self, key: str = "orders", pipeline: str = "silver-orders", **fields: Any) -> Reading:
+    def reading(
+        self, key: str = "orders", pipeline: str = "silver-orders", **fields: Any
+    ) -> Reading:
         """A reading that is stored, and that nobody has looked at."""
         reading = Reading(pipeline, key, fields, self.clock())
         self.store.sensors.put(reading)
@@ -106,7 +107,9 @@ class Home:
         admit_reading(reading, self.ports)
         return reading
 
-    def request(self, reason: str = "manual", key: RunKey = KEY, force: bool = False) -> RerunRequest:
+    def request(
+        self, reason: str = "manual", key: RunKey = KEY, force: bool = False
+    ) -> RerunRequest:
         request = RerunRequest(
             key=key, reason=reason, requested_at=self.clock(), requested_by="ada", force=force
         )

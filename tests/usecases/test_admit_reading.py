@@ -5,9 +5,16 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from usecases.home import KEY, NOW, Home, assert_a_crash_changes_nothing
 
-from interlock.domain.admission import Admission, Exclude, Ignore, NoteFirst, OpenRun, Reject, Reopen
+from interlock.domain.admission import (
+    Admission,
+    Exclude,
+    Ignore,
+    NoteFirst,
+    OpenRun,
+    Reject,
+    Reopen,
+)
 from interlock.domain.event import EventType
 from interlock.domain.run import OpenedBy, RunKey, Status
 from interlock.errors import TransientError, UnavailableError
@@ -15,6 +22,7 @@ from interlock.ports import Wait
 from interlock.simulation.scenario import Call
 from interlock.usecases.admit_reading import admit_reading
 from interlock.usecases.pause import pause
+from usecases.home import KEY, NOW, Home, assert_a_crash_changes_nothing
 
 WEEKDAYS = "schedule: {trigger: {key: orders, check: exists}, exclude: {weekends: true}}"
 

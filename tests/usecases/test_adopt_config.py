@@ -4,13 +4,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from usecases.home import NOW, Home, assert_a_crash_changes_nothing
 
 from interlock.domain.event import EventType
 from interlock.errors import TransientError
 from interlock.ports import Wanted
 from interlock.simulation.scenario import Call
 from interlock.usecases.adopt_config import adopt_config
+from usecases.home import NOW, Home, assert_a_crash_changes_nothing
 
 ADOPTED, REJECTED = EventType.CONFIG_ADOPTED, EventType.CONFIG_REJECTED
 CRON = "schedule: {cron: '0 9 * * *'}"

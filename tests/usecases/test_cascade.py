@@ -3,20 +3,22 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from contracts.samples import a_run
-from usecases.home import NOW, Home, assert_a_crash_changes_nothing
 
+from contracts.samples import a_run
 from interlock.domain.event import EventType
 from interlock.domain.run import RunKey, Status
 from interlock.domain.sensor import Reading
 from interlock.usecases.cascade import cascade
+from usecases.home import NOW, Home, assert_a_crash_changes_nothing
 
 GOLD = "pipeline: {id: gold}\nschedule: {trigger: {pipeline: silver-orders}}"
 WHOLE = "pipeline: {id: gold}\nschedule: {trigger: {pipeline: silver-orders, hours: all}}"
 HOURLY = "schedule: {cron: '0 * * * *', timezone: Europe/Berlin}"
 
 
-def complete(home: Home, date: str, schedule: str = "stream", attempt: int = 0, at: datetime = NOW) -> None:
+def complete(
+    home: Home, date: str, schedule: str = "stream", attempt: int = 0, at: datetime = NOW
+) -> None:
     """An upstream run is done, and is told to whoever waits."""
     key = RunKey("silver-orders", schedule, date)
     run = a_run(key, at, status=Status.COMPLETED, completed_at=at, attempt=attempt)

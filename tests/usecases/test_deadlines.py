@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from usecases.home import KEY, NOW, Home, assert_a_crash_changes_nothing
 
 from interlock.domain.deadline import SlaVerdict
 from interlock.domain.event import EventType
@@ -17,6 +16,7 @@ from interlock.usecases.arm_deadlines import arm_deadlines
 from interlock.usecases.fire_deadline import fire_deadline
 from interlock.usecases.pause import pause
 from interlock.usecases.settle_deadline import settle_deadline
+from usecases.home import KEY, NOW, Home, assert_a_crash_changes_nothing
 
 W, B, RW, RB = DeadlineKind
 #: The date is the day before: a sensor-driven schedule has its deadline the day after.
@@ -141,11 +141,16 @@ def test_a_paused_pipeline_still_breaches_and_says_that_it_is_paused(home: Home)
     assert home.event(EventType.SLA_BREACH).detail["blockedBy"][0] == "paused"
 
 
+def taken_away(home: Home) -> None:
+    opened(home)
+    home.take_away()
+
+
 @pytest.mark.parametrize(
     "scene",
     [
         lambda home: None,  # nobody knows the pipeline
-        lambda home: (opened(home), home.take_away()),
+        taken_away,
         lambda home: opened(home, PROMISED + "\ndryRun: true"),
         lambda home: opened(home, ""),  # nothing is promised
     ],
@@ -194,8 +199,14 @@ def test_a_run_that_opens_later_takes_over_what_was_said(home: Home) -> None:
     [
         (DAY, ""),
         (RunKey("silver-orders", "gone", "2026-03-02"), PROMISED),  # a schedule that is no more
-        (RunKey("silver-orders", "stream", "2026-02-28"), PROMISED),  # before the pipeline was there
-        (DAY, PROMISED + "\nschedule: {trigger: {key: o, check: exists}, exclude: {days: [monday]}}"),
+        (
+            RunKey("silver-orders", "stream", "2026-02-28"),
+            PROMISED,
+        ),  # before the pipeline was there
+        (
+            DAY,
+            PROMISED + "\nschedule: {trigger: {key: o, check: exists}, exclude: {days: [monday]}}",
+        ),
     ],
 )
 def test_a_date_without_a_deadline_can_not_breach(home: Home, key: RunKey, text: str) -> None:

@@ -4,7 +4,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from usecases.home import NOW, Home, assert_a_crash_changes_nothing
 
 from interlock.domain.event import EventType
 from interlock.domain.run import OpenedBy, RunKey
@@ -14,6 +13,7 @@ from interlock.simulation.scenario import Call
 from interlock.usecases.arm_cron import arm_cron
 from interlock.usecases.fire_cron import fire_cron
 from interlock.usecases.pause import pause
+from usecases.home import NOW, Home, assert_a_crash_changes_nothing
 
 HOURLY = "schedule: {cron: '30 * * * *', evaluation: {window: 2h}}"
 HOUR = timedelta(hours=1)

@@ -1,11 +1,11 @@
 """Judging post-run readings: drift, and outcomes that change."""
 
 import pytest
-from usecases.home import Home, assert_a_crash_changes_nothing
 
 from interlock.domain.event import EventType
 from interlock.errors import TransientError
 from interlock.simulation.scenario import Call
+from usecases.home import Home, assert_a_crash_changes_nothing
 
 WATCHED = """
 validation: {rules: [{key: orders, check: exists}, {key: audit, check: exists}]}

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from usecases.home import KEY, Home, assert_a_crash_changes_nothing
 
 from interlock.domain.budgets import Spending
 from interlock.domain.event import EventType
@@ -16,6 +15,7 @@ from interlock.ports import RerunRequest
 from interlock.simulation.scenario import Call
 from interlock.usecases.judge_rerun import judge_rerun
 from interlock.usecases.pause import pause, resume
+from usecases.home import KEY, Home, assert_a_crash_changes_nothing
 
 ACCEPTED, REJECTED = EventType.RERUN_ACCEPTED, EventType.RERUN_REJECTED
 USUAL = "job: {type: command, config: {command: [etl]}, maxManualReruns: 1, maxDriftReruns: 1}"
@@ -257,13 +257,19 @@ def request_of(home: Home) -> RerunRequest:
     return RerunRequest(key=KEY, reason="manual", requested_at=home.clock(), requested_by="ada")
 
 
+def dry_run_done(home: Home) -> None:
+    home.adopt("dryRun: true")
+    home.admit()
+    home.settle()
+
+
 SCENES: dict[str, Callable[[Home], object]] = {
     "failed": failed,
     "never-ran": lambda home: home.adopt(),
     "in-progress": lambda home: (home.adopt(), home.launched()),
     "completed": lambda home: (home.adopt(), home.completed()),
     "unknown": lambda home: None,
-    "dry": lambda home: (home.adopt("dryRun: true"), home.admit(), home.settle()),
+    "dry": dry_run_done,
 }
 
 

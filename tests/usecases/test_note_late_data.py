@@ -3,7 +3,6 @@
 from datetime import timedelta
 
 import pytest
-from usecases.home import KEY, Home, assert_a_crash_changes_nothing
 
 from interlock.domain.event import EventType
 from interlock.domain.run import Status
@@ -11,6 +10,7 @@ from interlock.domain.sensor import Reading
 from interlock.errors import TransientError
 from interlock.simulation.scenario import Call
 from interlock.usecases.note_late_data import note_late_data
+from usecases.home import KEY, Home, assert_a_crash_changes_nothing
 
 
 def late(home: Home, count: int = 2) -> Reading:

@@ -5,7 +5,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from usecases.home import KEY, NOW, Home, assert_a_crash_changes_nothing
 
 from interlock.domain.deadline import SlaVerdict
 from interlock.domain.event import EventType
@@ -15,6 +14,7 @@ from interlock.errors import TransientError
 from interlock.ports import Ports
 from interlock.simulation.scenario import Call
 from interlock.usecases.open_run import open_run
+from usecases.home import KEY, NOW, Home, assert_a_crash_changes_nothing
 
 PROMISED = "sla: {deadline: '10:00', expectedDuration: 30m}\nschedule: {cron: '0 8 * * *'}"
 CRON = RunKey("silver-orders", "cron", "2026-03-03")

@@ -4,13 +4,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from usecases.home import (
-    KEY,
-    NOW,
-    Home,
-    assert_a_crash_changes_nothing,
-    crashed_everywhere,
-)
 
 from interlock.domain.event import EventType
 from interlock.domain.run import RunKey, Status
@@ -18,6 +11,13 @@ from interlock.errors import NotFoundError, TransientError
 from interlock.ports import Config
 from interlock.usecases.fire_cron import fire_cron
 from interlock.usecases.pause import pause, resume
+from usecases.home import (
+    KEY,
+    NOW,
+    Home,
+    assert_a_crash_changes_nothing,
+    crashed_everywhere,
+)
 
 CRON = "schedule: {cron: '30 * * * *', evaluation: {window: 1h}}"
 

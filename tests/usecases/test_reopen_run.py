@@ -3,16 +3,18 @@
 from datetime import timedelta
 
 import pytest
-from usecases.home import KEY, Home, assert_a_crash_changes_nothing
 
 from interlock.domain.event import EventType
 from interlock.domain.run import OpenedBy, Run, Status
 from interlock.errors import NotFoundError
 from interlock.usecases.reopen_run import reopen_run
+from usecases.home import KEY, Home, assert_a_crash_changes_nothing
 
 
 def fail_for_good(home: Home) -> None:
-    home.adopt("sla: {deadline: '10:00'}\njob: {type: command, config: {command: [etl]}, maxCodeRetries: 0}")
+    home.adopt(
+        "sla: {deadline: '10:00'}\njob: {type: command, config: {command: [etl]}, maxCodeRetries: 0}"
+    )
     home.launched()
     home.finish("fail", category="PERMANENT")
 

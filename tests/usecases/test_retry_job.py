@@ -4,7 +4,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from usecases.home import KEY, NOW, Home, assert_a_crash_changes_nothing
 
 from interlock.domain.budgets import Category, Spending
 from interlock.domain.event import EventType
@@ -15,6 +14,7 @@ from interlock.simulation.scenario import Call
 from interlock.usecases.note_job_record import note_job_record
 from interlock.usecases.pause import pause, resume
 from interlock.usecases.retry_job import retry_job
+from usecases.home import KEY, NOW, Home, assert_a_crash_changes_nothing
 
 TWO = "job: {type: command, config: {command: [etl]}, maxRetries: 2, maxCodeRetries: 1}"
 RETRY_0 = "retry.silver-orders.stream.2026-03-03.0"
@@ -228,4 +228,6 @@ def test_a_start_that_fails_is_made_up_for_by_the_repeat(home: Home) -> None:
 
 def test_dying_at_any_line_changes_nothing() -> None:
     assert_a_crash_changes_nothing(failed, lambda home: retry_job(KEY, 0, home.ports))
-    assert_a_crash_changes_nothing(failed, lambda home: note_job_record(record_of(home), home.ports))
+    assert_a_crash_changes_nothing(
+        failed, lambda home: note_job_record(record_of(home), home.ports)
+    )

@@ -6,7 +6,6 @@ address that it left beside the file; else they write themselves, and say that n
 """
 
 import getpass
-import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -32,13 +31,13 @@ from interlock.errors import UnavailableError
 from interlock.ports import Config, RerunRequest
 from interlock.usecases.explain import Why
 from interlock.usecases.pause import Foreseen
+from interlock.wiring.address import NAME as ADDRESS_FILE
+from interlock.wiring.address import find_address
 from interlock.wiring.findings import Pass
 from interlock.wiring.home import Home as LocalHome
 from interlock.wiring.home import open_home
 from interlock.wiring.operations import Accepted, Heartbeat, PipelineState
 from interlock.wiring.settings import Settings, read_settings
-
-ADDRESS_FILE = "serve.json"
 
 #: Another command may hold the file for a moment.
 _PATIENCE = 3.0
@@ -206,12 +205,10 @@ def server_of(settings: Settings) -> Client | None:
 
 def left_address(settings: Settings) -> Client | None:
     """Where the server says that it listens."""
-    try:
-        left = json.loads((settings.state / ADDRESS_FILE).read_text(encoding="utf-8"))
-        token = settings.token or left.get("token")
-        return Client(str(left["url"]), token, tries=_TRIES)
-    except (OSError, ValueError, KeyError, TypeError):
+    left = find_address(settings.state)
+    if left is None:
         return None
+    return Client(left.url, settings.token or left.token, tries=_TRIES)
 
 
 def file_for_reading(settings: Settings) -> LocalHome:

@@ -14,11 +14,12 @@ import msgspec
 
 from interlock.adapters.local.changes import Parked
 from interlock.adapters.local.lock import is_served
-from interlock.cli.backend import ADDRESS_FILE, file_for_reading, left_address
+from interlock.cli.backend import file_for_reading, left_address
 from interlock.cli.shown import count, span
 from interlock.domain import duration
 from interlock.errors import InterlockError
 from interlock.files import load_project
+from interlock.wiring.address import NAME as ADDRESS_FILE
 from interlock.wiring.home import Home
 from interlock.wiring.settings import Settings
 

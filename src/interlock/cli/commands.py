@@ -11,6 +11,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "schema": ("schema", "Print the JSON Schema of a kind of file."),
     "serve": ("serve", "Run the controller: API, engine, timers, watchdog, alerts."),
     "token": ("token", "Create, list and revoke API tokens."),
+    "demo": ("demo", "Watch a controller at work, with simulated sources."),
     "simulate": ("simulate", "Play scenarios on a virtual clock, with faults if you like."),
     "compile": ("compile", "Write all pipelines as checked JSON."),
     "sensor": ("sensor", "Write and list readings."),

@@ -2,21 +2,23 @@
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import quote
 
 import click
+import msgspec
 
-from interlock.adapters.local.lock import is_served
+from interlock.adapters.local.lock import is_served, serving
 from interlock.cli.options import Options
 from interlock.client import API, Client
 from interlock.errors import ConfigError, NotFoundError, UnavailableError
 from interlock.wiring.address import find_address
+from interlock.wiring.home import Home, open_home
 from interlock.wiring.settings import Settings, read_settings
-
-SCOPES = ("read", "observe", "operate")
+from interlock.wiring.tokens import GRANTABLE, make_token, new_secret, shown
 
 
 @click.group("token")
@@ -31,7 +33,7 @@ def command() -> None:
     "scopes",
     multiple=True,
     required=True,
-    type=click.Choice(SCOPES),
+    type=click.Choice([scope.value for scope in GRANTABLE]),
     help="What it may do; may be given more than once.",
 )
 @click.option(
@@ -120,28 +122,33 @@ class _Served:
 
 
 class _File:
+    """No server runs: for the moment the file is ours."""
+
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
 
     def create(self, name: str, scopes: Sequence[str], pipelines: Sequence[str]) -> Any:
-        from interlock.wiring.tokens import make_token, shown
-
+        secret = new_secret()
         with self._opened() as home:
-            token, secret = make_token(name, scopes, pipelines, home.ports.clock())
+            token = make_token(name, scopes, pipelines, secret, home.ports.clock())
             if not home.store.tokens.create(token):
                 raise ConfigError(f"there is a token {name} already")
-        return {**shown(token), "secret": secret}
+        return msgspec.to_builtins(shown(token, secret))
 
     def all(self) -> list[Any]:
-        from interlock.wiring.tokens import shown
-
         with self._opened() as home:
-            return [shown(token) for token in home.store.tokens.all()]
+            return [msgspec.to_builtins(shown(token)) for token in home.store.tokens.all()]
 
     def revoke(self, name: str) -> None:
         with self._opened() as home:
             if not home.store.tokens.revoke(name):
                 raise NotFoundError(f"there is no token {name}")
 
-    def _opened(self) -> Any:
-        return _held(self._settings)
+    @contextmanager
+    def _opened(self) -> Iterator[Home]:
+        settings = self._settings
+        if not settings.project.is_dir():
+            raise ConfigError(f"there is no folder {settings.project}")
+        settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with serving(settings.database), open_home(settings) as home:
+            yield home

@@ -1,5 +1,7 @@
 """Note late data: the trigger reading changed after completion, so what was computed may be wrong."""
 
+from typing import Any
+
 from interlock.domain import duration
 from interlock.domain.admission import has_changed
 from interlock.domain.drift import changes
@@ -43,7 +45,7 @@ def note_late_data(key: RunKey, reading: Reading, config: Config, ports: Ports) 
     return save_run(key, decide, ports)
 
 
-def _of_dry_run(run: Run) -> dict[str, str]:
+def _of_dry_run(run: Run) -> dict[str, Any]:
     """What only a dry run's twin has to tell."""
     if not run.key.dry or run.launched_at is None:
         return {}

@@ -1,5 +1,7 @@
 """Retry a job: arm the timer for a failed attempt's retry, and open the next attempt when it fires."""
 
+from typing import Any
+
 import msgspec
 
 from interlock.domain.budgets import retry_budget
@@ -61,7 +63,7 @@ def foretell_retry(record: JobRecord, ports: Ports) -> None:
         return
     retry = retry_of(record, run, config.pipeline.job)
     kind = EventType.DRY_RUN_WOULD_RETRY if retry.due_at else EventType.DRY_RUN_RETRY_EXHAUSTED
-    detail = {} if retry.due_at is None else {"retryAt": spell(retry.due_at)}
+    detail: dict[str, Any] = {} if retry.due_at is None else {"retryAt": spell(retry.due_at)}
     for event in about_run(
         kind,
         run,

@@ -4,36 +4,22 @@ Secrets are known by their hashes only, and compared in constant time. What a ca
 scopes; `own` is for those who hold the installation itself and can't be given to a token.
 """
 
-import hashlib
 import hmac
 import secrets
 import threading
 import time
 from collections.abc import Callable
-from enum import StrEnum
 from typing import Protocol
 
 import msgspec
 
 from interlock.adapters.local.audit import Token
+from interlock.wiring.tokens import GRANTABLE, Scope, digest_of
 
 LOGIN_SECONDS = 15 * 60
 SESSION_SECONDS = 12 * 3600
 COOKIE = "interlock_session"
 MOST_SESSIONS = 1000
-
-
-class Scope(StrEnum):
-    """What a caller may do."""
-
-    READ = "read"
-    OBSERVE = "observe"
-    OPERATE = "operate"
-    OWN = "own"
-
-
-#: What tokens can be given.
-GRANTABLE = (Scope.READ, Scope.OBSERVE, Scope.OPERATE)
 
 
 class Caller(msgspec.Struct, frozen=True):
@@ -53,15 +39,6 @@ class Tokens(Protocol):
     """Where tokens are kept."""
 
     def all(self) -> list[Token]: ...
-
-
-def new_secret() -> str:
-    return f"ilk_{secrets.token_urlsafe(32)}"
-
-
-def digest_of(secret: str) -> str:
-    """Secrets are long and random: a fast hash gives nothing away."""
-    return hashlib.sha256(secret.encode(errors="surrogatepass")).hexdigest()
 
 
 class Access:

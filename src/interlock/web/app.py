@@ -18,7 +18,7 @@ from starlette.types import ASGIApp
 
 from interlock.domain import canonical
 from interlock.errors import InterlockError
-from interlock.web.access import Caller, Scope
+from interlock.web.access import Caller
 from interlock.web.bodies import read_json
 from interlock.web.desk import Desk
 from interlock.web.endpoints import API, ENDPOINTS, Endpoint, Given, NoQuery
@@ -28,6 +28,7 @@ from interlock.web.metrics import CONTENT_TYPE
 from interlock.web.openapi import document
 from interlock.web.problems import Refusal, problem, problem_of
 from interlock.web.stream import Streams, stream_query
+from interlock.wiring.tokens import Scope
 
 log = logging.getLogger(__name__)
 

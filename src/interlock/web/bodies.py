@@ -66,7 +66,9 @@ async def _read(request: Request, largest: int) -> bytes:
 def _check_type(request: Request) -> None:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
-        raise Refusal(415, "the body must be application/json", headers={"Accept": "application/json"})
+        raise Refusal(
+            415, "the body must be application/json", headers={"Accept": "application/json"}
+        )
     if request.headers.get("content-encoding", "identity") != "identity":
         raise Refusal(415, "the body must not be compressed")
 

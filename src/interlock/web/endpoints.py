@@ -10,21 +10,21 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from interlock.adapters.local.audit import Token
 from interlock.domain.event import Event
 from interlock.domain.run import Run, RunKey
 from interlock.domain.sensor import Reading
-from interlock.errors import ConfigError, NotFoundError
+from interlock.errors import NotFoundError
 from interlock.ports import Config, RerunRequest
 from interlock.usecases.explain import Why
 from interlock.usecases.pause import Foreseen
 from interlock.usecases.put_reading import admissible_reading
-from interlock.web.access import GRANTABLE, Caller, Scope, digest_of, new_secret
+from interlock.web.access import Caller
 from interlock.web.bodies import BATCH, SMALL
 from interlock.web.desk import Desk
 from interlock.web.problems import Refusal
 from interlock.wiring.findings import Pass
 from interlock.wiring.operations import Accepted, Heartbeat, PipelineState, Refused
+from interlock.wiring.tokens import Scope, TokenShown, make_token, new_secret, shown
 from interlock.wiring.views import Attainment, Page, Row, label_of
 
 API = "/api/v1"
@@ -127,14 +127,14 @@ class NewToken(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     pipelines: Annotated[tuple[Text, ...], Meta(max_length=1000)] = ()
 
 
-class TokenShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True, omit_defaults=True):
-    """A token; its secret is told once, when it is made."""
+class ReadingAnswer(msgspec.Struct, frozen=True, rename="camel", kw_only=True, omit_defaults=True):
+    """What became of a reading of a batch: stored, or the problem with it."""
 
-    name: str
-    scopes: tuple[str, ...]
-    created_at: datetime
-    pipelines: tuple[str, ...] = ()
-    secret: str = ""
+    pipeline_id: str
+    key: str
+    received_at: datetime | None = None
+    version: str | None = None
+    problem: str | None = None
 
 
 class RunHistory(msgspec.Struct, frozen=True):
@@ -191,7 +191,7 @@ def put_and_decide(desk: Desk, given: Given) -> Accepted:
     return accepted
 
 
-def put_sensors(desk: Desk, given: Given) -> Page[Accepted | Refused]:
+def put_sensors(desk: Desk, given: Given) -> Page[ReadingAnswer]:
     readings: Sequence[NewReading] = given.body
     denied = {
         each.pipeline_id
@@ -206,7 +206,18 @@ def put_sensors(desk: Desk, given: Given) -> Page[Accepted | Refused]:
     refused = sum(isinstance(each, Refused) for each in answers)
     desk.metrics.readings.labels("refused").inc(refused)
     desk.metrics.readings.labels("accepted").inc(len(answers) - refused)
-    return Page(answers)
+    return Page([_answered(each) for each in answers])
+
+
+def _answered(answer: Accepted | Refused) -> ReadingAnswer:
+    if isinstance(answer, Refused):
+        return ReadingAnswer(pipeline_id=answer.pipeline_id, key=answer.key, problem=answer.problem)
+    return ReadingAnswer(
+        pipeline_id=answer.pipeline_id,
+        key=answer.key,
+        received_at=answer.received_at,
+        version=answer.version,
+    )
 
 
 def sensors(desk: Desk, given: Given) -> Page[Reading]:
@@ -317,17 +328,17 @@ def watch_now(desk: Desk, given: Given) -> Pass | None:
 
 
 def tokens(desk: Desk, given: Given) -> Page[TokenShown]:
-    return Page([_shown(token) for token in desk.home.store.tokens.all()])
+    return Page([shown(token) for token in desk.home.store.tokens.all()])
 
 
 def create_token(desk: Desk, given: Given) -> TokenShown:
     asked, secret = given.body, new_secret()
-    token = token_for(asked.name, asked.scopes, asked.pipelines, secret, desk.home.ports.clock())
+    token = make_token(asked.name, asked.scopes, asked.pipelines, secret, desk.home.ports.clock())
     desk.note(given.caller, "token create", asked.name, " ".join(asked.scopes))
     if not desk.home.store.tokens.create(token):
         raise Refusal(409, f"there is a token {asked.name} already")
     desk.access.refresh()
-    return msgspec.structs.replace(_shown(token), secret=secret)
+    return shown(token, secret)
 
 
 def revoke_token(desk: Desk, given: Given) -> None:
@@ -336,33 +347,6 @@ def revoke_token(desk: Desk, given: Given) -> None:
     if not desk.home.store.tokens.revoke(name):
         raise NotFoundError(f"there is no token {name}")
     desk.access.refresh()
-
-
-def token_for(
-    name: str, scopes: Sequence[str], pipelines: Sequence[str], secret: str, now: datetime
-) -> Token:
-    """Raises ConfigError for scopes that can't be given."""
-    known = {scope.value for scope in GRANTABLE}
-    if not scopes or not set(scopes) <= known:
-        raise ConfigError(f"scopes are {', '.join(GRANTABLE)}")
-    if pipelines and set(scopes) != {Scope.OBSERVE}:
-        raise ConfigError("only a token that does nothing but observe can be limited to pipelines")
-    return Token(
-        name=name,
-        hash=digest_of(secret),
-        scopes=tuple(sorted(set(scopes))),
-        created_at=now,
-        pipelines=tuple(sorted(set(pipelines))),
-    )
-
-
-def _shown(token: Token) -> TokenShown:
-    return TokenShown(
-        name=token.name,
-        scopes=token.scopes,
-        created_at=token.created_at,
-        pipelines=token.pipelines,
-    )
 
 
 ENDPOINTS: tuple[Endpoint, ...] = (
@@ -384,7 +368,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         "putSensors",
         "Put up to 1,000 readings in one durable write; each has its own answer.",
         Scope.OBSERVE,
-        Page[Accepted | Refused],
+        Page[ReadingAnswer],
         act=put_sensors,
         body=Annotated[list[NewReading], Meta(min_length=1, max_length=MOST_READINGS)],
         largest=BATCH,

@@ -105,8 +105,11 @@ class Gate:
         if len(hosts) != 1:
             raise Refusal(400, "one Host header is needed")
         if path not in OPEN_PATHS and not self._hosts.admits(hosts[0]):
-            raise Refusal(421, "this server does not go by that name; see `hosts` in interlock.toml")
+            raise Refusal(
+                421, "this server does not go by that name; see `hosts` in interlock.toml"
+            )
         authorization = headers.get("authorization")
+        caller: Caller | None
         if authorization is not None:
             caller = self._bearer(authorization)
         else:

@@ -25,7 +25,7 @@ _PAGE = """\
 </html>
 """
 _CODE = '<input type="hidden" name="secret" value="{code}">\n'
-_TOKEN = '<label>Token <input type="password" name="secret" required maxlength="512"></label>\n'
+_FIELD = '<label>Token <input type="password" name="secret" required maxlength="512"></label>\n'
 _REFUSED = (
     "<p>That did not work. A login address is good for one login and 15 minutes;"
     " a token works too.</p>\n"
@@ -40,14 +40,14 @@ class Login:
 
     async def page(self, request: Request) -> Response:
         code = request.query_params.get("code", "")[:512]
-        field = _CODE.format(code=html.escape(code)) if code else _TOKEN
+        field = _CODE.format(code=html.escape(code)) if code else _FIELD
         return HTMLResponse(_PAGE.format(message="", field=field))
 
     async def enter(self, request: Request) -> Response:
         form = parse_qs(await read_text(request, _LARGEST))
         session = self._desk.access.log_in(form.get("secret", [""])[0])
         if session is None:
-            text = _PAGE.format(message=_REFUSED, field=_TOKEN)
+            text = _PAGE.format(message=_REFUSED, field=_FIELD)
             return HTMLResponse(text, HTTPStatus.FORBIDDEN)
         answer = RedirectResponse("/", HTTPStatus.SEE_OTHER)
         answer.set_cookie(

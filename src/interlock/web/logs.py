@@ -11,10 +11,9 @@ _FORM = "%(asctime)s %(levelname)-7s %(action)s: %(message)s"
 class _Formatter(logging.Formatter):
     """UTC; a record that has no action has the name of its logger there."""
 
-    converter = time.gmtime
-
     def __init__(self, mask: Callable[[str], str]) -> None:
         super().__init__(_FORM, "%Y-%m-%dT%H:%M:%SZ")
+        self.converter = time.gmtime
         self._mask = mask
 
     def format(self, record: logging.LogRecord) -> str:

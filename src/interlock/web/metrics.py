@@ -20,7 +20,10 @@ class Metrics:
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
         self.requests = Counter(
-            "interlock_http_requests", "Requests answered.", ["endpoint", "status"], registry=registry
+            "interlock_http_requests",
+            "Requests answered.",
+            ["endpoint", "status"],
+            registry=registry,
         )
         self.seconds = Histogram(
             "interlock_http_request_seconds",

@@ -37,9 +37,7 @@ class Refusal(Exception):  # noqa: N818 - not an error of ours: the caller's
         self.headers = headers or {}
 
 
-def problem(
-    status: int, detail: str = "", *, headers: dict[str, str] | None = None
-) -> Response:
+def problem(status: int, detail: str = "", *, headers: dict[str, str] | None = None) -> Response:
     lines = tuple(detail.splitlines())
     document = ProblemDocument(
         title=HTTPStatus(status).phrase,

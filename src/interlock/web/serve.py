@@ -8,7 +8,7 @@ from interlock.adapters.alerts.console import ConsoleAlerts
 from interlock.domain.event import Severity
 from interlock.errors import ConfigError
 from interlock.usecases.watch import Report
-from interlock.web.access import Access, new_secret
+from interlock.web.access import Access
 from interlock.web.app import application
 from interlock.web.desk import Desk
 from interlock.web.gate import LOGIN, KnownHosts, is_loopback
@@ -21,6 +21,7 @@ from interlock.wiring.health import Health
 from interlock.wiring.home import Home, utc_now
 from interlock.wiring.server import controller_of
 from interlock.wiring.settings import Settings
+from interlock.wiring.tokens import new_secret
 
 Say = Callable[[str], None]
 Show = Callable[[Severity, str], None]

@@ -58,7 +58,9 @@ class Streams:
             seen, quiet = -1, 0.0
             while not self._desk.closing:
                 commits = database.commits
-                told = [] if commits == seen else await run_in_threadpool(events.after, seq, _AT_ONCE)
+                told = (
+                    [] if commits == seen else await run_in_threadpool(events.after, seq, _AT_ONCE)
+                )
                 seen = seen if len(told) == _AT_ONCE else commits
                 text = b"".join(_spelt(each) for each in told if _is_wanted(each, query, kind))
                 seq = told[-1].seq if told else seq

@@ -189,10 +189,12 @@ def controller_of(
     settings: Settings,
     sink: Callable[[Home], Sink],
     on_pass: Callable[[Report], None] = lambda report: None,
+    *,
+    before: Callable[[Home], None] = lambda home: None,
 ) -> Iterator[tuple[Home, Health, Controller]]:
     """The home of a project with its controller at work, alone on the state file.
 
-    Raises UnavailableError while another process serves the file.
+    Raises UnavailableError while another process serves the file. `before` may object to the start.
     """
     settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
     with (
@@ -200,6 +202,7 @@ def controller_of(
         open_home(settings, spares=SPARES, database=NotedDatabase) as home,
     ):
         assert isinstance(home.database, NotedDatabase)
+        before(home)
         health = Health(home.database, home.operations)
         controller = Controller(home, health, sink(home), on_pass)
         controller.start()

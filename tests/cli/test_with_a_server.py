@@ -1,0 +1,148 @@
+"""The commands against a real server: `serve` and `demo` as processes of their own."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from interlock.wiring.address import Address, find_address
+
+pytest.importorskip("uvicorn")
+
+ORDERS = """\
+pipeline: {id: silver-orders}
+schedule: {trigger: {key: orders, check: exists}, evaluation: {window: 1h, interval: 1s}}
+validation: {rules: [{key: orders, check: gte, field: count, value: 1000}]}
+job: {type: command, config: {command: [echo, done]}, maxManualReruns: 5}
+"""
+PATIENCE = 30.0
+
+
+def environment(**more: str) -> dict[str, str]:
+    own = {k: v for k, v in os.environ.items() if not k.startswith("INTERLOCK_")}
+    return {**own, "COLUMNS": "80", "NO_COLOR": "1", **more}
+
+
+class Served:
+    """A project that a process serves."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @property
+    def address(self) -> Address:
+        until = time.monotonic() + PATIENCE
+        while (found := find_address(self.folder / ".interlock")) is None:
+            assert time.monotonic() < until, "the server does not start"
+            time.sleep(0.05)
+        return found
+
+    def run(self, *arguments: str, code: int = 0, **more: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "interlock", "--project", str(self.folder), *arguments],
+            check=False,
+            capture_output=True,
+            text=True,
+            env=environment(**more),
+            timeout=PATIENCE,
+        )
+        assert done.returncode == code, (done.stdout, done.stderr)
+        assert all(len(line) <= 80 for line in done.stdout.splitlines())
+        return done.stdout
+
+    def until(self, *arguments: str, shows: str) -> str:
+        until = time.monotonic() + PATIENCE
+        while shows not in (shown := self.run(*arguments)):
+            assert time.monotonic() < until, shown
+            time.sleep(0.1)
+        return shown
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("served")
+    (folder / "pipelines").mkdir()
+    (folder / "pipelines/orders.yaml").write_text(ORDERS)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "interlock", "--project", str(folder), "serve", "--port", "0"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=environment(),
+    )
+    try:
+        served = Served(folder)
+        assert served.address
+        served.until("events", shows="CONFIG_ADOPTED")
+        yield served
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(PATIENCE)
+
+
+def test_a_reading_runs_its_date_and_every_command_sees_it(server: Served) -> None:
+    shown = server.run(
+        "sensor", "put", "silver-orders", "orders", "count=940", "--date", "2026-03-02"
+    )
+    assert "  opened\n" in shown
+    shown = server.run("why", "silver-orders", "2026-03-02")
+    assert "orders.count is 940, needs >= 1000" in shown
+    server.run("sensor", "put", "silver-orders", "orders", "count=4200", "--date", "2026-03-02")
+    server.until("run", "silver-orders", "2026-03-02", shows="JOB_COMPLETED")
+    assert "silver-orders" in server.until("status", shows="done")
+    assert "answers" in server.run("doctor")
+
+
+def test_the_server_answers_reruns_backfills_and_pauses(server: Served) -> None:
+    server.run("sensor", "put", "silver-orders", "orders", "count=4200")
+    assert "rerun accepted: fixed" in server.run(
+        "rerun", "silver-orders", "2026-03-05", "--reason", "fixed"
+    )
+    server.run("pause", "silver-orders", "--until", "1h")
+    assert " paused " in server.run("status")
+    assert "resumed" in server.run("resume", "silver-orders")
+    assert "stale-triggers: nothing" in server.run("watchdog")
+    dry = server.run("backfill", "silver-orders", "2026-03-05", "2026-03-06", "--dry-run")
+    assert "2026-03-06" in dry
+
+
+def test_the_server_is_reached_from_elsewhere_by_its_address(
+    server: Served, tmp_path: Path
+) -> None:
+    named = {"INTERLOCK_URL": server.address.url, "INTERLOCK_TOKEN": server.address.token}
+    elsewhere = Served(tmp_path)
+    for arguments in (
+        ("status",),
+        ("why", "silver-orders"),
+        ("runs",),
+        ("events", "--limit", "5"),
+        ("sensor", "list", "silver-orders"),
+        ("resume", "silver-orders", "--dry-run"),
+        ("backfill", "silver-orders", "2026-01-01", "2026-01-02", "--dry-run"),
+        ("watchdog",),
+    ):
+        assert json.loads(elsewhere.run(*arguments, "--json", **named)) is not None
+    refused = {**named, "INTERLOCK_TOKEN": "another-token-than-theirs"}
+    elsewhere.run("runs", code=1, **refused)
+
+
+def test_the_demo_shows_what_happens_and_leaves_nothing(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "interlock", "demo", "--hour-seconds", "1", "--stop-after", "9"],
+        check=False,
+        capture_output=True,
+        text=True,
+        env=environment(TMPDIR=str(tmp_path)),
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"interlock --project {tmp_path}" in done.stdout
+    assert "source  USGS 00:00: complete, 120 earthquakes" in done.stdout
+    assert "JOB_COMPLETED earthquake-silver" in done.stdout
+    assert "JOB_COMPLETED crypto-gold" in done.stdout
+    assert list(tmp_path.glob("interlock-demo-*")) == []
