@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+RUNS := $(VENV)/.runs
 READY := $(VENV)/.ready
 WORKERS ?= auto
 
@@ -13,9 +14,16 @@ help: ## List the targets
 
 setup: $(READY) ## Build the virtual environment
 
-$(READY): pyproject.toml constraints.txt
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+# What the product needs is installed first: the demo does not wait for the tools of the tests.
+$(RUNS): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[server,holidays,dev]"
+	$(INSTALL) --editable ".[server]"
+	@touch $(RUNS)
+
+$(READY): $(RUNS)
+	$(INSTALL) --editable ".[server,holidays,dev]"
 	@touch $(READY)
 
 format: $(READY) ## Write the code as the formatter would
@@ -52,13 +60,13 @@ bench: $(READY) ## Measure, and write benchmarks/results/LATEST.md
 docs: $(READY) ## Write the generated pages of the reference anew
 	$(BIN)/python -m docs.generate
 
-demo: $(READY) ## See it at work on the example pipelines
+demo: $(RUNS) ## See it at work on the example pipelines
 	$(BIN)/interlock validate examples/medallion
 	$(BIN)/interlock simulate examples/medallion/scenarios/a-bad-morning.yaml
 	$(BIN)/interlock simulate --quiet examples/medallion/scenarios/*.yaml
 
 package: $(READY) ## Build the wheel and the source archive
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt build
+	$(INSTALL) build
 	$(BIN)/python -m build --outdir dist
 
 clean: ## Remove what was built

@@ -3,12 +3,10 @@
 Only the standard library, and even that on first use: a producer pays next to nothing for the import.
 """
 
-import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
-from urllib.parse import quote, urlencode, urlsplit
 
 from interlock.errors import (
     ConfigError,
@@ -49,6 +47,8 @@ class Answer(NamedTuple):
     retry_after: float | None = None
 
     def json(self) -> Any:
+        import json
+
         try:
             return json.loads(self.body) if self.body else None
         except ValueError as error:
@@ -72,6 +72,8 @@ class Client:
         tries: int = 5,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
+        from urllib.parse import urlsplit
+
         self.url = (url or os.environ.get("INTERLOCK_URL") or DEFAULT_URL).rstrip("/")
         self._token = token if token is not None else os.environ.get("INTERLOCK_TOKEN")
         self._timeout, self._tries, self._sleep = timeout, max(1, tries), sleep
@@ -183,6 +185,8 @@ class Client:
         Raises UnavailableError when nobody answers, NotFoundError, ConfigError for what the server
         refuses, each with the server's own words.
         """
+        import json
+
         again = method == "GET" if same_twice is None else same_twice
         body = None if document is None else json.dumps(document, default=_plain).encode()
         target = self._parts.path + path + _spelt(query)
@@ -312,6 +316,8 @@ _REFUSALS: dict[int, type[InterlockError]] = {
 
 def _said(answer: Answer) -> str:
     """The sentence of a problem document (RFC 9457), or the beginning of whatever it is."""
+    import json
+
     try:
         problem = json.loads(answer.body)
         return str(problem.get("detail") or problem.get("title") or answer.status)
@@ -337,10 +343,14 @@ def _sent(response: "HTTPResponse") -> Iterator[tuple[str, str]]:
 
 
 def _segment(text: str) -> str:
+    from urllib.parse import quote
+
     return quote(text, safe="")
 
 
 def _spelt(query: Mapping[str, Any] | None) -> str:
+    from urllib.parse import urlencode
+
     given = {name: value for name, value in (query or {}).items() if value is not None}
     return f"?{urlencode(given)}" if given else ""
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from place import ORDERS, Place
 
+from cli.place import ORDERS, Place
 from interlock.simulation.scenario import JobScript
 
 GOLD = """\

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from place import Place
-
+from cli.place import Place
 from interlock.adapters.local.lock import serving
 from interlock.domain import canonical
 from interlock.domain.timestamp import instant

@@ -8,9 +8,9 @@ import time
 from pathlib import Path
 
 import pytest
-from place import Place
-from served import served
 
+from cli.place import Place
+from cli.served import served
 from interlock.adapters.local.lock import serving
 from interlock.cli import backend
 from interlock.errors import ConfigError, NotFoundError, UnavailableError

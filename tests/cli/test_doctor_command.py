@@ -7,10 +7,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from place import Place
-from served import served
 
-from interlock.cli import checkup
+from cli.place import Place
+from cli.served import served
 from interlock.cli.checkup import Checkup
 from interlock.errors import UnavailableError
 
@@ -118,7 +117,7 @@ def test_little_disk_is_told_before_it_is_too_late(
     class Usage:
         free = 60 * 2**20
 
-    monkeypatch.setattr(checkup.shutil, "disk_usage", lambda path: Usage)
+    monkeypatch.setattr("shutil.disk_usage", lambda path: Usage)
     assert findings(lived_in)["disk"]["level"] == "note"
     Usage.free = 2**20
     assert findings(lived_in, code=1)["disk"]["level"] == "wrong"
@@ -153,7 +152,7 @@ def test_a_check_that_breaks_is_itself_a_finding(
     def broken(path: object) -> None:
         raise RuntimeError("no such thing")
 
-    monkeypatch.setattr(checkup.shutil, "disk_usage", broken)
+    monkeypatch.setattr("shutil.disk_usage", broken)
     found = findings(lived_in, code=1)
     assert "the check itself failed: RuntimeError" in found["disk"]["what"]
 

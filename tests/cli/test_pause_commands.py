@@ -1,9 +1,9 @@
 """`pause` and `resume`: holding back, and going on without losing a date."""
 
 import pytest
-from place import Place
-from served import served
 
+from cli.place import Place
+from cli.served import served
 from interlock.errors import ConfigError, NotFoundError
 
 

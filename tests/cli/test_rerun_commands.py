@@ -1,9 +1,9 @@
 """`rerun` and `backfill`: asking for dates, and hearing what became of it."""
 
 import pytest
-from place import Place
-from served import served
 
+from cli.place import Place
+from cli.served import served
 from interlock.cli import backfill as backfill_command
 from interlock.errors import ConfigError, NotFoundError, UnavailableError
 from interlock.simulation.scenario import JobResult, JobScript

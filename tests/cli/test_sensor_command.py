@@ -1,8 +1,8 @@
 """`sensor`: readings in, readings out."""
 
 import pytest
-from place import Place
 
+from cli.place import Place
 from interlock.errors import ConfigError, NotFoundError
 
 

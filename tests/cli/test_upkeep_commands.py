@@ -5,9 +5,9 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from place import Place
-from served import served
 
+from cli.place import Place
+from cli.served import served
 from interlock.adapters.local.backup import back_up
 from interlock.domain.guards import GUARDS
 from interlock.errors import ConfigError, UnavailableError

@@ -1,8 +1,8 @@
 """`why`: each rule, the trigger, the calendar, budgets, deadlines, and what would unblock it."""
 
 import pytest
-from place import Place
 
+from cli.place import Place
 from interlock.errors import ConfigError, NotFoundError
 
 

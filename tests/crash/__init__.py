@@ -1,0 +1,1 @@
+"""Crash: the real process, killed at random moments, and an accountant who trusts nobody."""

@@ -1,0 +1,1 @@
+"""Web: the HTTP interface, asked in process."""

@@ -48,7 +48,7 @@ def test_nothing_is_told_or_done_without_a_secret(
 def test_a_token_does_what_its_scope_says_and_no_more(
     house: House, method: str, path: str, scope: str, given: str
 ) -> None:
-    body = {} if method == "PUT" else None
+    body: dict[str, str] | None = {} if method == "PUT" else None
     answer = house.client_of(house.token(given)).request(method, path, json=body)
 
     assert (answer.status_code == 403) == (given != scope), answer.text
@@ -77,7 +77,7 @@ def test_a_token_for_one_pipeline_reports_for_no_other(house: House) -> None:
     assert client.put(SENSOR, json={}).status_code == 200
     other = SENSOR.replace("silver", "gold")
     assert is_problem(client.put(other, json={}), 403)
-    batch = [
+    batch: list[dict[str, object]] = [
         {"pipelineId": name, "key": "orders", "fields": {}}
         for name in ("silver-orders", "gold-orders")
     ]

@@ -1,0 +1,1 @@
+"""Wiring: settings, the home, and the real `interlock serve` as a process."""

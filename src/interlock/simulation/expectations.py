@@ -29,7 +29,8 @@ def _problem(expected: Expectation, outcome: Outcome, slack: timedelta) -> str |
     if expected.event is not None:
         return _event(expected, outcome.events, slack)
     if expected.no is not None:
-        found = _matching(expected, expected.no, outcome.events, slack)
+        # what a fault delays may come later, but what must not happen gets no longer
+        found = _matching(expected, expected.no, outcome.events, timedelta(0))
         return f"found {len(found)}, first at {_at(found[0].timestamp)}" if found else None
     if expected.run is not None:
         return _run(expected, outcome.runs)

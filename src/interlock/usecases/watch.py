@@ -272,9 +272,10 @@ def _tell(
     if failing and since is not None:
         _tell_degraded(report, failing, since, ports)
         return
-    start = state.failing_since or (state.last_pass_at if gap else report.beyond)
-    if start is not None:
-        _tell_recovered(start, report, ports)
+    starts = (state.failing_since, state.last_pass_at if gap else None, report.beyond)
+    known = [start for start in starts if start is not None]
+    if known:
+        _tell_recovered(min(known), report, ports)
 
 
 def _tell_degraded(report: Report, failing: list[str], since: datetime, ports: Ports) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from interlock.errors import InterlockError
 from interlock.web.access import COOKIE, Access, Caller
 from interlock.web.problems import Refusal, problem_of
 
@@ -93,8 +94,10 @@ class Gate:
         headers = Headers(scope=scope)
         try:
             caller = self._admit(scope, headers)
-        except Refusal as refusal:
-            await problem_of(refusal)(scope, receive, _with_headers(send))
+        except Exception as error:
+            if not isinstance(error, Refusal | InterlockError):
+                log.exception("the gate failed", extra={"action": "gate_failed"})
+            await problem_of(error)(scope, receive, _with_headers(send))
             return
         scope.setdefault("state", {})["caller"] = caller
         await self._app(scope, receive, _with_headers(send))

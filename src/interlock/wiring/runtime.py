@@ -143,7 +143,7 @@ class Runtime:
             self._agenda().next_try,
             self._agenda().next_wake,
             self._agenda().next_timer,
-            self._watch_due(),
+            self._watch_due(self._ports.clock()),
             *self._later.values(),
         ]
         return min((moment for moment in moments if moment is not None), default=None)
@@ -242,8 +242,7 @@ class Runtime:
         return True
 
     def _watch(self, now: datetime) -> bool:
-        due = self._watch_due()
-        if due is not None and due > now:
+        if self._watch_due(now) > now:
             return False
         try:
             report = watch(self._every, self._ports)
@@ -256,10 +255,9 @@ class Runtime:
             self._on_pass(report)
         return report is not None
 
-    def _watch_due(self) -> datetime | None:
+    def _watch_due(self, now: datetime) -> datetime:
         """The next pass: after the last, or when a pass that died has lost its claim."""
         state = self._watch_state()
-        now = self._ports.clock()
         due = now if state.last_pass_at is None else state.last_pass_at + self._every
         return max(due, self._later.get("watchdog", due), state.pass_until or due)
 

@@ -1,0 +1,91 @@
+"""Settings: from the file and the environment, every problem at once, and no secret in any of them."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from interlock.errors import ConfigError
+from interlock.wiring.settings import PORT, read_settings
+
+SECRET = "a-secret-that-nobody-may-see"
+
+
+def test_without_a_file_everything_has_its_default(tmp_path: Path) -> None:
+    settings = read_settings(tmp_path, {})
+
+    assert settings.database == tmp_path / ".interlock" / "interlock.db"
+    assert (settings.host, settings.port, settings.instance) == ("127.0.0.1", PORT, "interlock")
+    assert settings.watchdog_every == timedelta(minutes=5)
+    assert settings.token is None
+
+
+def test_the_file_is_read_the_environment_wins_over_it_and_the_command_line_over_both(
+    tmp_path: Path,
+) -> None:
+    _write(
+        tmp_path,
+        'state = "kept"\nhost = "::1"\nport = 1\ninstance = "a"\nexecution_timeout = "2h"\n'
+        'watchdog_every = "1m"\nhosts = ["interlock.example"]\n[retention]\nevents = "10d"\n',
+    )
+    environment = {"INTERLOCK_INSTANCE": "b", "INTERLOCK_WATCHDOG_EVERY": "30s"}
+
+    settings = read_settings(tmp_path, environment, port=2)
+
+    assert settings.state == tmp_path / "kept"
+    assert (settings.host, settings.port, settings.instance) == ("::1", 2, "b")
+    assert settings.watchdog_every == timedelta(seconds=30)
+    assert settings.execution_timeout == timedelta(hours=2)
+    assert settings.hosts == ("interlock.example",)
+    assert settings.retention.events == timedelta(days=10)
+    assert settings.retention.timers == timedelta(days=7)
+
+
+def test_every_problem_is_told_at_once(tmp_path: Path) -> None:
+    _write(
+        tmp_path,
+        'stat = "x"\nhost = "a b"\nport = 70000\ninstance = ""\nexecution_timeout = 5\n'
+        'watchdog_every = "often"\n[retention]\nevent = "1d"\n',
+    )
+    environment = {
+        "INTERLOCK_ALLOW_HOSTS": "*",
+        "INTERLOCK_TOKEN": "short",
+        "DEAD_MAN_URL": "ftp://x",
+    }
+
+    with pytest.raises(ConfigError) as raised:
+        read_settings(tmp_path, environment)
+
+    text = str(raised.value)
+    names = ("stat ", "host", "port", "instance", "execution_timeout", "watchdog_every", "retention",
+             "INTERLOCK_ALLOW_HOSTS", "INTERLOCK_TOKEN", "DEAD_MAN_URL")  # fmt: skip
+    assert len(text.splitlines()) == len(names)
+    for name in names:
+        assert name in text
+
+
+@pytest.mark.parametrize("variable", ["INTERLOCK_TOKEN", "DEAD_MAN_URL"])
+def test_no_secret_stands_in_an_error_or_in_what_is_printed(tmp_path: Path, variable: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        read_settings(tmp_path, {variable: f"{SECRET} \x00"})
+    assert SECRET not in str(raised.value)
+
+    good = {"INTERLOCK_TOKEN": SECRET, "DEAD_MAN_URL": f"https://hc.example/{SECRET}"}
+    assert SECRET not in repr(read_settings(tmp_path, good))
+
+
+def test_a_file_that_is_no_toml_says_where(tmp_path: Path) -> None:
+    _write(tmp_path, "port = \n")
+
+    with pytest.raises(ConfigError, match=r"interlock\.toml can't be read.*line 1"):
+        read_settings(tmp_path, {})
+
+
+def test_tables_of_others_are_left_to_them(tmp_path: Path) -> None:
+    _write(tmp_path, '[aws]\nregion = "eu-central-1"\n[[ping]]\ntoken = "x"\n')
+
+    assert read_settings(tmp_path, {}).port == PORT
+
+
+def _write(project: Path, text: str) -> None:
+    (project / "interlock.toml").write_text(text)
