@@ -60,10 +60,8 @@ bench: $(READY) ## Measure, and write benchmarks/results/LATEST.md
 docs: $(READY) ## Write the generated pages of the reference anew
 	$(BIN)/python -m docs.generate
 
-demo: $(RUNS) ## See it at work on the example pipelines
-	$(BIN)/interlock validate examples/medallion
-	$(BIN)/interlock simulate examples/medallion/scenarios/a-bad-morning.yaml
-	$(BIN)/interlock simulate --quiet examples/medallion/scenarios/*.yaml
+demo: $(RUNS) ## Watch live pipelines with simulated sources; Ctrl-C ends it
+	$(BIN)/interlock demo
 
 package: $(READY) ## Build the wheel and the source archive
 	$(INSTALL) build
