@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -110,7 +110,7 @@ def _sqlite(database: Database, clock: Clock) -> Home:
 
 
 def _end(store: Store, name: str, now: datetime) -> None:
-    claimed = store.workflows.claim(name, now, timedelta(minutes=1))
+    claimed = store.workflows.claim(name, now)
     assert claimed is not None
     store.workflows.define("digest", "{}")
     ended = Progress(
@@ -121,7 +121,8 @@ def _end(store: Store, name: str, now: datetime) -> None:
         wake_at=now,
         ended_at=now,
     )
-    assert store.workflows.store(claimed, ended)
+    store.workflows.store(claimed, ended)
+    store.workflows.let_go(claimed)
 
 
 class _FailingDatabase(Database):
@@ -131,8 +132,8 @@ class _FailingDatabase(Database):
         self._sound = sound
         self._left = call
 
-    def write(self, unit: Callable[[sqlite3.Connection], T]) -> T:
-        answer = self._sound.write(lambda connection: unit(self._broken(connection)))
+    def write(self, unit: Callable[[sqlite3.Connection], T], *, lazy: bool = False) -> T:
+        answer = self._sound.write(lambda connection: unit(self._broken(connection)), lazy=lazy)
         if self.is_over():
             raise UnavailableError("the answer was lost")
         return answer

@@ -30,7 +30,7 @@ class Dispatcher:
 
     def __init__(self, store: Store, ports: Ports, sink: Sink) -> None:
         self._store, self._ports, self._sink = store, ports, sink
-        self._agenda = Unchanged(store.database, store.agenda.look)
+        self._agenda = Unchanged(store.agenda.stamp, store.agenda.look)
 
     def step(self, now: datetime) -> bool:
         """Queue what is new and send what is due. Whether there was anything."""

@@ -5,7 +5,6 @@ repeated. Waiting executions are rows; they cost nothing until they are due.
 """
 
 import logging
-from datetime import timedelta
 
 import msgspec
 
@@ -18,8 +17,9 @@ from interlock.ports import Ports, Wait
 
 log = logging.getLogger(__name__)
 
-LEASE = timedelta(seconds=60)
 RESOURCES = {"local:orchestrator": ORCHESTRATOR, "local:sla-monitor": SLA_MONITOR}
+#: How many executions are kept as they were last stored, so that they need not be read again.
+_KEPT = 1024
 _WAITS = {"WaitInterval": Wait.RULES, "WaitForJob": Wait.JOB}
 
 
@@ -43,24 +43,18 @@ class Engine:
         self._machines = {self._current: asl.parse(text)}
         self._text = text
         self._is_defined = False
-        self._held: dict[str, Claimed] = {}
+        self._kept: dict[str, tuple[str, asl.Execution]] = {}
 
     def advance(self, name: str) -> bool:
         """Move one execution on by one task, or to its end. False if it is not due, or taken."""
-        claimed = self._workflows.claim(name, self._ports.clock(), LEASE)
+        claimed = self._workflows.claim(name, self._ports.clock())
         if claimed is None:
             return False
-        self._held[name] = claimed
         try:
             self._move(claimed)
         finally:
-            self._held.pop(name, None)
+            self._workflows.let_go(claimed)
         return True
-
-    def renew(self) -> None:
-        """Keep what is being worked on: a task may take longer than its lease."""
-        for claimed in list(self._held.values()):
-            self._workflows.renew(claimed, self._ports.clock(), LEASE)
 
     def _move(self, claimed: Claimed) -> None:
         definition = claimed.definition or self._define()
@@ -98,9 +92,11 @@ class Engine:
 
     def _restored(self, machine: asl.Machine, claimed: Claimed) -> asl.Execution:
         if claimed.snapshot is None:
-            return asl.begin(machine, claimed.given, self._ports.clock())
-        stored = canonical.decode(claimed.snapshot)
-        execution = msgspec.convert(stored, asl.Execution, strict=False)
+            return asl.begin(machine, canonical.decode(claimed.given), self._ports.clock())
+        text, execution = self._kept.pop(claimed.name, (None, None))
+        if execution is None or text != claimed.snapshot:
+            stored = canonical.decode(claimed.snapshot)
+            execution = msgspec.convert(stored, asl.Execution, strict=False)
         if claimed.wake_at < execution.wake_at:
             return asl.wake(machine, execution, self._ports.clock())
         return execution
@@ -116,11 +112,13 @@ class Engine:
         step = asl.next_step(machine, execution, self._ports.clock())
         wake_at = step.until if isinstance(step, asl.Sleep) else self._ports.clock()
         kept = msgspec.structs.replace(execution, log=())
+        snapshot = canonical.encode(kept)
+        self._keep(claimed.name, snapshot, kept)
         self._workflows.store(
             claimed,
             Progress(
                 definition=definition,
-                snapshot=canonical.encode(kept),
+                snapshot=snapshot,
                 status=execution.status,
                 state=execution.state,
                 wake_at=wake_at,
@@ -131,6 +129,13 @@ class Engine:
                 log=[LogEntry(e.at, e.state, e.kind, e.note) for e in entries],
             ),
         )
+
+    def _keep(self, name: str, snapshot: str, execution: asl.Execution) -> None:
+        """Good for as long as the store says the same."""
+        while len(self._kept) >= _KEPT:
+            self._kept.pop(next(iter(self._kept)), None)
+        if execution.running:
+            self._kept[name] = (snapshot, execution)
 
     def _define(self) -> str:
         if not self._is_defined:

@@ -18,9 +18,9 @@ class NotedDatabase(Database):
 
     trouble: str | None = None
 
-    def write(self, unit: Callable[[sqlite3.Connection], T]) -> T:
+    def write(self, unit: Callable[[sqlite3.Connection], T], *, lazy: bool = False) -> T:
         try:
-            answer = super().write(unit)
+            answer = super().write(unit, lazy=lazy)
         except (InterlockError, sqlite3.Error) as error:
             self.trouble = str(error)
             raise

@@ -85,9 +85,8 @@ class Runtime:
         self._every = every
         self._busy_since: datetime | None = None
         self._later: dict[str, datetime] = {}
-        self._agenda = Unchanged(store.database, store.agenda.look)
-        self._watch_state = Unchanged(store.database, store.watch.load)
-        store.workflows.void_leases()
+        self._agenda = Unchanged(store.agenda.stamp, store.agenda.look)
+        self._watch_state = Unchanged(lambda: store.database.commits, store.watch.load)
         self._void_pass()
         self._start_orphans()
 

@@ -19,7 +19,7 @@ from interlock.errors import InterlockError
 from interlock.ports import Sink, Wait
 from interlock.usecases.watch import Report
 from interlock.wiring.dispatcher import Dispatcher
-from interlock.wiring.engine import LEASE, Engine
+from interlock.wiring.engine import Engine
 from interlock.wiring.health import Health, NotedDatabase
 from interlock.wiring.home import Home, open_home
 from interlock.wiring.loader import Loader
@@ -32,6 +32,7 @@ log = logging.getLogger(__name__)
 
 SPARES = 2
 SWEEP = timedelta(hours=1)
+_FIRST_SWEEP = 20.0
 _LOOK_AT_FILES = 1.0
 #: Looking at files may take this part of the time: with ten thousand of them it is done less often.
 _FILES_SHARE = 0.01
@@ -151,14 +152,11 @@ class Controller:
             self._stopping.wait(max(_LOOK_AT_FILES, took / _FILES_SHARE if took < 1 else took))
 
     def _keep_house(self) -> None:
-        """Leases are renewed, what has expired goes, and a store in trouble is tried again."""
-        swept: float | None = None
-        while not self._stopping.wait(LEASE.total_seconds() / 3):
+        """What has expired goes."""
+        while not self._stopping.wait(_FIRST_SWEEP):
             with _logged("house_failed"):
-                self.runtime.engine.renew()
-                if swept is None or time.monotonic() - swept >= SWEEP.total_seconds():
-                    swept = time.monotonic()
-                    self._home.store.retention.sweep(self._home.ports.clock())
+                self._home.store.retention.sweep(self._home.ports.clock())
+            self._stopping.wait(SWEEP.total_seconds() - _FIRST_SWEEP)
 
     def _hear_ends(self) -> None:
         """A job that ended wakes its run at once; one that nobody heard of is found by polling."""

@@ -3,22 +3,20 @@
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from interlock.adapters.local.database import Database
-
 T = TypeVar("T")
 
 
 class Unchanged(Generic[T]):
-    """Asks again only after something was written. For stores that one process has to itself."""
+    """Asks again only when the stamp has moved. For stores that one process has to itself."""
 
-    def __init__(self, database: Database, ask: Callable[[], T]) -> None:
-        self._database = database
+    def __init__(self, stamp: Callable[[], object], ask: Callable[[], T]) -> None:
+        self._stamp = stamp
         self._ask = ask
-        self._asked_at = -1
+        self._asked_at: object = None
 
     def __call__(self) -> T:
-        if self._asked_at != self._database.commits:
-            at = self._database.commits
+        stamp = self._stamp()
+        if self._asked_at != stamp:
             self._answer = self._ask()
-            self._asked_at = at
+            self._asked_at = stamp
         return self._answer

@@ -317,3 +317,24 @@ def _crash(connection: sqlite3.Connection) -> None:
 def _outside_a_unit(file: Database, look: Callable[[sqlite3.Connection], object]) -> object:
     """On the writing connection itself: some settings can't be seen or set in a transaction."""
     return look(file._home._writer._connection)  # type: ignore[attr-defined]
+
+
+def _synchronous(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA synchronous").fetchone()[0])
+
+
+def test_only_a_group_of_lazy_units_does_not_wait_for_the_disk(path: Path) -> None:
+    full, normal = 2, 1
+    with Database(path) as database:
+        assert database.write(_synchronous) == full
+        assert database.write(_synchronous, lazy=True) == normal
+        assert database.write(_synchronous, lazy=True) == normal
+        assert database.write(_synchronous) == full
+
+
+def test_a_lazy_unit_is_seen_at_once_and_survives_the_process(path: Path) -> None:
+    with Database(path) as database:
+        database.write(put("a"), lazy=True)
+        assert database.read(keys) == {"a"}
+    with Database(path) as database:
+        assert database.read(keys) == {"a"}

@@ -1,6 +1,7 @@
 """Executions: one worker at a time moves an execution on, and a crash loses no state."""
 
-from collections.abc import Sequence
+import sqlite3
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -8,20 +9,22 @@ from typing import Any
 import pytest
 
 from contracts.samples import NOW, ManualClock
+from interlock.adapters.local.database import Database
 from interlock.adapters.local.store import Store
-from interlock.adapters.local.workflows import Claimed, LogEntry, Progress
+from interlock.adapters.local.workflows import Claimed, LogEntry, Progress, SqliteWorkflows
 from interlock.domain.guards import EngineState
+from interlock.errors import UnavailableError
 from interlock.ports import Wait
 
-LEASE = timedelta(minutes=1)
 HOUR = timedelta(hours=1)
 GIVEN = {"pipelineId": "p", "share": Decimal("0.5")}
+GIVEN_TEXT = '{"pipelineId":"p","share":0.5}'
 
 
 def started(store: Store, name: str = "e") -> Claimed:
     store.workflows.define("digest", "{}")
     store.workflows.start(name, GIVEN)
-    claimed = store.workflows.claim(name, store.clock(), LEASE)
+    claimed = store.workflows.claim(name, store.clock())
     assert claimed is not None
     return claimed
 
@@ -46,80 +49,85 @@ def progress(
 def test_a_started_execution_is_due_at_once_and_has_not_begun(store: Store) -> None:
     store.workflows.start("e", GIVEN)
     assert store.workflows.due(NOW, 10) == ["e"]
-    claimed = store.workflows.claim("e", NOW, LEASE)
+    claimed = store.workflows.claim("e", NOW)
     assert claimed is not None
-    assert (claimed.given, claimed.snapshot, claimed.definition) == (GIVEN, None, None)
+    assert (claimed.given, claimed.snapshot, claimed.definition) == (GIVEN_TEXT, None, None)
 
 
-def test_an_execution_is_claimed_by_one_until_its_lease_ends(store: Store) -> None:
-    started(store)
-    assert store.workflows.claim("e", NOW, LEASE) is None
-    assert store.workflows.due(NOW + LEASE - timedelta(microseconds=1), 10) == []
-    assert store.workflows.next_wake() == NOW + LEASE
-    assert store.workflows.due(NOW + LEASE, 10) == ["e"]
-    assert store.workflows.claim("e", NOW + LEASE, LEASE) is not None
+class _Unreadable(Database):
+    def read(self, query: Callable[[sqlite3.Connection], Any]) -> Any:
+        raise UnavailableError("the disk is gone")
 
 
-def test_a_lease_can_be_renewed_until_it_is_lost(store: Store) -> None:
+def stored(store: Store, claimed: Claimed, made: Progress) -> None:
+    store.workflows.store(claimed, made)
+    store.workflows.let_go(claimed)
+
+
+def next_wake(store: Store) -> datetime | None:
+    return store.agenda.look().next_wake
+
+
+def test_an_execution_is_claimed_by_one_until_it_is_let_go(store: Store) -> None:
     claimed = started(store)
-    assert store.workflows.renew(claimed, NOW + LEASE / 2, LEASE)
-    assert store.workflows.claim("e", NOW + LEASE, LEASE) is None
-    assert store.workflows.claim("e", NOW + 2 * LEASE, LEASE) is not None
-    assert not store.workflows.renew(claimed, NOW + 2 * LEASE, LEASE)
+    assert store.workflows.claim("e", NOW) is None
+    assert store.workflows.due(NOW, 10) == []
+    assert next_wake(store) is None
+    store.workflows.let_go(claimed)
+    assert store.workflows.due(NOW, 10) == ["e"]
+    assert next_wake(store) == NOW
+    assert store.workflows.claim("e", NOW) is not None
+
+
+def test_what_is_held_hides_nothing_else_that_is_due(store: Store) -> None:
+    started(store)
+    store.workflows.start("other", GIVEN)
+    assert store.workflows.due(NOW, 10) == ["other"]
+    assert next_wake(store) == NOW
+
+
+def test_a_claim_that_can_not_be_read_is_let_go(store: Store) -> None:
+    store.workflows.start("e", GIVEN)
+    broken = SqliteWorkflows(_Unreadable(), store.clock)
+    with pytest.raises(UnavailableError):
+        broken.claim("e", NOW)
+    assert broken.held.names() == []
+    assert broken.held.changes == 2
 
 
 def test_what_was_stored_is_what_the_next_worker_gets(store: Store) -> None:
-    assert store.workflows.store(started(store), progress())
+    stored(store, started(store), progress())
     assert store.workflows.due(NOW, 10) == []
-    assert store.workflows.next_wake() == NOW + HOUR
-    claimed = store.workflows.claim("e", NOW + HOUR, LEASE)
+    assert next_wake(store) == NOW + HOUR
+    claimed = store.workflows.claim("e", NOW + HOUR)
     assert claimed is not None
     assert (claimed.snapshot, claimed.definition) == ('{"x":1}', "digest")
     assert claimed.wake_at == NOW + HOUR
 
 
-def test_a_worker_that_lost_its_lease_stores_nothing(store: Store) -> None:
-    slow = started(store)
-    fast = store.workflows.claim("e", NOW + LEASE, LEASE)
-    assert fast is not None
-    entry = LogEntry(NOW, "Evaluate", "entered")
-    assert not store.workflows.store(slow, progress(log=[entry]))
-    assert not store.workflows.release(slow, NOW)
-    assert store.workflows.history("e") == []
-    assert store.workflows.store(fast, progress())
-
-
-def test_an_execution_that_was_let_go_comes_again_when_it_said(store: Store) -> None:
-    claimed = started(store)
-    assert store.workflows.release(claimed, NOW + HOUR)
-    assert store.workflows.due(NOW + HOUR, 10) == ["e"]
-    assert store.workflows.next_wake() == NOW + HOUR
-
-
-def test_after_a_crash_all_leases_are_void(store: Store) -> None:
-    claimed = started(store)
-    assert store.workflows.void_leases() == 1
-    assert store.workflows.due(NOW, 10) == ["e"]
-    assert not store.workflows.store(claimed, progress())
-    assert store.workflows.void_leases() == 0
+def test_a_new_process_finds_everything_due_that_the_old_one_had_in_hand(store: Store) -> None:
+    started(store)
+    after = Store(store.database, store.clock)
+    assert after.workflows.due(NOW, 10) == ["e"]
+    assert after.workflows.claim("e", NOW) is not None
 
 
 def test_history_is_kept_in_order(store: Store) -> None:
     entries = [LogEntry(NOW, state, "entered", "note") for state in ("A", "B", "C")]
-    assert store.workflows.store(started(store), progress(NOW, log=entries[:2]))
-    again = store.workflows.claim("e", NOW, LEASE)
+    stored(store, started(store), progress(NOW, log=entries[:2]))
+    again = store.workflows.claim("e", NOW)
     assert again is not None
-    assert store.workflows.store(again, progress(log=entries[2:]))
+    stored(store, again, progress(log=entries[2:]))
     assert store.workflows.history("e") == entries
 
 
 def test_an_execution_that_has_ended_is_never_due(store: Store) -> None:
     ended = progress(status="FAILED", waiting_for=None, ended_at=NOW, error="E", cause="because")
-    assert store.workflows.store(started(store), ended)
+    stored(store, started(store), ended)
     assert store.workflows.describe("e") is EngineState.ENDED
     assert store.workflows.due(NOW + 9 * HOUR, 10) == []
-    assert store.workflows.next_wake() is None
-    assert store.workflows.claim("e", NOW + 9 * HOUR, LEASE) is None
+    assert next_wake(store) is None
+    assert store.workflows.claim("e", NOW + 9 * HOUR) is None
 
 
 def test_the_definition_that_an_execution_began_with_is_kept(store: Store) -> None:
@@ -141,24 +149,24 @@ def test_the_definition_that_an_execution_began_with_is_kept(store: Store) -> No
 def test_waking_cuts_short_exactly_that_wait(
     store: Store, clock: ManualClock, waits_for: Wait | None, woken_for: Wait, wakes: bool
 ) -> None:
-    store.workflows.store(started(store), progress(waiting_for=waits_for))
+    stored(store, started(store), progress(waiting_for=waits_for))
     clock.advance(minutes=5)
     store.workflows.wake("other", woken_for)
     assert store.workflows.due(clock.now, 10) == []
     store.workflows.wake("p", woken_for)
     assert store.workflows.due(clock.now, 10) == (["e"] if wakes else [])
     if wakes:
-        claimed = store.workflows.claim("e", clock.now, LEASE)
+        claimed = store.workflows.claim("e", clock.now)
         assert claimed is not None and claimed.wake_at == clock.now
 
 
 def test_waking_one_that_is_due_already_does_not_put_it_off(
     store: Store, clock: ManualClock
 ) -> None:
-    store.workflows.store(started(store), progress(NOW + timedelta(seconds=1)))
+    stored(store, started(store), progress(NOW + timedelta(seconds=1)))
     clock.advance(minutes=5)
     store.workflows.wake("p", Wait.RULES)
-    assert store.workflows.next_wake() == NOW + timedelta(seconds=1)
+    assert next_wake(store) == NOW + timedelta(seconds=1)
 
 
 @pytest.mark.parametrize(
@@ -180,24 +188,24 @@ def test_a_hint_that_comes_during_the_work_cuts_the_next_wait_short(
     for hint in hints:
         store.workflows.wake("p", hint)
     assert store.workflows.due(clock.now, 10) == []  # its worker still has it
-    assert store.workflows.store(claimed, progress(waiting_for=waits_for))
+    stored(store, claimed, progress(waiting_for=waits_for))
     assert store.workflows.due(clock.now, 10) == (["e"] if wakes else [])
 
 
 def test_a_hint_is_used_once(store: Store, clock: ManualClock) -> None:
     claimed = started(store)
     store.workflows.wake("p", Wait.RULES)
-    store.workflows.store(claimed, progress(NOW, waiting_for=None))
-    again = store.workflows.claim("e", NOW, LEASE)
+    stored(store, claimed, progress(NOW, waiting_for=None))
+    again = store.workflows.claim("e", NOW)
     assert again is not None
-    store.workflows.store(again, progress())
+    stored(store, again, progress())
     assert store.workflows.due(NOW, 10) == []
 
 
 def test_a_hint_is_not_lost_on_a_worker_that_lets_go(store: Store, clock: ManualClock) -> None:
-    store.workflows.store(started(store), progress(NOW))
-    claimed = store.workflows.claim("e", NOW, LEASE)
+    stored(store, started(store), progress(NOW))
+    claimed = store.workflows.claim("e", NOW)
     assert claimed is not None
     store.workflows.wake("p", Wait.RULES)
-    assert store.workflows.release(claimed, NOW + HOUR)
+    store.workflows.let_go(claimed)
     assert store.workflows.due(clock.now, 10) == ["e"]

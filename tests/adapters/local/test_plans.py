@@ -25,6 +25,7 @@ from contracts.samples import (
 from interlock.adapters.local.database import Database
 from interlock.adapters.local.store import Store
 from interlock.adapters.local.threads import ThreadKey
+from interlock.adapters.local.workflows import Progress
 from interlock.domain.run import Status
 from interlock.domain.sla import SlaWatch
 from interlock.ports import Baseline, Wait
@@ -59,9 +60,12 @@ def park(store: Store) -> None:
 
 def work(store: Store) -> None:
     store.workflows.start("e", {"pipelineId": "p"})
-    claimed = store.workflows.claim("e", NOW, MINUTE)
+    claimed = store.workflows.claim("e", NOW)
     assert claimed is not None
-    store.workflows.release(claimed, NOW)
+    made = Progress(definition="d", snapshot="{}", status="RUNNING", state="X", wake_at=NOW)
+    store.workflows.define("d", "{}")
+    store.workflows.store(claimed, made)
+    store.workflows.let_go(claimed)
 
 
 CALLS: dict[str, Callable[[Store], Any]] = {
@@ -104,9 +108,7 @@ CALLS: dict[str, Callable[[Store], Any]] = {
     "timers: fire": lambda store: store.timers.fire("name", NOW),
     "workflows: work": work,
     "workflows: due": lambda store: store.workflows.due(NOW, 9),
-    "workflows: next": lambda store: store.workflows.next_wake(),
     "workflows: wake": lambda store: store.workflows.wake("p", Wait.RULES),
-    "workflows: void leases": lambda store: store.workflows.void_leases(),
     "workflows: describe": lambda store: store.workflows.describe("e"),
     "workflows: history": lambda store: store.workflows.history("e"),
     "changes: park": park,

@@ -55,7 +55,7 @@ def fill(store: Store) -> None:
 
 
 def end(store: Store) -> None:
-    claimed = store.workflows.claim("e", NOW, MINUTE)
+    claimed = store.workflows.claim("e", NOW)
     assert claimed is not None
     store.workflows.define("digest", "{}")
     entry = LogEntry(NOW, "Done", "succeeded")
@@ -68,7 +68,8 @@ def end(store: Store) -> None:
         ended_at=NOW,
         log=[entry],
     )
-    assert store.workflows.store(claimed, ended)
+    store.workflows.store(claimed, ended)
+    store.workflows.let_go(claimed)
 
 
 @pytest.mark.parametrize(

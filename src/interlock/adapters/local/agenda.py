@@ -11,13 +11,16 @@ import msgspec
 from interlock.adapters.local.cursors import Feed
 from interlock.adapters.local.database import Database
 from interlock.adapters.local.rows import maybe_instant
+from interlock.adapters.local.workflows import Held
+from interlock.domain import canonical
 
 _LOOK = f"""
 SELECT
   (SELECT max(seq) FROM changes) >
     coalesce((SELECT seq FROM cursors WHERE feed = '{Feed.CHANGES}' AND consumer = ?), 0),
   (SELECT min(next_try_at) FROM dead_changes WHERE consumer = ? AND next_try_at IS NOT NULL),
-  (SELECT min(wake_at) FROM executions WHERE status = 'RUNNING'),
+  (SELECT min(wake_at) FROM executions
+    WHERE status = 'RUNNING' AND name NOT IN (SELECT value FROM json_each(?))),
   (SELECT min(due_at) FROM timers WHERE state = 'armed'),
   EXISTS (SELECT 1 FROM outbox),
   (SELECT max(seq) FROM events) >
@@ -41,15 +44,25 @@ class Agenda(msgspec.Struct, frozen=True):
 class SqliteAgenda:
     """Looks for the consumers of the two feeds that the local home has."""
 
-    def __init__(self, database: Database, router: str = "router", alerts: str = "alerts") -> None:
+    def __init__(
+        self, database: Database, held: Held, router: str = "router", alerts: str = "alerts"
+    ) -> None:
         self._database = database
-        self._consumers = (router, router, alerts)
+        self._held = held
+        self._router, self._alerts = router, alerts
 
     def look(self) -> Agenda:
+        """What somebody has in hand is not waiting."""
         return self._database.read(self._look)
 
+    def stamp(self) -> tuple[int, int]:
+        """As long as it stands still, so does the agenda."""
+        return self._database.commits, self._held.changes
+
     def _look(self, connection: sqlite3.Connection) -> Agenda:
-        row = connection.execute(_LOOK, self._consumers).fetchone()
+        held = canonical.encode(self._held.names())
+        consumers = (self._router, self._router, held, self._alerts)
+        row = connection.execute(_LOOK, consumers).fetchone()
         changes, again, wake, timer, untold, unqueued, alert = row
         return Agenda(
             bool(changes),

@@ -54,7 +54,9 @@ class SqliteChanges:
     def done(self, consumer: str, change: Change) -> None:
         """This change, and everything before it, has been handled."""
         seq = int(change.id)
-        self._database.write(lambda connection: move_to(connection, Feed.CHANGES, consumer, seq))
+        self._database.write(
+            lambda connection: move_to(connection, Feed.CHANGES, consumer, seq), lazy=True
+        )
 
     def park(self, consumer: str, change: Change, error: str, now: datetime) -> datetime | None:
         """Put a change aside and go on. When it is tried again; None after too many tries."""

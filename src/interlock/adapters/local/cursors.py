@@ -24,7 +24,9 @@ class SqliteCursors:
         return self._database.read(lambda connection: place(connection, Feed.EVENTS, consumer))
 
     def move(self, consumer: str, seq: int) -> None:
-        self._database.write(lambda connection: move_to(connection, Feed.EVENTS, consumer, seq))
+        self._database.write(
+            lambda connection: move_to(connection, Feed.EVENTS, consumer, seq), lazy=True
+        )
 
 
 def place(connection: sqlite3.Connection, feed: Feed, consumer: str) -> int:

@@ -27,7 +27,7 @@ MEMORY = ":memory:"
 class _Home(Protocol):
     """Where units run and queries are answered."""
 
-    def write(self, unit: Callable[[sqlite3.Connection], T]) -> T: ...
+    def write(self, unit: Callable[[sqlite3.Connection], T], *, lazy: bool = False) -> T: ...
     def read(self, query: Callable[[sqlite3.Connection], T]) -> T: ...
     def close(self) -> None: ...
 
@@ -54,10 +54,14 @@ class Database:
         """The file; None in memory."""
         return None if self.name == MEMORY else Path(self.name)
 
-    def write(self, unit: Callable[[sqlite3.Connection], T]) -> T:
-        """Run a unit and return its answer once it is durable."""
+    def write(self, unit: Callable[[sqlite3.Connection], T], *, lazy: bool = False) -> T:
+        """Run a unit and return its answer once it is durable.
+
+        A lazy one is seen by everybody at once and reaches the disk with the next that is not: for
+        what a machine that loses its power may forget, because it is done again.
+        """
         try:
-            answer = self._home.write(unit)
+            answer = self._home.write(unit, lazy=lazy)
         except sqlite3.Error as error:
             raise_meaning(error, self.name)
         self.commits = next(self._numbers)  # a new number, whichever thread comes first

@@ -53,5 +53,5 @@ class _Reading:
         self.read = self._readers.read
         self.close = self._readers.close
 
-    def write(self, unit: Callable[[sqlite3.Connection], T]) -> NoReturn:
+    def write(self, unit: Callable[[sqlite3.Connection], T], *, lazy: bool = False) -> NoReturn:
         raise UnavailableError("the state file was opened for reading only")

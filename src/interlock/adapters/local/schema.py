@@ -149,13 +149,10 @@ CREATE TABLE executions (
   name TEXT PRIMARY KEY, pipeline TEXT NOT NULL,
   given TEXT NOT NULL, definition TEXT REFERENCES definitions (hash), snapshot TEXT,
   status TEXT NOT NULL, state TEXT NOT NULL DEFAULT '', waiting_for TEXT,
-  wake_at INTEGER NOT NULL, lease_until INTEGER, woken_for TEXT,
-  version INTEGER NOT NULL DEFAULT 0,
-  started_at INTEGER NOT NULL, ended_at INTEGER, error TEXT, cause TEXT
+  wake_at INTEGER NOT NULL, started_at INTEGER NOT NULL, ended_at INTEGER, error TEXT, cause TEXT
 ) STRICT;
 CREATE INDEX executions_due ON executions (wake_at) WHERE status = 'RUNNING';
 CREATE INDEX executions_running ON executions (pipeline) WHERE status = 'RUNNING';
-CREATE INDEX executions_leased ON executions (lease_until) WHERE lease_until IS NOT NULL;
 CREATE INDEX executions_ended ON executions (ended_at) WHERE ended_at IS NOT NULL;
 CREATE INDEX executions_under ON executions (definition);
 

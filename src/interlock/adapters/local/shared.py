@@ -15,7 +15,7 @@ class SharedConnection:
         self._connection = connection
         self._lock = threading.RLock()
 
-    def write(self, unit: Callable[[sqlite3.Connection], T]) -> T:
+    def write(self, unit: Callable[[sqlite3.Connection], T], *, lazy: bool = False) -> T:
         connection = self._connection
         with self._lock:
             if connection.in_transaction:

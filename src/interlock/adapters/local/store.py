@@ -76,4 +76,4 @@ class Store:
         self.audit = SqliteAudit(database)
         self.retention = SqliteRetention(database)
         self.figures = SqliteFigures(database)
-        self.agenda = SqliteAgenda(database)
+        self.agenda = SqliteAgenda(database, self.workflows.held)

@@ -1,26 +1,24 @@
 """Workflows: executions that wait in rows, with a due time each.
 
-What is due is claimed by a lease, moved on by the engine, and stored with its next due time. A crash
-leaves the row as it was last stored, and the lease runs out.
+What is due is claimed, moved on by the engine, and stored with its next due time. One process has the
+file, so who holds what is known in memory: a crash leaves each row as it was last stored, due and free.
 """
 
 import sqlite3
+import threading
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import msgspec
 
 from interlock.adapters.local.database import Database
-from interlock.adapters.local.rows import instant, maybe_instant, maybe_micros, micros
+from interlock.adapters.local.rows import instant, maybe_micros, micros
 from interlock.domain import canonical
 from interlock.domain.guards import EngineState
 from interlock.ports import Clock, Wait
 
 RUNNING = "RUNNING"
-
-#: Stands for both waits: hints of either kind came while somebody was at work.
-_ANY = "any"
 
 
 class LogEntry(msgspec.Struct, frozen=True):
@@ -33,17 +31,17 @@ class LogEntry(msgspec.Struct, frozen=True):
 
 
 class Claimed(msgspec.Struct, frozen=True, kw_only=True):
-    """An execution that one worker has to itself until its lease ends.
+    """An execution that one worker has to itself until it lets go.
 
     Without a snapshot it has not begun. `wake_at` is earlier than the snapshot's if it was woken.
     """
 
     name: str
-    given: dict[str, Any]
+    pipeline_id: str
+    given: str
     definition: str | None
     snapshot: str | None
     wake_at: datetime
-    version: int
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,12 +59,50 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     log: Sequence[LogEntry] = ()
 
 
+class Held:
+    """What is in somebody's hands, and the hints that came meanwhile."""
+
+    def __init__(self) -> None:
+        self._hints: dict[str, set[tuple[str, Wait]]] = {}
+        self._lock = threading.Lock()
+        #: Grows with every change: an answer that depends on what is held can be kept until then.
+        self.changes = 0
+
+    def take(self, name: str) -> bool:
+        """False if somebody has it."""
+        with self._lock:
+            if name in self._hints:
+                return False
+            self._hints[name] = set()
+            self.changes += 1
+            return True
+
+    def let_go(self, name: str) -> None:
+        with self._lock:
+            self._hints.pop(name, None)
+            self.changes += 1
+
+    def names(self) -> list[str]:
+        with self._lock:
+            return list(self._hints)
+
+    def hint(self, pipeline_id: str, waiting_for: Wait) -> None:
+        with self._lock:
+            for hints in self._hints.values():
+                hints.add((pipeline_id, waiting_for))
+
+    def was_hinted(self, name: str, pipeline_id: str, waiting_for: Wait | None) -> bool:
+        with self._lock:
+            return (pipeline_id, waiting_for) in self._hints.get(name, ())
+
+
 class SqliteWorkflows:
     """The port, and what the engine needs to drive it."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
+        self.held = Held()
 
     def start(self, name: str, given: Mapping[str, Any]) -> None:
         now = micros(self._clock())
@@ -91,70 +127,59 @@ class SqliteWorkflows:
     def wake(self, pipeline_id: str, waiting_for: Wait) -> None:
         """One that is being worked on may just have looked: its next such wait is cut short."""
         now = micros(self._clock())
-        self._database.write(lambda connection: _wake(connection, pipeline_id, waiting_for, now))
+        self.held.hint(pipeline_id, waiting_for)  # first: see `store`
+        self._database.write(
+            lambda connection: connection.execute(
+                "UPDATE executions SET wake_at = min(wake_at, ?)"
+                " WHERE pipeline = ? AND status = 'RUNNING' AND waiting_for = ?",
+                (now, pipeline_id, waiting_for),
+            ),
+            lazy=True,
+        )
 
     def due(self, now: datetime, limit: int) -> list[str]:
-        """The names of executions that want to be moved on."""
+        """The names of executions that want to be moved on, and that nobody has in hand."""
         rows = self._database.read(
             lambda connection: connection.execute(
                 "SELECT name FROM executions WHERE status = 'RUNNING' AND wake_at <= ?"
+                " AND name NOT IN (SELECT value FROM json_each(?))"
                 " ORDER BY wake_at, started_at LIMIT ?",
-                (micros(now), limit),
+                (micros(now), canonical.encode(self.held.names()), limit),
             ).fetchall()
         )
         return [name for (name,) in rows]
 
-    def next_wake(self) -> datetime | None:
-        """When somebody must look again: something is due, or a lease runs out."""
-        (due,) = self._database.read(
-            lambda connection: connection.execute(
-                "SELECT min(wake_at) FROM executions WHERE status = 'RUNNING'"
-            ).fetchone()
-        )
-        return maybe_instant(due)
+    def claim(self, name: str, now: datetime) -> Claimed | None:
+        """None if it is not due, or somebody has it. What is claimed must be let go."""
+        if not self.held.take(name):
+            return None
+        claimed = None
+        try:
+            row = self._database.read(lambda connection: _due_row(connection, name, micros(now)))
+            claimed = None if row is None else _claimed(row)
+        finally:
+            if claimed is None:
+                self.held.let_go(name)
+        return claimed
 
-    def claim(self, name: str, now: datetime, lease: timedelta) -> Claimed | None:
-        """None if it is not due, or somebody got there first."""
-        return self._database.write(
-            lambda connection: _claim(connection, name, micros(now), micros(now + lease))
-        )
+    def store(self, claimed: Claimed, progress: Progress) -> None:
+        """Store the next state of an execution that is held.
 
-    def renew(self, claimed: Claimed, now: datetime, lease: timedelta) -> bool:
-        """Keep it a while longer. False if it was lost meanwhile."""
-        until = micros(now + lease)
-        return self._database.write(
-            lambda connection: (
-                connection.execute(
-                    "UPDATE executions SET wake_at = ?, lease_until = ?"
-                    " WHERE name = ? AND version = ? AND lease_until IS NOT NULL",
-                    (until, until, claimed.name, claimed.version),
-                ).rowcount
-                == 1
-            )
-        )
-
-    def store(self, claimed: Claimed, progress: Progress) -> bool:
-        """Store its next state and let go of it. False if it was lost meanwhile."""
+        A hint is noted in memory before it is written to the rows, and looked for here inside the
+        unit: so it is either seen now, or its own write comes after this one and finds the wait.
+        It may wait for the disk together with the next write: what it tells can be done again.
+        """
         now = self._clock()
-        return self._database.write(lambda connection: _store(connection, claimed, progress, now))
 
-    def release(self, claimed: Claimed, wake_at: datetime) -> bool:
-        """Let go of it as it is. False if it was lost meanwhile."""
-        now = self._clock()
-        return self._database.write(lambda connection: _release(connection, claimed, wake_at, now))
+        def unit(connection: sqlite3.Connection) -> None:
+            hinted = self.held.was_hinted(claimed.name, claimed.pipeline_id, progress.waiting_for)
+            _store(connection, claimed.name, progress, now if hinted else progress.wake_at)
 
-    def void_leases(self) -> int:
-        """Whoever held them is gone; how many there were."""
-        now = micros(self._clock())
-        return self._database.write(
-            lambda connection: (
-                connection.execute(
-                    "UPDATE executions SET wake_at = ?, lease_until = NULL, version = version + 1"
-                    " WHERE lease_until IS NOT NULL",
-                    (now,),
-                ).rowcount
-            )
-        )
+        self._database.write(unit, lazy=True)
+
+    def let_go(self, claimed: Claimed) -> None:
+        """As it was last stored."""
+        self.held.let_go(claimed.name)
 
     def define(self, digest: str, text: str) -> None:
         """Keep a definition for as long as an execution goes by it."""
@@ -183,98 +208,46 @@ class SqliteWorkflows:
         return [LogEntry(instant(at), state, kind, note) for at, state, kind, note in rows]
 
 
-def _wake(connection: sqlite3.Connection, pipeline_id: str, waiting_for: Wait, now: int) -> None:
-    connection.execute(
-        "UPDATE executions SET"
-        " wake_at = CASE WHEN lease_until IS NULL THEN min(wake_at, ?) ELSE wake_at END,"
-        " woken_for = CASE WHEN lease_until IS NULL THEN NULL"
-        f" WHEN coalesce(woken_for, ?) = ? THEN ? ELSE '{_ANY}' END"
-        " WHERE pipeline = ? AND status = 'RUNNING'"
-        " AND (waiting_for = ? OR lease_until IS NOT NULL)",
-        (now, waiting_for, waiting_for, waiting_for, pipeline_id, waiting_for),
-    )
-
-
-def _claim(connection: sqlite3.Connection, name: str, now: int, until: int) -> Claimed | None:
-    row = connection.execute(
-        "SELECT given, definition, snapshot, wake_at, version FROM executions"
+def _due_row(connection: sqlite3.Connection, name: str, now: int) -> Any:
+    return connection.execute(
+        "SELECT name, pipeline, given, definition, snapshot, wake_at FROM executions"
         " WHERE name = ? AND status = 'RUNNING' AND wake_at <= ?",
         (name, now),
     ).fetchone()
-    if row is None:
-        return None
-    given, definition, snapshot, wake_at, version = row
-    connection.execute(
-        "UPDATE executions SET wake_at = ?, lease_until = ?, woken_for = NULL,"
-        " version = version + 1 WHERE name = ?",
-        (until, until, name),
-    )
+
+
+def _claimed(row: Any) -> Claimed:
+    name, pipeline_id, given, definition, snapshot, wake_at = row
     return Claimed(
         name=name,
-        given=canonical.decode(given),
+        pipeline_id=pipeline_id,
+        given=given,
         definition=definition,
         snapshot=snapshot,
         wake_at=instant(wake_at),
-        version=version + 1,
     )
-
-
-def _release(
-    connection: sqlite3.Connection, claimed: Claimed, wake_at: datetime, now: datetime
-) -> bool:
-    held = _held(connection, claimed)
-    if held is None:
-        return False
-    connection.execute(
-        "UPDATE executions SET wake_at = ?, lease_until = NULL, version = version + 1"
-        " WHERE name = ?",
-        (micros(_wake_at(wake_at, *held, now)), claimed.name),
-    )
-    return True
 
 
 def _store(
-    connection: sqlite3.Connection, claimed: Claimed, progress: Progress, now: datetime
-) -> bool:
-    held = _held(connection, claimed)
-    if held is None:
-        return False
+    connection: sqlite3.Connection, name: str, progress: Progress, wake_at: datetime
+) -> None:
     connection.execute(
         "UPDATE executions SET definition = ?, snapshot = ?, status = ?, state = ?,"
-        " waiting_for = ?, wake_at = ?, ended_at = ?, error = ?, cause = ?,"
-        " lease_until = NULL, version = version + 1 WHERE name = ?",
+        " waiting_for = ?, wake_at = ?, ended_at = ?, error = ?, cause = ? WHERE name = ?",
         (
             progress.definition,
             progress.snapshot,
             progress.status,
             progress.state,
             progress.waiting_for,
-            micros(_wake_at(progress.wake_at, progress.waiting_for, held[1], now)),
+            micros(min(wake_at, progress.wake_at)),
             maybe_micros(progress.ended_at),
             progress.error,
             progress.cause,
-            claimed.name,
+            name,
         ),
     )
-    _append_log(connection, claimed.name, progress.log)
-    return True
-
-
-def _held(connection: sqlite3.Connection, claimed: Claimed) -> tuple[str | None, str | None] | None:
-    """What a claimed execution waits for, and what came meanwhile; None if the claim was lost."""
-    row: tuple[str | None, str | None] | None = connection.execute(
-        "SELECT waiting_for, woken_for FROM executions WHERE name = ? AND version = ?",
-        (claimed.name, claimed.version),
-    ).fetchone()
-    return row
-
-
-def _wake_at(
-    asked: datetime, waiting_for: str | None, woken_for: str | None, now: datetime
-) -> datetime:
-    """When it asked to be woken, or now if what it waits for may have come meanwhile."""
-    woken = waiting_for is not None and woken_for in (waiting_for, _ANY)
-    return min(asked, now) if woken else asked
+    _append_log(connection, name, progress.log)
 
 
 def _append_log(connection: sqlite3.Connection, name: str, log: Sequence[LogEntry]) -> None:

@@ -1,7 +1,8 @@
 """Writer: the thread that owns the only writing connection, and commits in groups.
 
 Units of work queue up. The thread takes what is there, runs each in its own savepoint inside one
-transaction, commits once, and only then answers: nobody is told "done" before the commit.
+transaction, commits once, and only then answers: nobody is told "done" before the commit. A commit waits
+for the disk unless all of its units are lazy; the next one that waits brings those along, in order.
 """
 
 import sqlite3
@@ -21,10 +22,11 @@ GROUP = 256
 class _Work:
     """A unit on its way; `answered` is locked until its fate is durable."""
 
-    __slots__ = ("answer", "answered", "error", "unit")
+    __slots__ = ("answer", "answered", "error", "lazy", "unit")
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: Unit, lazy: bool) -> None:
         self.unit = unit
+        self.lazy = lazy
         self.answer: Any = None
         self.error: BaseException | None = None
         self.answered = threading.Lock()
@@ -39,13 +41,14 @@ class Writer:
         self._queue: SimpleQueue[_Work | None] = SimpleQueue()
         self._door = threading.Lock()
         self._closed = False
+        self._waits = True
         self._thread = threading.Thread(target=self._serve, name="interlock-writer", daemon=True)
         self._thread.start()
 
-    def write(self, unit: Callable[[sqlite3.Connection], T]) -> T:
+    def write(self, unit: Callable[[sqlite3.Connection], T], *, lazy: bool = False) -> T:
         if threading.current_thread() is self._thread:
             raise RuntimeError("a unit of work can't begin another one")
-        work = _Work(unit)
+        work = _Work(unit, lazy)
         with self._door:
             if self._closed:
                 raise UnavailableError("the store is closed")
@@ -88,6 +91,7 @@ class Writer:
 
     def _commit(self, group: list[_Work]) -> None:
         try:
+            self._wait_for_the_disk(not all(work.lazy for work in group))
             self._connection.execute("BEGIN IMMEDIATE")
             for work in group:
                 self._perform(work)
@@ -96,6 +100,12 @@ class Writer:
             self._abandon(group, error)
         for work in group:
             work.answered.release()
+
+    def _wait_for_the_disk(self, wanted: bool) -> None:
+        """With a write-ahead log NORMAL appends without waiting, and FULL waits for all of the log."""
+        if wanted != self._waits:
+            self._connection.execute(f"PRAGMA synchronous = {'FULL' if wanted else 'NORMAL'}")
+            self._waits = wanted
 
     def _perform(self, work: _Work) -> None:
         """A failing unit rolls back alone, unless the store gave up the whole transaction."""

@@ -48,9 +48,7 @@ CREATE TABLE executions (
   name TEXT PRIMARY KEY, pipeline TEXT NOT NULL,
   given TEXT NOT NULL, definition TEXT REFERENCES definitions (hash), snapshot TEXT,
   status TEXT NOT NULL, state TEXT NOT NULL DEFAULT '', waiting_for TEXT,
-  wake_at INTEGER NOT NULL, lease_until INTEGER, woken_for TEXT,
-  version INTEGER NOT NULL DEFAULT 0,
-  started_at INTEGER NOT NULL, ended_at INTEGER, error TEXT, cause TEXT
+  wake_at INTEGER NOT NULL, started_at INTEGER NOT NULL, ended_at INTEGER, error TEXT, cause TEXT
 ) STRICT;
 CREATE TABLE job_log (
   seq INTEGER PRIMARY KEY,
@@ -101,7 +99,7 @@ CREATE TABLE runs (
   run TEXT NOT NULL,
   PRIMARY KEY (pipeline, schedule, date, dry)
 ) STRICT;
-INSERT INTO "runs" VALUES('silver-orders','stream','2026-03-03',0,'PENDING',1,0,'silver-orders-stream-2026-03-03',1772532000123457,1772532120123457,1775140200123457,'{"attempt":0,"breachAt":null,"changedAt":"2026-03-03T10:00:00.123457Z","completedAt":null,"configHash":"","evidence":{},"executionName":"silver-orders-stream-2026-03-03","failure":null,"firstSensorAt":null,"infraRetries":0,"job":{},"jobMessage":null,"jobType":null,"jobUnseen":false,"key":{"date":"2026-03-03","dry":false,"pipelineId":"silver-orders","scheduleId":"stream"},"lateTold":[],"launchedAt":null,"leaseUntil":"2026-03-03T14:30:00.123457Z","openedAt":"2026-03-03T10:00:00.123457Z","openedBy":"sensor","openedFor":"orders-landed","postRun":{"missingJudged":false,"n":0,"outcome":null,"seen":{},"told":[]},"postRunDueAt":null,"relativeBreachAt":null,"relativeWarningAt":null,"retryAt":null,"runId":null,"slaArmed":{},"slaTold":[],"slaVerdict":null,"spending":{"codeRetries":0,"driftReruns":0,"manualReruns":0,"retries":0},"startedAt":null,"status":"PENDING","triggerVersion":null,"verdict":null,"version":1,"warningAt":null}');
+INSERT INTO "runs" VALUES('silver-orders','stream','2026-03-03',0,'PENDING',1,0,'silver-orders-stream-2026-03-03',1772532000123457,1772532120123457,1775140200123457,'{"attempt":0,"breachAt":null,"changedAt":"2026-03-03T10:00:00.123457Z","completedAt":null,"configHash":"","evidence":{},"executionName":"silver-orders-stream-2026-03-03","failure":null,"firstSensorAt":null,"infraRetries":0,"job":{},"jobMessage":null,"jobType":null,"jobUnseen":false,"key":{"date":"2026-03-03","dry":false,"pipelineId":"silver-orders","scheduleId":"stream"},"lateTold":[],"launchedAt":null,"leaseUntil":"2026-03-03T14:30:00.123457Z","openedAt":"2026-03-03T10:00:00.123457Z","openedBy":"sensor","openedFor":"orders-landed","postRun":{"missingJudged":false,"n":0,"outcome":null,"seen":{},"told":[]},"postRunDueAt":null,"recovered":false,"relativeBreachAt":null,"relativeWarningAt":null,"retryAt":null,"runId":null,"slaArmed":{},"slaTold":[],"slaVerdict":null,"spending":{"codeRetries":0,"driftReruns":0,"manualReruns":0,"retries":0},"startedAt":null,"status":"PENDING","triggerVersion":null,"verdict":null,"version":1,"warningAt":null}');
 CREATE TABLE sensors (
   pipeline TEXT NOT NULL, key TEXT NOT NULL,
   reading TEXT NOT NULL, content TEXT NOT NULL, received_at INTEGER NOT NULL,
@@ -166,7 +164,6 @@ CREATE INDEX timers_settled ON timers (settled_at) WHERE settled_at IS NOT NULL;
 CREATE INDEX timer_log_by_time ON timer_log (at);
 CREATE INDEX executions_due ON executions (wake_at) WHERE status = 'RUNNING';
 CREATE INDEX executions_running ON executions (pipeline) WHERE status = 'RUNNING';
-CREATE INDEX executions_leased ON executions (lease_until) WHERE lease_until IS NOT NULL;
 CREATE INDEX executions_ended ON executions (ended_at) WHERE ended_at IS NOT NULL;
 CREATE INDEX executions_under ON executions (definition);
 CREATE INDEX alerts_due ON alerts (due_at) WHERE state IN ('queued', 'sending');
