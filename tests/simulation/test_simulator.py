@@ -10,7 +10,7 @@ import pytest
 
 from contracts.samples import a_run, an_event
 from interlock.domain.budgets import Spending
-from interlock.domain.event import Event
+from interlock.domain.event import Event, EventType, happened, subject
 from interlock.domain.run import Evidence, Judgement, Run, RunKey, Status
 from interlock.errors import ConfigError
 from interlock.ports import Outbox, Ports
@@ -275,16 +275,62 @@ def occurrence_that_vanishes(home: Home) -> None:
     home.adopt("schedule: {cron: '30 8 * * *'}")
     home.store.timers.cancel(list(home.armed()))
     home.pass_time(hours=3)
+    state = home.store.watch.load()
+    assert home.store.watch.save(
+        msgspec.structs.replace(state, version=state.version + 1, last_ok_at=home.clock())
+    )
+
+
+def listed_date_that_vanishes(home: Home) -> None:
+    home.adopt("schedule: {include: {dates: [2026-03-03]}, trigger: {key: orders, check: exists}}")
+    home.pass_time(days=2)
+    state = home.store.watch.load()
+    assert home.store.watch.save(
+        msgspec.structs.replace(state, version=state.version + 1, last_ok_at=home.clock())
+    )
+
+
+def tell(home: Home, kind: EventType, **detail: Any) -> None:
+    home.store.events.publish(
+        [happened(kind, subject(None, KEY), home.clock(), "so it is", **detail)]
+    )
+
+
+def warned_too_early(home: Home) -> None:
+    home.adopt()
+    stored(home)
+    tell(home, EventType.SLA_WARNING, warningAt="2026-03-03T08:00:01Z")
+
+
+def breached_though_done_in_time(home: Home) -> None:
+    a_sound_world(home)
+    home.pass_time(hours=1)
+    tell(home, EventType.SLA_BREACH, breachAt="2026-03-03T08:59:59Z")
+
+
+def met_at_the_very_instant(home: Home) -> None:
+    home.adopt()
+    stored(home)
+    at = "2026-03-03T08:00:00Z"
+    tell(home, EventType.SLA_MET, completedAt=at, breachAt=at)
 
 
 def budget_exceeded(home: Home) -> None:
     config = home.adopt()
     stored(home, spending=Spending(manual_reruns=2), config_hash=config.config_hash)
+    home.store.events.publish([an_event()])
 
 
 def budget_negative(home: Home) -> None:
     config = home.adopt()
     stored(home, spending=Spending(retries=-1), config_hash=config.config_hash)
+    home.store.events.publish([an_event()])
+
+
+def refusal_that_cost_something(home: Home) -> None:
+    config = home.adopt()
+    stored(home, spending=Spending(manual_reruns=1), config_hash=config.config_hash)
+    home.store.events.publish([an_event(kind=EventType.RERUN_REJECTED)])
 
 
 def dry_run_launched(home: Home) -> None:
@@ -297,6 +343,7 @@ def dry_run_with_a_job(home: Home) -> None:
     dry = msgspec.structs.replace(KEY, dry=True)
     run = a_run(dry, NOW, status=Status.RUNNING, run_id="job-1", config_hash=config.config_hash)
     home.store.runs.open(run)
+    home.store.events.publish([an_event(key=dry, kind=EventType.DRY_RUN_WOULD_TRIGGER)])
 
 
 def event_never_told(home: Home) -> None:
@@ -319,8 +366,13 @@ BREAKS: list[tuple[Callable[[Home], None], list[str]]] = [
     (timer_that_ends_twice, ["I3"]),
     (timer_that_never_ends, ["I3", "I3"]),  # the warning and the breach
     (occurrence_that_vanishes, ["I4"]),
-    (budget_exceeded, ["I5"]),
+    (listed_date_that_vanishes, ["I4"]),
+    (warned_too_early, ["I3"]),
+    (breached_though_done_in_time, ["I3"]),
+    (met_at_the_very_instant, ["I3"]),
+    (budget_exceeded, ["I5", "I5"]),  # too much, and granted by nobody
     (budget_negative, ["I5"]),
+    (refusal_that_cost_something, ["I5"]),
     (dry_run_launched, ["I6"]),
     (dry_run_with_a_job, ["I6"]),
     (event_never_told, ["I7"]),
@@ -365,7 +417,9 @@ def test_a_broken_invariant_fails_the_scenario() -> None:
     world = World(
         parse_scenario(STORY), around=lambda ports: replace(ports, jobs=TwiceStarted(ports))
     )
-    assert any(line.startswith("I2: 2 jobs were launched") for line in world.play().broken)
+    assert any(
+        line.startswith("I2: more than one job was launched") for line in world.play().broken
+    )
 
 
 # --- faults ---

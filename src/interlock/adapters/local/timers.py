@@ -27,6 +27,7 @@ class TimerState(StrEnum):
 class TimerNote(msgspec.Struct, frozen=True):
     """A line of the log: what became of a name that was armed for that instant."""
 
+    seq: int
     name: str
     due_at: datetime
     state: TimerState
@@ -86,16 +87,17 @@ class SqliteTimers:
             lambda connection: _settle(connection, name, TimerState.FIRED, now, micros(due_at))
         )
 
-    def log(self) -> list[TimerNote]:
-        """Everything that became of every arming, in order; for those who check it."""
+    def log(self, after: int = 0) -> list[TimerNote]:
+        """What became of every arming since that line, in order; for those who check it."""
         rows = self._database.read(
             lambda connection: connection.execute(
-                "SELECT name, due_at, state, at FROM timer_log ORDER BY seq"
+                "SELECT seq, name, due_at, state, at FROM timer_log WHERE seq > ? ORDER BY seq",
+                (after,),
             ).fetchall()
         )
         return [
-            TimerNote(name, instant(due), TimerState(state), instant(at))
-            for name, due, state, at in rows
+            TimerNote(seq, name, instant(due), TimerState(state), instant(at))
+            for seq, name, due, state, at in rows
         ]
 
 

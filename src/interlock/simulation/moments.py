@@ -1,0 +1,101 @@
+"""Moments: that every armed timer ends once (I3), and every expected occurrence is accounted for (I4)."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from interlock.adapters.local.store import Store
+from interlock.adapters.local.timers import TimerState
+from interlock.domain.event import EventType
+from interlock.domain.guards import Expected, missed_at
+from interlock.domain.pipeline import Schedule
+from interlock.domain.run import RunKey
+from interlock.domain.schedule import occurrences, sensor_driven
+from interlock.ports import Config
+from interlock.simulation.scenario import instant
+
+_MISSED = {EventType.SCHEDULE_MISSED, EventType.IRREGULAR_SCHEDULE_MISSED}
+_LOOK_BACK = 10_000
+
+
+class EndedTimers:
+    """Follows the log of timers."""
+
+    def __init__(self) -> None:
+        self._read = 0
+        self._open: dict[tuple[str, datetime], int] = {}
+
+    def check(self, store: Store) -> Iterator[str]:
+        for note in store.timers.log(self._read):
+            self._read = note.seq
+            armed = (note.name, note.due_at)
+            count = self._open.pop(armed, 0) + (1 if note.state is TimerState.ARMED else -1)
+            if count not in (0, 1):
+                yield f"I3: timer {note.name} ended more than once, or was armed twice"
+            if count:
+                self._open[armed] = count
+
+    def overdue(self, now: datetime) -> Iterator[str]:
+        """Those that were due before the end, and did not."""
+        for name, due_at in self._open:
+            if due_at < now:
+                yield f"I3: timer {name} was due at {due_at} and has not ended"
+
+
+class HandledOccurrences:
+    """Follows the watchdog: by the end of a good pass, what is over has a run or was reported."""
+
+    def __init__(self) -> None:
+        self._pass: datetime | None = None
+        self._until: dict[tuple[str, str, str], datetime] = {}
+
+    def check(self, store: Store) -> Iterator[str]:
+        state = store.watch.load()
+        if state.last_ok_at is None or state.last_ok_at == self._pass or state.pass_until:
+            return
+        self._pass = state.last_ok_at
+        unwatched = _not_watched(store)
+        for config in store.pipelines.in_force():
+            if config.pipeline.dry_run or config.paused_since is not None:
+                continue
+            for schedule in config.pipeline.schedules:
+                if not sensor_driven(schedule):
+                    yield from self._handled(config, schedule, state.last_ok_at, unwatched, store)
+
+    def _handled(
+        self,
+        config: Config,
+        schedule: Schedule,
+        until: datetime,
+        unwatched: list[tuple[datetime, datetime]],
+        store: Store,
+    ) -> Iterator[str]:
+        name = (config.pipeline.id, schedule.id, config.config_hash)
+        since = max(config.active_since, config.adopted_at)
+        since = self._until.get(name, since)
+        over = since
+        for moment in occurrences(schedule, config.pipeline.calendars, since, until):
+            if missed_at(schedule, Expected(moment.date, moment.due_at)) >= until:
+                break
+            over = moment.due_at
+            if any(begin <= moment.due_at < end for begin, end in unwatched):
+                continue
+            key = RunKey(config.pipeline.id, schedule.id, moment.date)
+            if not _is_accounted_for(key, store):
+                yield f"I4: {key} was expected and nobody said what became of it"
+        self._until[name] = over
+
+
+def _is_accounted_for(key: RunKey, store: Store) -> bool:
+    if key in store.runs.find([key]):
+        return True
+    return any(event.type in _MISSED for event in store.events.of_run(key))
+
+
+def _not_watched(store: Store) -> list[tuple[datetime, datetime]]:
+    """The spans that the watchdog has told it could not look back on."""
+    told = store.events.newest(kind=EventType.WATCHDOG_RECOVERED, limit=_LOOK_BACK)
+    return [
+        (instant(event.detail["from"]), instant(event.detail["notWatched"]))
+        for event in told
+        if "notWatched" in event.detail
+    ]

@@ -1,0 +1,116 @@
+"""Telling: that what was told was true when it was recorded, once, and that nobody overspent (I3, I5-I7)."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+from interlock.adapters.local.store import Store
+from interlock.domain.budgets import Source, Spending
+from interlock.domain.event import Event, EventType
+from interlock.domain.run import Run, RunKey, Status
+from interlock.simulation.scenario import instant
+
+_AT_ONCE = 10_000
+_DRY = "DRY_RUN_"
+_JOB = "job"
+
+
+class Told:
+    """Follows the event log."""
+
+    def __init__(self) -> None:
+        self._heard = 0
+        self._once: Counter[tuple[object, ...]] = Counter()
+
+    def check(self, store: Store) -> Iterator[str]:
+        """Whatever spends has an event, so the runs that new events are about are looked at too."""
+        told = store.events.after(self._heard, _AT_ONCE)
+        for each in told:
+            self._heard = each.seq
+            yield from self._told_once(each.event)
+        for key, events in _by_run([each.event for each in told]).items():
+            run = store.runs.find([key]).get(key)
+            for event in events:
+                yield from _is_true(event, run)
+            if run is not None:
+                yield from _within_budgets(run, store)
+
+    def _told_once(self, event: Event) -> Iterator[str]:
+        if event.type not in _ONCE_PER_ATTEMPT:
+            return
+        facts = (event.type, event.pipeline_id, event.schedule_id, event.date, event.attempt)
+        self._once[facts] += 1
+        if self._once[facts] > 1:
+            yield f"I7: {facts} was told {self._once[facts]} times"
+
+
+def _by_run(events: list[Event]) -> dict[RunKey, list[Event]]:
+    found: dict[RunKey, list[Event]] = {}
+    for event in events:
+        if event.pipeline_id and event.schedule_id and event.date:
+            dry = event.type.startswith(_DRY)
+            key = RunKey(event.pipeline_id, event.schedule_id, event.date, dry=dry)
+            found.setdefault(key, []).append(event)
+    return found
+
+
+def _is_true(event: Event, run: Run | None) -> Iterator[str]:
+    """A deadline event is about a moment that has passed, and a run that was not done by then."""
+    if event.type in _MOMENTS:
+        due_at = instant(event.detail[_MOMENTS[event.type]])
+        if event.timestamp < due_at:
+            yield f"I3: {event.event_id} was told before its moment, {due_at}"
+        if run is not None and run.completed_at is not None and run.completed_at < due_at:
+            yield f"I3: {event.event_id} was told of a run that was done at {run.completed_at}"
+    if event.type is EventType.SLA_MET and not _is_earlier(event, "completedAt", "breachAt"):
+        yield f"I3: {event.event_id} was told of a run that was late"
+
+
+def _is_earlier(event: Event, first: str, second: str) -> bool:
+    return instant(event.detail[first]) < instant(event.detail[second])
+
+
+def _within_budgets(run: Run, store: Store) -> Iterator[str]:
+    if run.key.dry and run.status is Status.RUNNING and run.run_id not in (None, "dry-run"):
+        yield f"I6: {run.key}: a dry run has a job"
+    config = store.pipelines.find(run.key.pipeline_id)
+    if config is not None and run.config_hash == config.config_hash:
+        for name, used in _spent(run.spending).items():
+            if not 0 <= used <= getattr(config.pipeline.job, f"max_{name}"):
+                yield f"I5: {run.key}: the budget {name} is exceeded: {used}"
+    granted = Counter(record.source for record in store.reruns.granted(run.key))
+    for source, spent in _ACCOUNTS.items():
+        if spent(run.spending) > granted[source]:
+            yield f"I5: {run.key}: {source} paid for an attempt that nobody granted"
+
+
+def _spent(spending: Spending) -> dict[str, int]:
+    return {name: getattr(spending, name) for name in spending.__struct_fields__}
+
+
+#: Who grants attempts, and what is spent on their account.
+_ACCOUNTS: dict[str, Callable[[Spending], int]] = {
+    _JOB: lambda spending: spending.retries + spending.code_retries,
+    Source.DRIFT: lambda spending: spending.drift_reruns,
+    Source.MANUAL: lambda spending: spending.manual_reruns,
+}
+
+#: The events of deadlines, and the detail that names their moment.
+_MOMENTS = {
+    EventType.SLA_WARNING: "warningAt",
+    EventType.SLA_BREACH: "breachAt",
+    EventType.RELATIVE_SLA_WARNING: "warningAt",
+    EventType.RELATIVE_SLA_BREACH: "breachAt",
+}
+
+_ONCE_PER_ATTEMPT = frozenset(
+    {
+        EventType.TRIGGER_STARTED,
+        EventType.VALIDATION_PASSED,
+        EventType.VALIDATION_EXHAUSTED,
+        EventType.JOB_TRIGGERED,
+        EventType.JOB_COMPLETED,
+        EventType.JOB_FAILED,
+        EventType.JOB_POLL_EXHAUSTED,
+        EventType.SFN_TIMEOUT,
+    }
+)
