@@ -17,14 +17,18 @@ from interlock.errors import UnavailableError
 from interlock.ports import (
     Change,
     Clock,
+    Deliveries,
     Events,
     JobLog,
     Marks,
     Outbox,
+    Paces,
     Pipelines,
     Reruns,
     Runs,
     Sensors,
+    Switches,
+    Threads,
     Timers,
     Watch,
     Workflows,
@@ -48,6 +52,10 @@ class Home:
     timers: Timers
     workflows: Workflows
     watch: Watch
+    deliveries: Deliveries
+    threads: Threads
+    paces: Paces
+    switches: Switches
     #: Every change record so far, in order.
     changes: Callable[[], list[Change]]
     #: The timers that will still fire, and when.
@@ -100,6 +108,10 @@ def _sqlite(database: Database, clock: Clock) -> Home:
         timers=store.timers,
         workflows=store.workflows,
         watch=store.watch,
+        deliveries=store.deliveries,
+        threads=store.threads,
+        paces=store.paces,
+        switches=store.switches,
         changes=lambda: store.changes.next("test", 10_000),
         armed=lambda: {
             timer.name: timer.due_at for timer in store.timers.due(_END_OF_TIME, 10_000)

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from interlock.domain import canonical
+from interlock.domain.delivery import Delivery, Target
 from interlock.domain.event import Event, EventType, happened, subject
 from interlock.domain.pipeline import (
     Check,
@@ -23,6 +24,7 @@ from interlock.domain.pipeline import (
 )
 from interlock.domain.run import OpenedBy, Run, RunKey, execution_name
 from interlock.domain.sensor import Reading
+from interlock.domain.thread import Thread, ThreadKey
 from interlock.ports import Config, JobRecord, RerunRecord, RerunRequest, Timer, Wanted
 
 #: Not a whole second: what comes back must equal what went in.
@@ -138,6 +140,15 @@ def a_grant(attempt: int = 1, key: RunKey = KEY) -> RerunRecord:
 def a_timer(name: str = "breach.silver-orders.stream.2026-03-03", **later: float) -> Timer:
     due_at = NOW + timedelta(**(later or {"hours": 1}))
     return Timer(name, "breach", due_at, {"pipelineId": KEY.pipeline_id, "share": Decimal("0.5")})
+
+
+def a_delivery(event: Event | None = None, target: Target | None = None) -> Delivery:
+    return Delivery(event=event or an_event(1), target=target or Target("slack", "C1"), due_at=NOW)
+
+
+def a_thread(date: str = KEY.date, channel: str = "C1") -> Thread:
+    key = ThreadKey(KEY.pipeline_id, KEY.schedule_id, date, channel)
+    return Thread(key=key, created_at=NOW, claim_until=NOW)
 
 
 def many(count: int, make: Callable[[int], Any]) -> list[Any]:

@@ -15,6 +15,7 @@ from contracts.samples import (
     NOW,
     ManualClock,
     a_config,
+    a_delivery,
     a_grant,
     a_key,
     a_pipeline,
@@ -22,6 +23,7 @@ from contracts.samples import (
     a_record,
     a_request,
     a_run,
+    a_thread,
     a_timer,
     an_event,
     downstream_of,
@@ -67,6 +69,10 @@ CALLS: dict[str, Callable[[Home], Any]] = {
     "arm timers": lambda home: home.timers.arm([a_timer(hours=2), a_timer("new")]),
     "cancel a timer": lambda home: home.timers.cancel([a_timer().name]),
     "start an execution": lambda home: home.workflows.start("new", {"pipelineId": "p"}),
+    "claim a delivery": lambda home: home.deliveries.save(a_delivery().claimed(NOW)),
+    "hold an alert": lambda home: home.deliveries.save(a_delivery().held(NOW)),
+    "claim a thread": lambda home: home.threads.save(a_thread().rooted("1")),
+    "turn a sink off": lambda home: home.switches.turn_off("ops", "as declared"),
     "save the watchdog's row": lambda home: home.watch.save(WatchdogState(version=1)),
 }
 
@@ -79,6 +85,8 @@ def prepare(home: Home) -> None:
     home.job_log.append(a_record("triggered"))
     home.reruns.request(a_request())
     home.timers.arm([a_timer()])
+    home.deliveries.save(a_delivery())
+    home.threads.save(a_thread())
 
 
 def state(home: Home) -> Any:
@@ -100,6 +108,10 @@ def state(home: Home) -> Any:
         [home.outbox.pending(owner) for owner in owners],
         home.marks.is_claimed([an_event(6).event_id]),
         home.marks.watch(a_key(date="2026-03-05")),
+        home.deliveries.of_events([an_event(1)]),
+        home.deliveries.held(a_delivery().target, NOW),
+        home.threads.find(a_thread().key),
+        home.switches.is_off("ops", "as declared"),
         home.armed(),
         home.workflows.describe("new"),
         home.watch.load(),

@@ -4,8 +4,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from interlock.domain.delivery import Answer, Posted
 from interlock.domain.event import Event
 from interlock.domain.guards import EngineState
+from interlock.domain.note import AlertNote, Note, RootNote
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import RunKey
 from interlock.errors import TransientError
@@ -17,6 +19,7 @@ from interlock.ports import (
     JobContext,
     Jobs,
     Launched,
+    Manner,
     Running,
     Succeeded,
     Wait,
@@ -132,8 +135,16 @@ class RecordingSink:
         self._faults = faults
         self.sent: list[tuple[Event, str]] = []
 
-    def send(self, event: Event, thread: str | None) -> str:
+    @property
+    def manner(self) -> Manner:
+        return Manner(threaded=True)
+
+    def post(self, channel: str, note: Note, thread: str | None) -> Answer:
         self._faults.meet(Call.ALERT)
         name = thread or f"thread-{len(self.sent)}"
-        self.sent.append((event, name))
-        return name
+        if isinstance(note, AlertNote | RootNote):
+            self.sent.append((note.event, name))
+        return Posted(name)
+
+    def update(self, channel: str, receipt: str, note: Note) -> Answer:
+        return Posted(receipt)

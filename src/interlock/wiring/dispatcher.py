@@ -3,12 +3,11 @@
 import logging
 from datetime import datetime, timedelta
 
-import msgspec
-
-from interlock.adapters.local.alerts import QueuedAlert
 from interlock.adapters.local.store import Store
-from interlock.adapters.local.threads import Thread, ThreadKey
+from interlock.domain.delivery import Delivery, DeliveryState, Posted, Target
 from interlock.domain.event import CATALOGUE, Alert, Event, EventType, clean, happened, subject
+from interlock.domain.note import AlertNote
+from interlock.domain.thread import opened, thread_key
 from interlock.ports import Ports, Sink
 from interlock.usecases.claim_event import claim_event
 from interlock.wiring.unchanged import Unchanged
@@ -17,12 +16,9 @@ log = logging.getLogger(__name__)
 
 CONSUMER = "alerts"
 AT_ONCE = 256
-CLAIM = timedelta(seconds=60)
-ROOT_CLAIM = timedelta(seconds=30)
 THREAD_WAIT = timedelta(seconds=3)
 DELAYS = tuple(timedelta(seconds=s) for s in (5, 30, 120, 600, 1800, 3600))
-_NAME = "console"
-_CHANNEL = "-"
+_TARGET = Target("console")
 
 
 class Dispatcher:
@@ -38,9 +34,11 @@ class Dispatcher:
         due = self._agenda().next_alert
         if due is None or due > now:
             return queued
-        alerts = self._store.alerts.claim(now, CLAIM, AT_ONCE)
+        alerts = self._store.deliveries.due(now, AT_ONCE)
         for alert in alerts:
-            self._send(alert, now)
+            claimed = alert.claimed(now)
+            if self._store.deliveries.save(claimed):
+                self._send(claimed, now)
         return queued or bool(alerts)
 
     def next_due(self) -> datetime | None:
@@ -52,7 +50,7 @@ class Dispatcher:
         told = self._store.events.after(self._store.cursors.at(CONSUMER), AT_ONCE)
         for each in told:
             if self._is_wanted(each.event):
-                self._store.alerts.enqueue(_NAME, _CHANNEL, each.event, now)
+                self._store.deliveries.save(Delivery(event=each.event, target=_TARGET, due_at=now))
         if told:
             self._store.cursors.move(CONSUMER, told[-1].seq)
         return bool(told)
@@ -61,54 +59,53 @@ class Dispatcher:
         alert = CATALOGUE[event.type].alert
         if alert is Alert.YES:
             return True
-        return alert is Alert.THREAD and self._store.threads.find(thread_key(event)) is not None
+        key = thread_key(event, _TARGET.channel)
+        return alert is Alert.THREAD and self._store.threads.find(key) is not None
 
-    def _send(self, alert: QueuedAlert, now: datetime) -> None:
-        key = thread_key(alert.event)
-        thread = self._store.threads.find(key)
-        root = None if thread is None else thread.thread_ts
-        if root is None and not self._store.threads.claim(key, _NAME, now, now + ROOT_CLAIM):
-            self._store.alerts.postponed(alert, now + THREAD_WAIT)
-            return
+    def _send(self, alert: Delivery, now: datetime) -> None:
+        threads, key = self._store.threads, thread_key(alert.event, _TARGET.channel)
+        thread = threads.find(key)
+        if thread is None:
+            thread = opened(alert.event, _TARGET.channel, now)
+            threads.save(thread)
+        root = thread.thread_ts
+        if root is None:
+            claimed = thread.claimed(alert.event.event_id, now)
+            if claimed is None or not threads.save(claimed):
+                self._store.deliveries.save(alert.postponed(now + THREAD_WAIT))
+                return
+            thread = claimed
         try:
-            receipt = self._sink.send(alert.event, root)
+            answer = self._sink.post(_TARGET.channel, AlertNote(alert.event), root)
         except Exception as error:  # noqa: BLE001 - whatever a sink raises, the alert comes back later
-            self._failed(alert, error, now)
+            self._failed(alert, clean(str(error)), now)
+            return
+        if not isinstance(answer, Posted):
+            self._failed(alert, str(answer), now)
             return
         if root is None:
-            claimed = self._store.threads.find(key)
-            if claimed is not None:
-                self._store.threads.save(_rooted(claimed, receipt))
-        self._store.alerts.sent(alert, now, receipt)
+            threads.save(thread.rooted(answer.receipt))
+        self._store.deliveries.save(alert.sent(now, answer.receipt))
 
-    def _failed(self, alert: QueuedAlert, error: Exception, now: datetime) -> None:
+    def _failed(self, alert: Delivery, error: str, now: datetime) -> None:
         log.warning("alert failed", extra={"action": "alert_failed", "event": alert.event.event_id})
-        message = clean(str(error))
-        if alert.tries < len(DELAYS):
-            self._store.alerts.failed(alert, message, now + DELAYS[alert.tries])
-            return
-        self._store.alerts.dead(alert, message, now)
+        failed = alert.failed(error, now, DELAYS)
+        self._store.deliveries.save(failed)
+        if failed.state is DeliveryState.GIVEN_UP:
+            self._tell_given_up(failed)
+
+    def _tell_given_up(self, alert: Delivery) -> None:
         config = self._ports.pipelines.find(alert.event.pipeline_id or "")
         event = happened(
             EventType.ALERT_UNDELIVERED,
             subject(config.pipeline if config else None),
-            now,
-            f"{_NAME} gave up on an alert: {message}",
-            parts=(_NAME, alert.event.event_id),
-            sink=_NAME,
-            channel=_CHANNEL,
-            error=message,
-            tries=alert.tries + 1,
+            alert.due_at,
+            f"{alert.target} gave up on an alert: {alert.error}",
+            parts=(alert.target.sink, alert.event.event_id),
+            sink=alert.target.sink,
+            channel=alert.target.channel,
+            error=alert.error,
+            tries=alert.tries,
         )
         claim_event(event, self._ports)
-
-
-def thread_key(event: Event) -> ThreadKey:
-    """One conversation per pipeline, schedule and date; without a date, per type and day."""
-    day = event.date or f"{event.timestamp:%Y-%m-%d}"
-    schedule = event.schedule_id or event.type
-    return ThreadKey(event.pipeline_id or "_system", schedule, day, _CHANNEL)
-
-
-def _rooted(thread: Thread, receipt: str) -> Thread:
-    return msgspec.structs.replace(thread, thread_ts=receipt, version=thread.version + 1)
+        self._store.deliveries.save(alert.dead(alert.due_at))

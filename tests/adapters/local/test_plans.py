@@ -11,12 +11,14 @@ from contracts.samples import (
     KEY,
     NOW,
     a_config,
+    a_delivery,
     a_grant,
     a_pipeline,
     a_reading,
     a_record,
     a_request,
     a_run,
+    a_thread,
     a_timer,
     an_event,
     reopened,
@@ -24,7 +26,6 @@ from contracts.samples import (
 )
 from interlock.adapters.local.database import Database
 from interlock.adapters.local.store import Store
-from interlock.adapters.local.threads import ThreadKey
 from interlock.adapters.local.workflows import Progress
 from interlock.domain.run import Status
 from interlock.domain.sla import SlaWatch
@@ -33,7 +34,6 @@ from interlock.ports import Baseline, Wait
 RUN = a_run()
 FAILED = RUN.to(Status.FAILED, NOW)
 MINUTE = timedelta(minutes=1)
-THREAD = ThreadKey("p", "s", "d", "C1")
 
 
 def rerun(store: Store) -> None:
@@ -44,11 +44,16 @@ def rerun(store: Store) -> None:
     )
 
 
-def claim_and_answer(store: Store) -> None:
-    store.alerts.enqueue("slack", "C1", an_event(1), NOW, thread="t")
-    (alert,) = store.alerts.claim(NOW, MINUTE, 10)
-    store.alerts.failed(alert, "HTTP 500", NOW)
-    store.alerts.release(store.alerts.held_until(NOW), NOW)
+def deliver(store: Store) -> None:
+    store.deliveries.save(a_delivery())
+    store.deliveries.save(a_delivery().claimed(NOW))
+    store.deliveries.find(an_event(1), a_delivery().target)
+
+
+def converse(store: Store) -> None:
+    store.threads.save(a_thread())
+    store.threads.save(a_thread().counted())
+    store.threads.find(a_thread().key)
 
 
 def park(store: Store) -> None:
@@ -114,11 +119,15 @@ CALLS: dict[str, Callable[[Store], Any]] = {
     "changes: park": park,
     "changes: due": lambda store: store.changes.parked_due("router", NOW),
     "changes: next try": lambda store: store.changes.next_try("router"),
-    "alerts: claim": claim_and_answer,
-    "alerts: next": lambda store: store.alerts.next_due(),
-    "alerts: of an event": lambda store: store.alerts.of_event("id"),
-    "threads: claim": lambda store: store.threads.claim(THREAD, "me", NOW, NOW),
+    "deliveries: save": deliver,
+    "deliveries: due": lambda store: store.deliveries.due(NOW, 9),
+    "deliveries: held": lambda store: store.deliveries.held(a_delivery().target, NOW),
+    "deliveries: ended mutes": lambda store: store.deliveries.ended_mutes(NOW),
+    "deliveries: of events": lambda store: store.deliveries.of_events([an_event(1)]),
+    "threads: save": converse,
     "threads: of a date": lambda store: store.threads.of_date("p", "s", "d"),
+    "paces: take": lambda store: store.paces.take("C1", NOW, MINUTE),
+    "switches: is off": lambda store: store.switches.is_off("ops", ""),
     "watch: load": lambda store: store.watch.load(),
     "retention: sweep": lambda store: store.retention.sweep(NOW),
 }

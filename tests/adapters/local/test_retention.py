@@ -8,12 +8,14 @@ from contracts.samples import (
     NOW,
     ManualClock,
     a_config,
+    a_delivery,
     a_grant,
     a_key,
     a_reading,
     a_record,
     a_request,
     a_run,
+    a_thread,
     a_timer,
     an_event,
     many,
@@ -22,7 +24,6 @@ from contracts.samples import (
 from interlock.adapters.local.database import Database
 from interlock.adapters.local.retention import SLICE, Spans, SqliteRetention
 from interlock.adapters.local.store import Store
-from interlock.adapters.local.threads import ThreadKey
 from interlock.adapters.local.workflows import LogEntry, Progress
 from interlock.domain.run import Run, Status
 from interlock.ports import ChangeKind
@@ -47,9 +48,9 @@ def fill(store: Store) -> None:
     store.events.publish([an_event(1)])
     store.timers.arm([a_timer()])
     store.timers.fire(a_timer().name, a_timer().due_at)
-    store.alerts.enqueue("slack", "C1", an_event(1), NOW)
-    store.alerts.sent(store.alerts.claim(NOW, MINUTE, 1)[0], NOW)
-    store.threads.claim(ThreadKey("p", "s", "d", "C1"), "me", NOW, NOW)
+    store.deliveries.save(a_delivery())
+    store.deliveries.save(a_delivery().sent(NOW))
+    store.threads.save(a_thread())
     store.workflows.start("e", {})
     end(store)
 
@@ -102,8 +103,9 @@ def test_nothing_is_removed_that_still_has_work_to_do(store: Store) -> None:
     store.timers.arm([a_timer()])
     store.reruns.request(a_request())
     store.workflows.start("e", {})
-    store.alerts.enqueue("slack", "C1", an_event(1), NOW)
-    store.alerts.hold("slack", "C2", an_event(1), NOW)
+    store.deliveries.save(a_delivery())
+    store.deliveries.save(a_delivery(an_event(2)))
+    store.deliveries.save(a_delivery(an_event(2)).held(NOW))
     store.marks.claim(an_event(2))
     store.sensors.put(a_reading())
     removed = store.retention.sweep(NOW + 9999 * DAY)
@@ -194,7 +196,15 @@ def test_finished_runs_are_pruned_on_request_with_a_preview(store: Store) -> Non
 
 def test_a_table_of_the_file_is_kept_or_swept_on_purpose(store: Store) -> None:
     kept = {"meta", "pipelines", "downstreams", "outbox", "cursors", "dead_changes"}
-    kept |= {"definitions", "execution_log", "paces", "tokens", "audit", "sqlite_sequence"}
+    kept |= {
+        "definitions",
+        "execution_log",
+        "paces",
+        "switches",
+        "tokens",
+        "audit",
+        "sqlite_sequence",
+    }
     tables = store.database.read(
         lambda connection: connection.execute(
             "SELECT name FROM sqlite_schema WHERE type = 'table'"

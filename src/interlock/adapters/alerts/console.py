@@ -6,8 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from interlock.domain import canonical
+from interlock.domain.delivery import Answer, Failed, Posted
 from interlock.domain.event import Event, Severity
-from interlock.errors import TransientError
+from interlock.domain.note import AlertNote, Note
+from interlock.ports import Manner
 
 NAME = "alerts.log"
 LARGEST = 16 * 1024 * 1024
@@ -21,16 +23,25 @@ class ConsoleAlerts:
         self._show = show
         self._lock = threading.Lock()
 
-    def send(self, event: Event, thread: str | None) -> str:
+    @property
+    def manner(self) -> Manner:
+        return Manner()
+
+    def post(self, channel: str, note: Note, thread: str | None) -> Answer:
+        assert isinstance(note, AlertNote)
+        event = note.event
         document = {"thread": thread, **canonical.as_json(event)}
         line = canonical.encode(document) + "\n"
         try:
             with self._lock:
                 self._append(line.encode())
         except OSError as error:
-            raise TransientError(f"{self._path} can't be written: {error.strerror}") from error
+            return Failed(f"{self._path} can't be written: {error.strerror}")
         self._show(event.severity, _spoken(event))
-        return event.event_id
+        return Posted(event.event_id)
+
+    def update(self, channel: str, receipt: str, note: Note) -> Answer:
+        return self.post(channel, note, receipt)
 
     def _append(self, line: bytes) -> None:
         handle = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)

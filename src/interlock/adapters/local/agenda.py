@@ -25,7 +25,8 @@ SELECT
   EXISTS (SELECT 1 FROM outbox),
   (SELECT max(seq) FROM events) >
     coalesce((SELECT seq FROM cursors WHERE feed = '{Feed.EVENTS}' AND consumer = ?), 0),
-  (SELECT min(due_at) FROM alerts WHERE state IN ('queued', 'sending'))
+  (SELECT min(due_at) FROM alerts WHERE state IN ('queued', 'sending', 'given_up')),
+  (SELECT min(due_at) FROM alerts WHERE state = 'held')
 """
 
 
@@ -39,6 +40,7 @@ class Agenda(msgspec.Struct, frozen=True):
     has_untold: bool
     has_unqueued: bool
     next_alert: datetime | None
+    next_mute_end: datetime | None
 
 
 class SqliteAgenda:
@@ -63,7 +65,7 @@ class SqliteAgenda:
         held = canonical.encode(self._held.names())
         consumers = (self._router, self._router, held, self._alerts)
         row = connection.execute(_LOOK, consumers).fetchone()
-        changes, again, wake, timer, untold, unqueued, alert = row
+        changes, again, wake, timer, untold, unqueued, alert, mute_end = row
         return Agenda(
             bool(changes),
             maybe_instant(again),
@@ -72,4 +74,5 @@ class SqliteAgenda:
             bool(untold),
             bool(unqueued),
             maybe_instant(alert),
+            maybe_instant(mute_end),
         )

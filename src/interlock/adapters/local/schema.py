@@ -164,23 +164,24 @@ CREATE TABLE execution_log (
 
 CREATE TABLE alerts (
   id INTEGER PRIMARY KEY,
-  sink TEXT NOT NULL, channel TEXT NOT NULL, event_id TEXT NOT NULL, thread TEXT NOT NULL,
+  sink TEXT NOT NULL, channel TEXT NOT NULL, event_id TEXT NOT NULL,
   body TEXT NOT NULL, state TEXT NOT NULL, due_at INTEGER NOT NULL,
-  tries INTEGER NOT NULL DEFAULT 0, error TEXT, receipt TEXT, settled_at INTEGER,
+  tries INTEGER NOT NULL, error TEXT, receipt TEXT,
+  quiet INTEGER NOT NULL, released INTEGER NOT NULL, note TEXT NOT NULL,
+  version INTEGER NOT NULL, settled_at INTEGER,
   UNIQUE (sink, channel, event_id)
 ) STRICT;
-CREATE INDEX alerts_due ON alerts (due_at) WHERE state IN ('queued', 'sending');
+CREATE INDEX alerts_due ON alerts (due_at) WHERE state IN ('queued', 'sending', 'given_up');
 CREATE INDEX alerts_held ON alerts (due_at) WHERE state = 'held';
-CREATE INDEX alerts_in_line ON alerts (sink, channel, thread, id)
-  WHERE state IN ('queued', 'sending');
+CREATE INDEX alerts_held_for ON alerts (sink, channel, due_at) WHERE state = 'held';
 CREATE INDEX alerts_of_event ON alerts (event_id);
 CREATE INDEX alerts_settled ON alerts (settled_at) WHERE settled_at IS NOT NULL;
 
 CREATE TABLE threads (
   pipeline TEXT NOT NULL, schedule TEXT NOT NULL, date TEXT NOT NULL, channel TEXT NOT NULL,
   thread_ts TEXT, claimed_by TEXT NOT NULL, claim_until INTEGER NOT NULL,
-  state TEXT NOT NULL DEFAULT '', state_at INTEGER, first TEXT NOT NULL DEFAULT '',
-  count INTEGER NOT NULL DEFAULT 0, root_hash TEXT NOT NULL DEFAULT '',
+  state TEXT NOT NULL, state_at INTEGER, first TEXT NOT NULL, latest TEXT NOT NULL,
+  count INTEGER NOT NULL, root_hash TEXT NOT NULL,
   created_at INTEGER NOT NULL, version INTEGER NOT NULL,
   PRIMARY KEY (pipeline, schedule, date, channel)
 ) STRICT;
@@ -188,6 +189,10 @@ CREATE INDEX threads_by_time ON threads (created_at);
 
 CREATE TABLE paces (
   channel TEXT PRIMARY KEY, next_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE switches (
+  sink TEXT PRIMARY KEY, declared TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE tokens (

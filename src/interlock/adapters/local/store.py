@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field
 
 from interlock.adapters.local.agenda import SqliteAgenda
-from interlock.adapters.local.alerts import SqliteAlerts
 from interlock.adapters.local.audit import SqliteAudit, SqliteTokens
 from interlock.adapters.local.changes import SqliteChanges
 from interlock.adapters.local.cursors import SqliteCursors
 from interlock.adapters.local.database import Database
+from interlock.adapters.local.deliveries import SqliteDeliveries
 from interlock.adapters.local.events import SqliteEvents
 from interlock.adapters.local.figures import SqliteFigures
 from interlock.adapters.local.job_log import SqliteJobLog
@@ -19,6 +19,7 @@ from interlock.adapters.local.reruns import SqliteReruns
 from interlock.adapters.local.retention import SqliteRetention
 from interlock.adapters.local.runs import SqliteRuns
 from interlock.adapters.local.sensors import SqliteSensors
+from interlock.adapters.local.switches import SqliteSwitches
 from interlock.adapters.local.threads import SqliteThreads
 from interlock.adapters.local.timers import SqliteTimers
 from interlock.adapters.local.watch import SqliteWatch
@@ -45,9 +46,10 @@ class Store:
     watch: SqliteWatch = field(init=False)
     changes: SqliteChanges = field(init=False)
     cursors: SqliteCursors = field(init=False)
-    alerts: SqliteAlerts = field(init=False)
+    deliveries: SqliteDeliveries = field(init=False)
     threads: SqliteThreads = field(init=False)
     paces: SqlitePaces = field(init=False)
+    switches: SqliteSwitches = field(init=False)
     tokens: SqliteTokens = field(init=False)
     audit: SqliteAudit = field(init=False)
     retention: SqliteRetention = field(init=False)
@@ -69,9 +71,10 @@ class Store:
         self.watch = SqliteWatch(database)
         self.changes = SqliteChanges(database)
         self.cursors = SqliteCursors(database)
-        self.alerts = SqliteAlerts(database)
+        self.deliveries = SqliteDeliveries(database)
         self.threads = SqliteThreads(database)
         self.paces = SqlitePaces(database)
+        self.switches = SqliteSwitches(database)
         self.tokens = SqliteTokens(database)
         self.audit = SqliteAudit(database)
         self.retention = SqliteRetention(database)

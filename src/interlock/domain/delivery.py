@@ -1,0 +1,171 @@
+"""Delivery: an alert on its way to one channel of one sink, and what the sink answers.
+
+A delivery is a row with a version: whoever stores its next version first has it. Everything that may be
+repeated finds in it what was done already.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+import msgspec
+
+from interlock.domain.event import Event, Severity
+
+#: How long one sender has an alert to itself.
+CLAIM = timedelta(seconds=60)
+#: The channel of sinks that have only one.
+NO_CHANNEL = "-"
+
+
+class Target(msgspec.Struct, frozen=True, order=True):
+    """One channel of one sink."""
+
+    sink: str
+    channel: str = NO_CHANNEL
+
+    def __str__(self) -> str:
+        return self.sink if self.channel == NO_CHANNEL else f"{self.sink} {self.channel}"
+
+
+class DeliveryState(StrEnum):
+    """Where an alert is. Sent and dead ones are settled; what was given up is still to be told of."""
+
+    QUEUED = "queued"
+    SENDING = "sending"
+    HELD = "held"
+    GIVEN_UP = "given_up"
+    SENT = "sent"
+    DEAD = "dead"
+
+
+_DUE = (DeliveryState.QUEUED, DeliveryState.SENDING, DeliveryState.GIVEN_UP)
+_SETTLED = (DeliveryState.SENT, DeliveryState.DEAD)
+
+
+class Delivery(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """One event for one target.
+
+    `due_at` is when somebody must look at it again: the next try, the end of a claim or of a mute. Of a
+    settled one, it is when that was.
+    """
+
+    event: Event
+    target: Target
+    due_at: datetime
+    state: DeliveryState = DeliveryState.QUEUED
+    tries: int = 0
+    error: str | None = None
+    #: What the sink calls the message, once it is there.
+    receipt: str | None = None
+    #: It changes what the thread's first message shows, and adds none.
+    quiet: bool = False
+    #: It was held by a mute and is told by itself, in no digest.
+    released: bool = False
+    #: What its reader must know beside the event, such as why it came here.
+    note: str = ""
+    version: int = 1
+
+    @property
+    def is_settled(self) -> bool:
+        return self.state in _SETTLED
+
+    @property
+    def is_critical(self) -> bool:
+        return self.event.severity is Severity.CRITICAL
+
+    @property
+    def needs_post(self) -> bool:
+        return not self.quiet and self.receipt is None
+
+    def is_due(self, now: datetime) -> bool:
+        return self.state in _DUE and self.due_at <= now
+
+    def claimed(self, now: datetime) -> "Delivery":
+        return self._next(DeliveryState.SENDING, now + CLAIM)
+
+    def posted(self, receipt: str) -> "Delivery":
+        """The message is there; the thread's first message does not show it yet."""
+        return self._next(self.state, self.due_at, receipt=receipt)
+
+    def sent(self, now: datetime, receipt: str | None = None) -> "Delivery":
+        return self._next(DeliveryState.SENT, now, receipt=receipt or self.receipt, error=None)
+
+    def postponed(self, until: datetime) -> "Delivery":
+        """It waits for its thread or for a slot, which costs no try."""
+        return self._next(DeliveryState.QUEUED, until)
+
+    def failed(self, error: str, now: datetime, delays: Sequence[timedelta]) -> "Delivery":
+        """One more try is spent; after the last it is given up."""
+        tries = self.tries + 1
+        if tries > len(delays):
+            return self.given_up(error, now)
+        return self._next(DeliveryState.QUEUED, now + delays[tries - 1], tries=tries, error=error)
+
+    def given_up(self, error: str, now: datetime) -> "Delivery":
+        """Nobody tries again; that it was so is told next, at this instant however often."""
+        return self._next(DeliveryState.GIVEN_UP, now, tries=self.tries + 1, error=error)
+
+    def dead(self, now: datetime, error: str | None = None) -> "Delivery":
+        return self._next(DeliveryState.DEAD, now, error=error or self.error)
+
+    def held(self, until: datetime) -> "Delivery":
+        return self._next(DeliveryState.HELD, until)
+
+    def freed(self, now: datetime) -> "Delivery":
+        """Its mute is over, and it takes its place in the queue."""
+        return self._next(DeliveryState.QUEUED, now, released=True)
+
+    def _next(self, state: DeliveryState, due_at: datetime, **changes: object) -> "Delivery":
+        return msgspec.structs.replace(
+            self, state=state, due_at=due_at, version=self.version + 1, **changes
+        )
+
+
+# --- what a sink answers --------------------------------------------------------------------------
+
+
+class Posted(msgspec.Struct, frozen=True):
+    """The message is there, under this name."""
+
+    receipt: str
+
+
+class TryLater(msgspec.Struct, frozen=True):
+    """The channel asks to be left alone for so long. It costs no try."""
+
+    after: timedelta
+
+
+class Failed(msgspec.Struct, frozen=True):
+    """Trying again may work; `unreachable` when the next message would fare no better now."""
+
+    error: str
+    unreachable: bool = False
+
+
+class NoThread(msgspec.Struct, frozen=True):
+    """The message that was to be answered or changed is no longer there."""
+
+    error: str
+
+
+class NoChannel(msgspec.Struct, frozen=True):
+    """The channel is not there, or not for us."""
+
+    error: str
+
+
+class NoAccess(msgspec.Struct, frozen=True):
+    """The sink does not know us: no message would arrive."""
+
+    error: str
+
+
+class Gone(msgspec.Struct, frozen=True):
+    """The sink wants no more messages, ever."""
+
+    error: str
+
+
+Answer = Posted | TryLater | Failed | NoThread | NoChannel | NoAccess | Gone
