@@ -3,10 +3,12 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-from interlock.adapters.jobs.http_client import Answer, HttpClient, Request
+from interlock.adapters.jobs.http_client import Answer, HttpClient, Request, sent_headers
 from interlock.adapters.jobs.surroundings import Surroundings
 from interlock.adapters.jobs.texts import PREFIX, Texts
+from interlock.domain import canonical
 from interlock.domain.job_forms import names_in
 
 UNAUTHORIZED = 401
@@ -43,6 +45,16 @@ class Calls:
         self._secrets.drop(headers.references)
         return self._client.send(_with(request, self.headers(written, texts)))
 
+    def preview(self, request: Request, written: Mapping[str, str], texts: Texts) -> dict[str, Any]:
+        """What `send` would send. Mask it before it is shown."""
+        full = _with(request, self.headers(written, texts))
+        shown: dict[str, Any] = {
+            "method": full.method,
+            "url": full.url,
+            "headers": sent_headers(full),
+        }
+        return shown if full.body is None else {**shown, "body": _read(full.body)}
+
     def headers(self, written: Mapping[str, str], texts: Texts) -> Headers:
         references = tuple(
             reference for value in written.values() for reference in texts.references(value)
@@ -60,5 +72,13 @@ class Calls:
         return Headers(values, references, bool(references or named))
 
 
+def _read(body: bytes) -> Any:
+    try:
+        return canonical.decode(body)
+    except (ValueError, RecursionError):
+        return body.decode(errors="replace")
+
+
 def _with(request: Request, headers: Headers) -> Request:
-    return replace(request, given=headers.values, holds_secret=headers.holds_secret)
+    secret = request.holds_secret or headers.holds_secret
+    return replace(request, given=headers.values, holds_secret=secret)

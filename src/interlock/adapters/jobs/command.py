@@ -14,6 +14,7 @@ from typing import Any, assert_never
 import msgspec
 
 from interlock.adapters.jobs import process_groups
+from interlock.adapters.jobs.ages import check_age
 from interlock.adapters.jobs.ends import ends_path
 from interlock.adapters.jobs.exits import judged
 from interlock.adapters.jobs.failures import PlatformError
@@ -28,7 +29,7 @@ from interlock.adapters.jobs.job_folder import (
     Unstarted,
     boot_id,
 )
-from interlock.adapters.jobs.orders import order_of
+from interlock.adapters.jobs.orders import order_of, shown_order
 from interlock.adapters.jobs.supervisor import FAILED
 from interlock.adapters.jobs.supervisors import Supervisors, Word
 from interlock.adapters.jobs.surroundings import Surroundings
@@ -48,8 +49,6 @@ from interlock.ports import (
 )
 
 GRACE = timedelta(seconds=10)
-#: A job of our token that began so long before its run was opened is not ours.
-OLDEST = timedelta(minutes=5)
 
 _TRANSIENT_ERRORS = frozenset(
     {errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.ETXTBSY, errno.EIO}
@@ -75,6 +74,10 @@ class CommandJobs:
         self._given = surroundings
         self._grace = grace
         self._supervisors = supervisors or Supervisors(surroundings.spares)
+
+    def preview(self, pipeline: Pipeline, context: JobContext) -> dict[str, Any]:
+        spec = self._spec(pipeline, config_of(pipeline, CommandConfig), context)
+        return shown_order(self._folder(context.token), spec, self._grace, self._given)
 
     def launch(self, pipeline: Pipeline, context: JobContext) -> Launched:
         config = config_of(pipeline, CommandConfig)
@@ -162,8 +165,7 @@ class CommandJobs:
     def _known(self, folder: JobFolder, context: JobContext) -> Launched:
         """A job that was begun before. Raises PlatformError if it can't have been for this run."""
         spec = folder.spec()
-        if spec is not None and spec.claimed_at < context.opened_at - OLDEST:
-            raise PlatformError(Category.PERMANENT, "token already used, set INTERLOCK_INSTANCE")
+        check_age(None if spec is None else spec.claimed_at, context.opened_at)
         return self._launched(folder)
 
     def _launched(self, folder: JobFolder) -> Launched:

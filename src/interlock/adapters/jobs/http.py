@@ -6,12 +6,14 @@ from typing import Any
 
 import msgspec
 
+from interlock.adapters.jobs.answers import CONFLICT, NOT_FOUND, conflict, refusal
 from interlock.adapters.jobs.calls import Calls
-from interlock.adapters.jobs.classification import hint, launch_category, maybe_started
 from interlock.adapters.jobs.failures import PlatformError
+from interlock.adapters.jobs.handles import metadata_of
 from interlock.adapters.jobs.http_client import Answer, HttpClient, Request
 from interlock.adapters.jobs.job_config import config_of
 from interlock.adapters.jobs.json_paths import at, text_at
+from interlock.adapters.jobs.states import Meaning, judged
 from interlock.adapters.jobs.surroundings import Surroundings
 from interlock.adapters.jobs.texts import Texts, dates, run_values, with_job_run_id
 from interlock.domain import canonical, duration
@@ -38,10 +40,6 @@ from interlock.ports import (
 #: A look at a job is short, however long its start may take.
 LONGEST_LOOK = 30.0
 LONGEST_RUN_ID = 512
-#: Leaves room for the run id under the 16 KiB that metadata may have.
-LARGEST_HANDLE = 15 * 1024
-NOT_FOUND = 404
-CONFLICT = 409
 
 
 class Handle(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
@@ -70,10 +68,15 @@ class HttpJobs:
         self._clock = surroundings.clock
         self._looked_for: set[str] = set()
 
+    def preview(self, pipeline: Pipeline, context: JobContext) -> dict[str, Any]:
+        config = config_of(pipeline, HttpConfig)
+        texts = self._calls.texts(run_values(context))
+        return self._calls.preview(_request(config, context, texts), config.headers, texts)
+
     def launch(self, pipeline: Pipeline, context: JobContext) -> Launched:
         config = config_of(pipeline, HttpConfig)
         handle = _handle(config, context)
-        _check_size(handle)
+        metadata_of(handle)  # what could not be kept track of is not started
         repeated = context.token in self._looked_for
         self._looked_for.discard(context.token)
         texts = self._calls.texts(handle.run)
@@ -155,13 +158,6 @@ def _handle(config: HttpConfig, context: JobContext) -> Handle:
     )
 
 
-def _check_size(handle: Handle) -> None:
-    """Before anything is started that could not be kept track of."""
-    if len(msgspec.json.encode(handle)) > LARGEST_HANDLE:
-        message = f"headers and status settings are more than {LARGEST_HANDLE} bytes together"
-        raise PlatformError(Category.PERMANENT, message)
-
-
 def _request(config: HttpConfig, context: JobContext, texts: Texts) -> Request:
     body, kind = _body(config, context, texts)
     return Request(
@@ -196,11 +192,10 @@ def _body(
 
 def _launch_failure(answer: Answer, repeated: bool) -> PlatformError:
     """A conflict on a repeat is most likely with ourselves."""
-    message = f"the job's address answers {answer.status}: {answer.text}"
+    who = "the job's address"
     if repeated and answer.status == CONFLICT:
-        return PlatformError(Category.TRANSIENT, message, maybe_started=True)
-    category = launch_category(None, answer.status)
-    return PlatformError(category, message, maybe_started=maybe_started(answer.status))
+        return conflict(answer, who)
+    return refusal(answer, who)
 
 
 def _run_id(config: HttpConfig, answer: Answer, token: str) -> str:
@@ -232,9 +227,9 @@ def _has_page_of_its_own(config: HttpConfig) -> bool:
 
 
 def _raise_if_transient(answer: Answer) -> None:
-    if launch_category(None, answer.status) is Category.TRANSIENT:
-        message = f"the status page answers {answer.status}: {answer.text}"
-        raise PlatformError(Category.TRANSIENT, message)
+    error = refusal(answer, "the status page")
+    if error.category is Category.TRANSIENT:
+        raise error
 
 
 def _judged(handle: Handle, answer: Answer) -> Running | Succeeded | Failed:
@@ -248,19 +243,15 @@ def _judged(handle: Handle, answer: Answer) -> Running | Succeeded | Failed:
     if _is_among(state, handle.success_values):
         return Succeeded(f"its status is {state}", detail={"state": state})
     if _is_among(state, handle.failure_values):
-        return _failed(state, _reason(handle, page) or f"its status is {state}")
+        return judged(_failure(state), state, _reason(handle, page) or f"its status is {state}")
     return Running(f"its status is {state}")
 
 
-def _failed(state: str, message: str) -> Failed:
+def _failure(state: str) -> Meaning:
     word = state.casefold()
     if "timeout" in word:
-        return Failed(Category.TIMEOUT, message, detail={"state": state})
-    if "cancel" in word or "abort" in word:
-        return Failed(None, message, stopped=True, detail={"state": state})
-    found = hint(message)
-    detail = {"state": state} if found.name is None else {"state": state, "hint": found.name}
-    return Failed(found.category, message, detail=detail)
+        return Meaning.TIMEOUT
+    return Meaning.STOPPED if "cancel" in word or "abort" in word else Meaning.FAILED
 
 
 def _reason(handle: Handle, page: Any) -> str | None:

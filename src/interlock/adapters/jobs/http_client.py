@@ -118,7 +118,7 @@ class HttpClient:
         raise _refusal("more redirects than three")
 
     def _exchange(self, request: Request, target: Target, home: bool, until: Deadline) -> Answer:
-        headers = _headers(request, home)
+        headers = sent_headers(request, home)
         addresses = self._addresses(target, until)
         if home and request.holds_secret and not target.is_encrypted:
             self._expect_listed(target, addresses)
@@ -173,8 +173,8 @@ def check_headers(headers: Mapping[str, str]) -> None:
         seen.add(name.lower())
 
 
-def _headers(request: Request, home: bool) -> dict[str, str]:
-    """Ours, under those of the file where they may go."""
+def sent_headers(request: Request, home: bool = True) -> dict[str, str]:
+    """Ours, under those of the file where they may go. Raises PlatformError."""
     given = request.given if home else {}
     check_headers(given)
     taken = {name.lower() for name in given}

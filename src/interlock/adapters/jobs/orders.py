@@ -11,12 +11,9 @@ from typing import Any
 import msgspec
 
 from interlock.adapters.jobs.job_folder import JobFolder, Spec
-from interlock.adapters.jobs.surroundings import Surroundings
+from interlock.adapters.jobs.surroundings import RESERVE, Surroundings
 from interlock.adapters.jobs.texts import PREFIX, Texts, dates
 from interlock.domain.job_configs import CommandConfig
-
-#: What a call that is about to be stopped keeps for itself.
-RESERVE = timedelta(seconds=10)
 
 
 def order_of(
@@ -42,15 +39,26 @@ def order_of(
     }
 
 
+def shown_order(
+    folder: JobFolder, spec: Spec, grace: timedelta, surroundings: Surroundings
+) -> dict[str, Any]:
+    """An order for people: without the variables that the command inherits."""
+    order = order_of(folder, spec, grace, surroundings)
+    told = (*spec.config["env"], *_about(spec.values))
+    return {
+        "argv": [os.fsdecode(word) for word in order["argv"]],
+        "cwd": os.fsdecode(order["cwd"]),
+        "env": {name: os.fsdecode(order["environment"][os.fsencode(name)]) for name in told},
+        "timeoutSeconds": order["timeout"],
+    }
+
+
 def _limits(
     spec: Spec, grace: timedelta, surroundings: Surroundings
 ) -> tuple[timedelta, timedelta]:
     """How long it may take, and how long its ending may. Within a call both must fit in."""
-    timeout = timedelta(seconds=spec.timeout)
-    if surroundings.time_left is None:
-        return timeout, grace
-    left = max(timedelta(), surroundings.time_left() - RESERVE)
-    return min(timeout, left), min(grace, RESERVE / 2)
+    timeout = surroundings.bounded(timedelta(seconds=spec.timeout))
+    return timeout, grace if surroundings.time_left is None else min(grace, RESERVE / 2)
 
 
 def _inherited(environment: Mapping[str, str]) -> dict[str, str]:

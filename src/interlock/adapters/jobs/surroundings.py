@@ -4,10 +4,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from interlock.adapters.jobs.addresses import NOWHERE, AllowedHosts
 from interlock.adapters.jobs.secrets import Secrets
+from interlock.adapters.jobs.tally import Tally
 from interlock.ports import Clock
+
+#: What a call that is about to be stopped keeps for itself.
+RESERVE = timedelta(seconds=10)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,3 +31,13 @@ class Surroundings:
     spares: int = 0
     #: In a function that may be stopped: how long it has left. A command then runs within the call.
     time_left: Callable[[], timedelta] | None = None
+    #: Makes the clients of AWS; None: as the SDK does, from the environment.
+    aws_client: Callable[..., Any] | None = None
+    #: Successes of Glue that nobody could verify.
+    unverified: Tally = field(default_factory=Tally)
+
+    def bounded(self, timeout: timedelta) -> timedelta:
+        """No longer than this call may still take."""
+        if self.time_left is None:
+            return timeout
+        return min(timeout, max(timedelta(), self.time_left() - RESERVE))
