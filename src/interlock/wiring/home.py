@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
 
+from interlock.adapters.jobs.aws_secrets import fetch_secret
 from interlock.adapters.jobs.by_type import JobsByType
 from interlock.adapters.jobs.secrets import Secrets
 from interlock.adapters.jobs.surroundings import Surroundings
@@ -88,7 +89,7 @@ def _make_folder(settings: Settings) -> None:
 def _put_together(settings: Settings, database: Database, clock: Clock, spares: int) -> Home:
     store = Store(database, clock)
     store.retention = SqliteRetention(database, settings.retention)
-    secrets = Secrets(settings.environment, settings.secrets_folder)
+    secrets = Secrets(settings.environment, settings.secrets_folder, fetch_secret)
     for known in (settings.token, settings.dead_man_url):
         if known is not None:
             secrets.learn(known)

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from adapters.jobs.kinds import KINDS, Kind, World
+from adapters.jobs.kinds import KINDS, Kind
 from adapters.jobs.stand_in import StandIn, serving
+from adapters.jobs.worlds import World
 
 
 @pytest.fixture

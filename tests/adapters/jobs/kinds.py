@@ -5,37 +5,22 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
-from typing import Protocol
 
+from adapters.jobs.cloud_worlds import (
+    EmrServerlessWorld,
+    EmrWorld,
+    GlueWorld,
+    LambdaWorld,
+    StepFunctionWorld,
+    airflow,
+    aws,
+    databricks,
+)
 from adapters.jobs.job_samples import a_job, surroundings
 from adapters.jobs.stand_in import Reply, StandIn, serving
-from interlock.adapters.jobs.by_type import JobsByType
+from adapters.jobs.worlds import Made, World
 from interlock.adapters.jobs.surroundings import Surroundings
 from interlock.domain.pipeline import JobType, Pipeline
-
-
-class World(Protocol):
-    """Where the jobs of a type run, and what a test must see or do there."""
-
-    def jobs(self) -> JobsByType:
-        """The port, as a controller that has just started has it."""
-        ...
-
-    def pipeline(self, fate: str) -> Pipeline:
-        """One whose job will succeed, fail, time-out, hang, or say-secret and fail."""
-        ...
-
-    def starts(self, token: str) -> int:
-        """How many jobs were really started."""
-        ...
-
-    def hide(self, token: str) -> None:
-        """From now on nobody is told about the job."""
-        ...
-
-    def stored(self) -> bytes:
-        """Everything that we wrote down."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -48,25 +33,21 @@ class Kind:
     at_least_once: bool = False
     #: It can be found again by its token alone.
     findable: bool = True
+    #: It need not be found: a launch again gives the same job.
+    is_idempotent: bool = False
+    #: What its platform tells of an end.
+    says_why: bool = True
+    says_timeout: bool = True
+    says_stopped: bool = True
+    #: Somebody outside can be asked about it, and be asked to end it.
+    is_asked: bool = True
+
+    @property
+    def type(self) -> JobType:
+        return JobType(self.name.partition(" ")[0])
 
 
-class _Made:
-    """Closes every port that a test made."""
-
-    def __init__(self, given: Surroundings) -> None:
-        self.given = given
-        self.made: list[JobsByType] = []
-
-    def jobs(self) -> JobsByType:
-        self.made.append(JobsByType(self.given))
-        return self.made[-1]
-
-    def close(self) -> None:
-        for jobs in self.made:
-            jobs.close()
-
-
-class CommandWorld(_Made):
+class CommandWorld(Made):
     """Processes of this machine."""
 
     def pipeline(self, fate: str) -> Pipeline:
@@ -99,7 +80,7 @@ _SCRIPTS = {
 }
 
 
-class HttpWorld(_Made):
+class HttpWorld(Made):
     """A server that starts jobs."""
 
     def __init__(self, given: Surroundings, stand_in: StandIn) -> None:
@@ -156,4 +137,13 @@ def _http(folder: Path) -> Iterator[World]:
 KINDS = (
     Kind("command", _command),
     Kind("http", _http),
+    Kind("airflow v1", airflow("v1"), says_why=False, says_timeout=False, says_stopped=False),
+    Kind("airflow v2", airflow("v2"), says_why=False, says_timeout=False, says_stopped=False),
+    Kind("databricks", databricks, is_idempotent=True),
+    # a job of Glue is found by its token, but a launch without a look starts another
+    Kind("glue", aws(GlueWorld), at_least_once=True),
+    Kind("emr", aws(EmrWorld), at_least_once=True, says_timeout=False, says_stopped=False),
+    Kind("emr-serverless", aws(EmrServerlessWorld)),
+    Kind("step-function", aws(StepFunctionWorld)),
+    Kind("lambda", aws(LambdaWorld), at_least_once=True, findable=False, is_asked=False),
 )

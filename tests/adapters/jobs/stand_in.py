@@ -64,12 +64,12 @@ class StandIn:
             planned = self.plans[seen.path]
             reply = planned.popleft() if planned else self.fault(seen)
             if reply is None:
-                return self._usual(seen)
+                return self.usual(seen)
             if reply.after:
-                self._usual(seen)
+                self.usual(seen)
             return reply
 
-    def _usual(self, seen: Seen) -> Reply:
+    def usual(self, seen: Seen) -> Reply:
         match seen.path.partition("?")[0].strip("/").split("/"):
             case ["jobs", fate]:
                 return self._start(seen.headers.get("idempotency-key", ""), fate)
@@ -141,9 +141,11 @@ class _Server(ThreadingHTTPServer):
 
 
 @contextmanager
-def serving(wrap: Callable[[Any], Any] | None = None) -> Iterator[StandIn]:
+def serving(
+    wrap: Callable[[Any], Any] | None = None, stand_in: StandIn | None = None
+) -> Iterator[StandIn]:
     """A stand-in on a port of its own; `wrap` puts its socket into TLS."""
-    stand_in = StandIn()
+    stand_in = stand_in or StandIn()
     handler = type("Handler", (_Handler,), {"stand_in": stand_in})
     server = _Server(("127.0.0.1", 0), handler)
     if wrap is not None:

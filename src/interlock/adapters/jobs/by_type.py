@@ -8,7 +8,7 @@ import importlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from threading import Lock
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -41,7 +41,24 @@ class Row(msgspec.Struct, frozen=True):
 ROWS: dict[JobType, Row] = {
     JobType.HTTP: Row("interlock.adapters.jobs.http", "HttpJobs", "server"),
     JobType.COMMAND: Row("interlock.adapters.jobs.command", "CommandJobs"),
+    JobType.AIRFLOW: Row("interlock.adapters.jobs.airflow", "AirflowJobs", "server"),
+    JobType.DATABRICKS: Row("interlock.adapters.jobs.databricks", "DatabricksJobs", "server"),
+    JobType.GLUE: Row("interlock.adapters.jobs.glue", "GlueJobs", "aws"),
+    JobType.EMR: Row("interlock.adapters.jobs.emr", "EmrJobs", "aws"),
+    JobType.EMR_SERVERLESS: Row(
+        "interlock.adapters.jobs.emr_serverless", "EmrServerlessJobs", "aws"
+    ),
+    JobType.STEP_FUNCTION: Row("interlock.adapters.jobs.step_function", "StepFunctionJobs", "aws"),
+    JobType.LAMBDA: Row("interlock.adapters.jobs.aws_lambda", "LambdaJobs", "aws"),
 }
+
+
+class Adapter(Jobs, Protocol):
+    """The port for one type, and what it would send."""
+
+    def preview(self, pipeline: Pipeline, context: JobContext) -> dict[str, Any]:
+        """The request that a launch would make, as plain values. Nobody is contacted."""
+        ...
 
 
 class JobsByType:
@@ -50,8 +67,15 @@ class JobsByType:
     def __init__(self, surroundings: Surroundings, rows: Mapping[JobType, Row] = ROWS) -> None:
         self._surroundings = surroundings
         self._rows = rows
-        self._made: dict[JobType, Jobs] = {}
+        self._made: dict[JobType, Adapter] = {}
         self._making = Lock()
+
+    def preview(self, pipeline: Pipeline, context: JobContext) -> dict[str, Any]:
+        """What a launch would send, with every secret masked. Raises LaunchError."""
+        with self._as_launch_errors():
+            shown = self._of(pipeline.job.type).preview(pipeline, context)
+        masked: dict[str, Any] = _each_text(shown, self._surroundings.secrets.mask)
+        return masked
 
     def launch(self, pipeline: Pipeline, context: JobContext) -> Launched:
         with self._as_launch_errors():
@@ -95,13 +119,13 @@ class JobsByType:
             if close is not None:
                 close()
 
-    def _of(self, kind: JobType) -> Jobs:
+    def _of(self, kind: JobType) -> Adapter:
         with self._making:
             if kind not in self._made:
                 self._made[kind] = self._make(kind)
             return self._made[kind]
 
-    def _make(self, kind: JobType) -> Jobs:
+    def _make(self, kind: JobType) -> Adapter:
         row = self._rows.get(kind)
         if row is None:
             raise ConfigError(f"this installation has nothing that starts {kind} jobs")
@@ -110,7 +134,7 @@ class JobsByType:
         except ImportError as error:
             wanted = "interlock" if row.extra is None else f"interlock[{row.extra}]"
             raise ConfigError(f"{kind} jobs need: pip install '{wanted}'") from error
-        made: Jobs = adapter(self._surroundings)
+        made: Adapter = adapter(self._surroundings)
         return made
 
     @contextmanager
@@ -149,6 +173,14 @@ def _named(launched: Launched, kind: JobType) -> Launched:
         message = "the job was started, and nobody knows its run id"
         raise PlatformError(Category.TRANSIENT, message, maybe_started=True)
     return msgspec.structs.replace(launched, metadata={"type": kind.value, **launched.metadata})
+
+
+def _each_text(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        return {name: _each_text(each, change) for name, each in value.items()}
+    return [_each_text(each, change) for each in value] if isinstance(value, list) else value
 
 
 def _type_of(metadata: Mapping[str, Any]) -> JobType:
