@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Callable
@@ -62,6 +63,13 @@ class Served:
     def wait_ready(self) -> None:
         eventually(self._is_ready, "ready")
 
+    def address(self) -> tuple[str, int]:
+        """Where it listens."""
+        left = json.loads((self.project / ".interlock" / "serve.json").read_text())
+        parts = urllib.parse.urlsplit(left["url"])
+        assert parts.hostname is not None and parts.port is not None
+        return parts.hostname, parts.port
+
     def open(
         self, method: str, path: str, document: Any = None, *, last_id: str | None = None
     ) -> HTTPResponse:
@@ -75,7 +83,11 @@ class Served:
         if last_id is not None:
             headers["Last-Event-ID"] = last_id
         request = urllib.request.Request(address["url"] + path, body, headers, method=method)
-        answer: HTTPResponse = urllib.request.urlopen(request, timeout=10)
+        try:
+            answer: HTTPResponse = urllib.request.urlopen(request, timeout=30)
+        except urllib.error.HTTPError as refused:
+            refused.close()  # it holds the connection
+            raise
         return answer
 
     def text(self, path: str) -> str:
@@ -98,7 +110,7 @@ class Served:
 
     def stop(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)
-        return self.process.wait(15)
+        return self.process.wait(60)
 
     def close(self) -> None:
         if self._process is not None and self._process.poll() is None:

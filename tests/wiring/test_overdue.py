@@ -1,15 +1,18 @@
 """Who watches the watchdog: a controller that has hung ends itself, one that works does not."""
 
+import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
 from interlock.adapters.local.database import Database
 from interlock.adapters.local.watch import SqliteWatch
+from interlock.errors import UnavailableError
 from interlock.ports import WatchdogState
 from interlock.wiring.home import utc_now
 from interlock.wiring.overdue import Overdue
@@ -82,3 +85,20 @@ def _pass(database: Database, ago: timedelta) -> None:
     watch.save(
         msgspec.structs.replace(state, version=state.version + 1, last_pass_at=utc_now() - ago)
     )
+
+
+def test_a_store_that_refuses_to_be_written_to_has_not_hung(database: Database) -> None:
+    _pass(database, ago=timedelta(hours=1))
+
+    assert _look(_Full(database)) == []
+
+
+class _Full(Database):
+    """A disk on which nothing more fits."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.read = database.read  # type: ignore[method-assign]
+
+    def write(self, unit: Callable[[sqlite3.Connection], Any], *, lazy: bool = False) -> Any:
+        raise UnavailableError("the disk is full")

@@ -12,7 +12,7 @@ from interlock import __version__
 from interlock.cli.commands import Commands
 from interlock.cli.exits import Exit
 from interlock.cli.options import Options
-from interlock.errors import InterlockError, UnavailableError
+from interlock.errors import InterlockError, TransientError, UnavailableError
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -47,7 +47,11 @@ def main() -> None:
 
 
 def _exit_for(error: Exception) -> Exit:
-    return Exit.UNREACHABLE if isinstance(error, UnavailableError) else Exit.FOUND_PROBLEMS
+    return (
+        Exit.UNREACHABLE
+        if isinstance(error, UnavailableError | TransientError)
+        else Exit.FOUND_PROBLEMS
+    )
 
 
 def _sentence(error: Exception) -> str:

@@ -8,6 +8,7 @@ from http import HTTPStatus
 from typing import Any
 
 import msgspec
+from anyio import to_thread
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -90,7 +91,7 @@ async def _answer(row: Endpoint, desk: Desk, request: Request) -> Response:
         assert row.act is not None
         status = HTTPStatus.ACCEPTED if row.at_once is not None else row.status
         async with asyncio.timeout(ANSWER_SECONDS):
-            found = await run_in_threadpool(row.act, desk, given)
+            found = await to_thread.run_sync(row.act, desk, given, abandon_on_cancel=True)
     if found is None:
         return Response(status_code=HTTPStatus.NO_CONTENT)
     return Response(_encoder.encode(found), status, media_type="application/json")
@@ -160,7 +161,7 @@ def _readiness(desk: Desk) -> Callable[[Request], Any]:
         now = desk.home.ports.clock()
         try:
             async with asyncio.timeout(5):
-                reasons = await run_in_threadpool(desk.health.reasons, now)
+                reasons = await to_thread.run_sync(desk.health.reasons, now, abandon_on_cancel=True)
         except TimeoutError:
             reasons = ["the store does not answer"]
         if reasons:

@@ -1,6 +1,7 @@
 """Serve: the controller and its HTTP interface, from the first line on the screen to the last."""
 
 import os
+import socket
 from collections.abc import Callable
 from contextlib import closing
 
@@ -39,19 +40,29 @@ def serve(settings: Settings, say: Say, show: Show, *, debug: bool = False) -> N
         log_to_stderr(home.secrets.mask, debug)
         return ConsoleAlerts(settings.state, show)
 
-    with controller_of(settings, sink, on_pass, before=_check_address) as (home, health, _):
-        metrics.watch(home)
-        _answer(home, health, metrics, say)
+    where: list[socket.socket] = []
+
+    def before(home: Home) -> None:
+        _check_address(home)
+        where.append(bound(settings.host, settings.port))
+
+    try:
+        with controller_of(settings, sink, on_pass, before=before) as (home, health, _):
+            metrics.watch(home)
+            _answer(home, health, metrics, where[0], say)
+    finally:
+        for each in where:
+            each.close()
     say("Stopped.")
 
 
-def _answer(home: Home, health: Health, metrics: Metrics, say: Say) -> None:
+def _answer(home: Home, health: Health, metrics: Metrics, where: socket.socket, say: Say) -> None:
     settings, secret = home.settings, new_secret()
     home.secrets.learn(secret)
     owners = {"owner": secret} | ({} if settings.token is None else {"operator": settings.token})
     access = Access(home.store.tokens, owners)
     desk = Desk(home, health, access, metrics)
-    with closing(bound(settings.host, settings.port)) as where, closing(desk.intake):
+    with closing(desk.intake):
         url = _url(settings.host, where.getsockname()[1])
 
         def started() -> None:

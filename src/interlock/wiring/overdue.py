@@ -5,8 +5,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import timedelta
+from queue import Empty, SimpleQueue
 
 from interlock.adapters.local.database import Database
 from interlock.ports import Clock, Watch
@@ -41,7 +41,11 @@ class Overdue:
         self._late_since: float | None = None
 
     def look(self) -> None:
-        """After a sleep of the whole machine everything is late for a moment: hence the patience."""
+        """After a sleep of the whole machine everything is late for a moment: hence the patience.
+
+        A store that refuses to be written to has not hung: a full disk is mended by others, and what
+        is due is tried again until then.
+        """
         if not self._is_late():
             self._late_since = None
             return
@@ -49,9 +53,10 @@ class Overdue:
         self._late_since = self._late_since or now
         if now - self._late_since < self._patience:
             return
-        if not self._writer_answers():
+        answer = self._writer_answers()
+        if answer is None:
             self._end("the writer of the state file has hung; restart me, and check the disk")
-        else:
+        elif answer:
             self._end("the watchdog is overdue and nothing moves it on; restart me")
 
     def _is_late(self) -> bool:
@@ -64,13 +69,20 @@ class Overdue:
             return True
         return last is None or self._clock() - last > allowed
 
-    def _writer_answers(self) -> bool:
-        answered = threading.Event()
+    def _writer_answers(self) -> bool | None:
+        """Whether a write succeeds; None when nobody answers."""
+        answered: SimpleQueue[bool] = SimpleQueue()
 
         def ask() -> None:
-            with suppress(Exception):  # an error is an answer
+            try:
                 self._database.write(lambda connection: None)
-            answered.set()
+            except Exception:  # noqa: BLE001 - whatever it is, it is an answer
+                answered.put(False)
+            else:
+                answered.put(True)
 
         threading.Thread(target=ask, name="interlock-probe", daemon=True).start()
-        return answered.wait(self._patience)
+        try:
+            return answered.get(timeout=self._patience)
+        except Empty:
+            return None

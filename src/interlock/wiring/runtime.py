@@ -24,6 +24,7 @@ from interlock.usecases.route_change import route_change
 from interlock.usecases.start_run import start_run
 from interlock.usecases.watch import Report, watch
 from interlock.wiring.engine import Engine
+from interlock.wiring.set_back import SetBack
 from interlock.wiring.unchanged import Unchanged
 
 log = logging.getLogger(__name__)
@@ -85,6 +86,7 @@ class Runtime:
         self._every = every
         self._busy_since: datetime | None = None
         self._later: dict[str, datetime] = {}
+        self._set_back = SetBack(store, ports)
         self._agenda = Unchanged(store.agenda.stamp, store.agenda.look)
         self._watch_state = Unchanged(lambda: store.database.commits, store.watch.load)
         self._void_pass()
@@ -124,6 +126,9 @@ class Runtime:
         late we hear of it.
         """
         now = self._ports.clock()
+        if self._set_back.look(now):
+            self._later.clear()
+            self._busy_since = None
         did = self._changes(now)
         did = self._executions(now) or did
         if did and not self._is_impatient(now):
@@ -257,7 +262,10 @@ class Runtime:
     def _watch_due(self, now: datetime) -> datetime:
         """The next pass: after the last, or when a pass that died has lost its claim."""
         state = self._watch_state()
-        due = now if state.last_pass_at is None else state.last_pass_at + self._every
+        last = state.last_pass_at
+        if last is None or last > now:  # never, or the clock was set back
+            return self._later.get("watchdog", now)
+        due = last + self._every
         return max(due, self._later.get("watchdog", due), state.pass_until or due)
 
 

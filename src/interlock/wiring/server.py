@@ -36,6 +36,7 @@ _FIRST_SWEEP = 20.0
 _LOOK_AT_FILES = 1.0
 #: Looking at files may take this part of the time: with ten thousand of them it is done less often.
 _FILES_SHARE = 0.01
+_RAREST_LOOK = 10.0
 _LONGEST_SLEEP = 60.0
 _AFTER_TROUBLE = 1.0
 _STOP_SECONDS = 5.0
@@ -142,14 +143,14 @@ class Controller:
 
     def _look_at_files(self) -> None:
         while not self._stopping.is_set():
-            began = time.monotonic()
+            began, changed = time.monotonic(), False
             try:
-                self._loader.look()
+                changed = self._loader.look()
                 self._health.loaded()
             except Exception:
                 log.exception("the files can't be loaded", extra={"action": "files_failed"})
-            took = time.monotonic() - began
-            self._stopping.wait(max(_LOOK_AT_FILES, took / _FILES_SHARE if took < 1 else took))
+            took = 0.0 if changed else time.monotonic() - began
+            self._stopping.wait(min(max(_LOOK_AT_FILES, took / _FILES_SHARE), _RAREST_LOOK))
 
     def _keep_house(self) -> None:
         """What has expired goes."""

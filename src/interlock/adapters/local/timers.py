@@ -61,6 +61,19 @@ class SqliteTimers:
         if names:
             self._database.write(unit)
 
+    def bring_forward(self, kind: str, latest: datetime, to: datetime) -> None:
+        """Have those of a kind that are due later than that fire at another instant."""
+
+        def unit(connection: sqlite3.Connection) -> None:
+            rows = connection.execute(
+                "SELECT name, payload FROM timers WHERE state = 'armed' AND due_at > ? AND kind = ?",
+                (micros(latest), kind),
+            ).fetchall()
+            for name, text in rows:
+                _arm(connection, Timer(name, kind, to, _payload(text)), micros(to))
+
+        self._database.write(unit)
+
     def due(self, now: datetime, limit: int) -> list[Timer]:
         rows = self._database.read(
             lambda connection: connection.execute(

@@ -137,6 +137,15 @@ class SqliteWorkflows:
             lazy=True,
         )
 
+    def wake_all(self, now: datetime) -> None:
+        """Have everything that waits looked at, whatever it waits for."""
+        self._database.write(
+            lambda connection: connection.execute(
+                "UPDATE executions SET wake_at = min(wake_at, ?) WHERE status = 'RUNNING'",
+                (micros(now),),
+            )
+        )
+
     def due(self, now: datetime, limit: int) -> list[str]:
         """The names of executions that want to be moved on, and that nobody has in hand."""
         rows = self._database.read(
