@@ -41,6 +41,8 @@ class AwsStandIn:
         self.fault: Callable[[str, Params], None] = lambda operation, params: None
         #: Asked after it: the job is started and the answer is lost.
         self.lost: Callable[[str, Params], None] = lambda operation, params: None
+        #: Whether answers say of which request they are.
+        self.request_id = True
 
     def client(self, service: str, region: str | None, config: Any) -> Any:
         self.configs.append((service, region, config))
@@ -59,14 +61,14 @@ class AwsStandIn:
         try:
             self.fault(name, params)
             answer = getattr(self.services[service.replace("-", "_")], model.name)(params)
+            self.lost(name, params)
         except Refused as refused:
             return _response(refused.status), _refusal(refused)
-        self.lost(name, params)
         _check(answer, model)
-        return _response(200), {
-            **answer,
-            "ResponseMetadata": {"HTTPStatusCode": 200, "RequestId": f"request-{len(self.calls)}"},
-        }
+        about: Params = {"HTTPStatusCode": 200}
+        if self.request_id:
+            about["RequestId"] = f"request-{len(self.calls)}"
+        return _response(200), {**answer, "ResponseMetadata": about}
 
 
 @cache
@@ -369,7 +371,6 @@ class LambdaService:
             "fail": ("Runtime.ImportModuleError", "Unable to import module 'app'"),
             "time-out": ("Sandbox.Timedout", "2026-03-03T10:00:00Z Task timed out after 3.00 s"),
         }
-        self.request_id = True
 
     def Invoke(self, params: Params) -> Params:  # noqa: N802
         self.starts[json.loads(params["Payload"])["interlock"]["token"]] += 1

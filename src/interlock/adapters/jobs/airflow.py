@@ -13,6 +13,7 @@ from interlock.adapters.jobs.airflow_logins import AirflowLogins
 from interlock.adapters.jobs.answers import CONFLICT, NOT_FOUND, conflict, expect_yes, refusal
 from interlock.adapters.jobs.calls import Calls
 from interlock.adapters.jobs.classification import launch_category
+from interlock.adapters.jobs.failures import PlatformError
 from interlock.adapters.jobs.handles import metadata_of
 from interlock.adapters.jobs.http_client import Answer, HttpClient
 from interlock.adapters.jobs.job_config import config_of
@@ -38,7 +39,29 @@ STATES = {
 }
 
 _NOT_IN_IDS = re.compile(r"[^A-Za-z0-9_.~:+-]|\.(?=\.)")
-_MOMENTS = ("queued_at", "start_date", "run_after", "logical_date")
+
+
+class Dag(msgspec.Struct, frozen=True):
+    """What Airflow says of a DAG, as far as we ask."""
+
+    is_paused: bool | None = None
+
+
+class DagRun(msgspec.Struct, frozen=True):
+    """What Airflow says of a run, in either version."""
+
+    state: str
+    queued_at: datetime | None = None
+    start_date: datetime | None = None
+    run_after: datetime | None = None
+    logical_date: datetime | None = None
+    end_date: datetime | None = None
+
+    @property
+    def began(self) -> datetime | None:
+        """The first of its moments: later ones may be those of a run that was cleared."""
+        moments = (self.queued_at, self.start_date, self.run_after, self.logical_date)
+        return min(filter(None, moments), default=None)
 
 
 class Handle(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
@@ -92,24 +115,23 @@ class AirflowJobs:
         run = self._run(handle)
         if run is None:
             return Absent()
-        check_age(_began(run), context.opened_at)
+        check_age(run.began, context.opened_at)
         return Launched(handle.run_id, metadata_of(handle))
 
     def poll(self, metadata: Mapping[str, Any]) -> Running | Succeeded | Failed:
         handle = msgspec.convert(metadata, Handle)
         answer = self._ask(handle, "GET", _path(handle, handle.run_id))
         expect_yes(answer, WHO)
-        run = answer.json()
-        state = run["state"]
-        meaning = meaning_of(JobType.AIRFLOW, state, STATES)
-        said = self._why_queued(handle, run) if state == "queued" else ""
-        return judged(meaning, state, said, _moment(run.get("end_date")))
+        run = msgspec.convert(answer.json(), DagRun)
+        meaning = meaning_of(JobType.AIRFLOW, run.state, STATES)
+        said = self._why_queued(handle, run) if run.state == "queued" else ""
+        return judged(meaning, run.state, said, run.end_date)
 
     def cancel(self, metadata: Mapping[str, Any]) -> bool:
         """A run that has ended keeps its state."""
         handle = msgspec.convert(metadata, Handle)
         run = self._run(handle)
-        if run is None or STATES.get(run["state"]) is not Meaning.RUNNING:
+        if run is None or STATES.get(run.state) is not Meaning.RUNNING:
             return False
         return self._ask(handle, "PATCH", _path(handle, handle.run_id), {"state": "failed"}).ok
 
@@ -152,27 +174,30 @@ class AirflowJobs:
             api,
         )
 
-    def _run(self, handle: Handle) -> Any:
+    def _run(self, handle: Handle) -> DagRun | None:
         """None when there is no such run. Raises PlatformError when nobody can tell."""
         answer = self._ask(handle, "GET", _path(handle, handle.run_id))
         if answer.status == NOT_FOUND:
             return None
         expect_yes(answer, WHO)
-        return answer.json()
+        try:
+            return msgspec.convert(answer.json(), DagRun)
+        except ValueError as error:
+            message = f"{WHO}'s answer can't be read: {error}"
+            raise PlatformError(Category.TRANSIENT, message, maybe_started=True) from error
 
     def _expect_ours(self, handle: Handle, context: JobContext, answer: Answer) -> None:
         """What the id conflicts with must be there, and no older than the run."""
         run = self._run(handle)
         if run is None:
             raise conflict(answer, WHO)
-        check_age(_began(run), context.opened_at)
+        check_age(run.began, context.opened_at)
 
-    def _why_queued(self, handle: Handle, run: Any) -> str:
-        began = _began(run)
-        if began is None or self._clock() - began < LONG_QUEUED:
+    def _why_queued(self, handle: Handle, run: DagRun) -> str:
+        if run.began is None or self._clock() - run.began < LONG_QUEUED:
             return ""
-        answer = self._ask(handle, "GET", f"{_dag(handle)}")
-        if not answer.ok or not answer.json().get("is_paused"):
+        answer = self._ask(handle, "GET", _dag(handle))
+        if not answer.ok or not msgspec.convert(answer.json(), Dag).is_paused:
             return ""
         return f"queued, and the DAG {handle.dag_id} is paused"
 
@@ -208,12 +233,3 @@ def _says_version(answer: Answer) -> bool:
     except ValueError:
         return False
     return isinstance(said, dict) and isinstance(said.get("version"), str)
-
-
-def _began(run: Mapping[str, Any]) -> datetime | None:
-    """The first of its moments: later ones may be those of a run that was cleared."""
-    return min(filter(None, (_moment(run.get(name)) for name in _MOMENTS)), default=None)
-
-
-def _moment(text: Any) -> datetime | None:
-    return msgspec.convert(text, datetime) if isinstance(text, str) else None

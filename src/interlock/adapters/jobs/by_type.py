@@ -180,7 +180,9 @@ def _each_text(value: Any, change: Callable[[str], str]) -> Any:
         return change(value)
     if isinstance(value, dict):
         return {name: _each_text(each, change) for name, each in value.items()}
-    return [_each_text(each, change) for each in value] if isinstance(value, list) else value
+    if isinstance(value, list | tuple):
+        return [_each_text(each, change) for each in value]
+    return value
 
 
 def _type_of(metadata: Mapping[str, Any]) -> JobType:

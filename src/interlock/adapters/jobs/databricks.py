@@ -54,6 +54,28 @@ RESULTS = {
 }
 
 
+class Started(msgspec.Struct, frozen=True):
+    """The answer to a start."""
+
+    run_id: int
+
+
+class State(msgspec.Struct, frozen=True):
+    """How a run is doing."""
+
+    life_cycle_state: str
+    result_state: str | None = None
+    state_message: str | None = None
+
+
+class Run(msgspec.Struct, frozen=True):
+    """What Databricks says of a run, as far as we ask."""
+
+    state: State
+    start_time: int | None = None
+    end_time: int | None = None
+
+
 class Handle(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
     """All that polling and cancelling need. URL and headers stay as the file wrote them."""
 
@@ -99,10 +121,10 @@ class DatabricksJobs:
         path = f"{_base(handle.api_version)}/runs/get?run_id={int(handle.run_id)}"
         answer = self._api(handle).ask("GET", path)
         expect_yes(answer, WHO)
-        run = answer.json()
-        if is_too_old(_moment(run.get("start_time")), handle.opened_at):
-            return judged(Meaning.PERMANENT, "TOKEN_REUSED", ALREADY_USED)
-        return _judged(run["state"], _moment(run.get("end_time")))
+        run = msgspec.convert(answer.json(), Run)
+        if is_too_old(_moment(run.start_time), handle.opened_at):
+            return judged(Meaning.PERMANENT, run.state.life_cycle_state, ALREADY_USED)
+        return _judged(run.state, _moment(run.end_time))
 
     def cancel(self, metadata: Mapping[str, Any]) -> bool:
         handle = msgspec.convert(metadata, Handle)
@@ -148,17 +170,14 @@ def _base(version: str) -> str:
 def _run_id(answer: Answer) -> str:
     """A whole number of 64 bits, never read through a float."""
     try:
-        found = answer.json()["run_id"]
-    except (ValueError, LookupError, TypeError):
-        found = None
-    if not isinstance(found, int) or isinstance(found, bool):
-        raise without_run_id(WHO)
-    return str(found)
+        return str(msgspec.convert(answer.json(), Started).run_id)
+    except ValueError as error:
+        raise without_run_id(WHO) from error
 
 
-def _judged(state: Mapping[str, Any], ended_at: datetime | None) -> Running | Succeeded | Failed:
-    life_cycle, result = state["life_cycle_state"], state.get("result_state")
-    said = state.get("state_message") or ""
+def _judged(state: State, ended_at: datetime | None) -> Running | Succeeded | Failed:
+    life_cycle, result = state.life_cycle_state, state.result_state
+    said = state.state_message or ""
     if life_cycle not in ENDED or not result:
         meaning = meaning_of(JobType.DATABRICKS, life_cycle, LIFE_CYCLES)
         return judged(meaning, life_cycle, said, ended_at)
@@ -173,8 +192,6 @@ def _result(result: str) -> Meaning:
     return known if result in RESULTS else Meaning.UNEXPLAINED
 
 
-def _moment(milliseconds: Any) -> datetime | None:
+def _moment(milliseconds: int | None) -> datetime | None:
     """0 stands for: not yet."""
-    if not isinstance(milliseconds, int) or not milliseconds:
-        return None
-    return datetime.fromtimestamp(milliseconds / 1000, UTC)
+    return datetime.fromtimestamp(milliseconds / 1000, UTC) if milliseconds else None

@@ -12,6 +12,7 @@ from interlock.adapters.jobs.aws_requests import Aws, AwsRequest, given, is_mark
 from interlock.adapters.jobs.failures import PlatformError, without_run_id
 from interlock.adapters.jobs.states import Meaning, judged, meaning_of
 from interlock.adapters.jobs.surroundings import Surroundings
+from interlock.domain import canonical
 from interlock.domain.job_configs import EmrServerlessConfig, JobDriver
 from interlock.domain.pipeline import JobType, Pipeline
 from interlock.ports import Absent, Failed, JobContext, Launched, Running, Succeeded
@@ -127,7 +128,7 @@ def _request(config: EmrServerlessConfig, context: JobContext) -> AwsRequest:
 def _driver(driver: JobDriver) -> dict[str, Any]:
     written = {"sparkSubmit": driver.spark_submit, "hive": driver.hive}
     return {
-        name: {key: value for key, value in msgspec.to_builtins(each).items() if value}
+        name: {key: value for key, value in canonical.as_json(each).items() if value}
         for name, each in written.items()
         if each is not None
     }

@@ -101,10 +101,10 @@ class GlueAnalysis:
             filterPattern=f'"{JOB_FAILED}"',
             startTime=int((run["StartedOn"] - EARLIER).timestamp() * 1000),
         )
-        for number, page in enumerate(pages):
-            if number == MOST_PAGES:
-                raise PlatformError(Category.TRANSIENT, f"{group} has too many pages")
+        for number, page in enumerate(pages, start=1):
             yield from (event.get("message", "") for event in page.get("events", []))
+            if number == MOST_PAGES and page.get("nextToken"):
+                raise PlatformError(Category.TRANSIENT, f"{group} has too many pages")
 
 
 def groups(run: Mapping[str, Any]) -> list[str]:
