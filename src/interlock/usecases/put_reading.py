@@ -1,13 +1,14 @@
 """Put a reading: one durable write on a producer's behalf; what can't be used is refused at the door."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from interlock.domain import canonical
 from interlock.domain.sensor import Reading, Rejection, reading_label, split_key
 from interlock.domain.zones import zone
 from interlock.errors import ConfigError, NotFoundError
-from interlock.ports import Ports
+from interlock.ports import Config, Ports
 
 LARGEST = 256 * 1024
 LONGEST_KEY = 512
@@ -15,19 +16,19 @@ LONGEST_KEY = 512
 
 def put_reading(pipeline_id: str, key: str, fields: Mapping[str, Any], ports: Ports) -> Reading:
     """Raises ConfigError with what is wrong, NotFoundError for a pipeline that nobody declared."""
-    reading = admissible_reading(pipeline_id, key, fields, ports)
+    config = ports.pipelines.find(pipeline_id)
+    reading = admissible_reading(pipeline_id, key, fields, config, ports.clock())
     ports.sensors.put(reading)
     return reading
 
 
 def admissible_reading(
-    pipeline_id: str, key: str, fields: Mapping[str, Any], ports: Ports
+    pipeline_id: str, key: str, fields: Mapping[str, Any], config: Config | None, now: datetime
 ) -> Reading:
     """The reading as it would be stored; raises as `put_reading` does."""
-    config = ports.pipelines.find(pipeline_id)
     if config is None or config.is_retired:
         raise NotFoundError(f"there is no pipeline {pipeline_id}")
-    reading = checked_reading(pipeline_id, key, fields, ports)
+    reading = checked_reading(pipeline_id, key, fields, now)
     _, period = split_key(key)
     for schedule in config.pipeline.schedules:
         label = reading_label(reading.fields, zone(schedule.timezone), reading.received_at, period)
@@ -36,7 +37,9 @@ def admissible_reading(
     return reading
 
 
-def checked_reading(pipeline_id: str, key: str, fields: Mapping[str, Any], ports: Ports) -> Reading:
+def checked_reading(
+    pipeline_id: str, key: str, fields: Mapping[str, Any], now: datetime
+) -> Reading:
     """The reading as it will be stored, within its bounds."""
     if not key or len(key) > LONGEST_KEY or not key.isprintable():
         raise ConfigError(f"a sensor key has 1 to {LONGEST_KEY} printable characters")
@@ -48,4 +51,4 @@ def checked_reading(pipeline_id: str, key: str, fields: Mapping[str, Any], ports
         raise ConfigError(f"the fields are not JSON: {error}") from error
     if len(text) > LARGEST:
         raise ConfigError(f"a reading has at most {LARGEST // 1024} KiB")
-    return Reading(pipeline_id, key, canonical.decode(text), ports.clock())
+    return Reading(pipeline_id, key, canonical.decode(text), now)

@@ -178,7 +178,9 @@ class Endpoint:
 
 async def put_sensor(desk: Desk, given: Given) -> Accepted:
     pipeline_id, key = given.path["pipeline"], given.path["key"]
-    reading = admissible_reading(pipeline_id, key, given.body, desk.home.ports)
+    ports = desk.home.ports
+    config = ports.pipelines.find(pipeline_id)
+    reading = admissible_reading(pipeline_id, key, given.body, config, ports.clock())
     await desk.intake.put(reading)
     desk.metrics.readings.labels("accepted").inc()
     return Accepted(pipeline_id, key, reading.received_at, reading.version)

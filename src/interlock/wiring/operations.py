@@ -7,6 +7,7 @@ runs. Answers are structs; both doors render the same ones.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -116,9 +117,11 @@ class Operations:
         """One durable write. One that can't be used does not keep the others out."""
         answers: list[Accepted | Refused] = []
         stored: list[Reading] = []
+        config = cache(self._ports.pipelines.find)
+        now = self._ports.clock()
         for pipeline_id, key, fields in readings:
             try:
-                reading = admissible_reading(pipeline_id, key, fields, self._ports)
+                reading = admissible_reading(pipeline_id, key, fields, config(pipeline_id), now)
             except (ConfigError, NotFoundError) as error:
                 answers.append(Refused(pipeline_id, key, str(error)))
                 continue

@@ -160,8 +160,9 @@ class Runtime:
                 feed.settle(ROUTER, each.change)
         changes = feed.next(ROUTER, AT_ONCE) if self._agenda().has_changes else []
         for change in changes:
-            if self._route(change, now):
-                feed.done(ROUTER, change)
+            self._route(change, now)
+        if changes:  # once for all: what a crash repeats has happened already
+            feed.done(ROUTER, changes[-1])
         return bool(parked or changes)
 
     def _route(self, change: Change, now: datetime) -> bool:
