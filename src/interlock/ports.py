@@ -14,12 +14,13 @@ from typing import Any, Protocol
 import msgspec
 
 from interlock.domain.budgets import Category
+from interlock.domain.deadline import SlaVerdict
 from interlock.domain.delivery import Answer, Delivery, Target
 from interlock.domain.event import Event
 from interlock.domain.guards import EngineState
 from interlock.domain.note import Note
 from interlock.domain.pipeline import Pipeline
-from interlock.domain.run import EXECUTION_TIMEOUT, LEASE_MARGIN, Evidence, Run, RunKey
+from interlock.domain.run import EXECUTION_TIMEOUT, LEASE_MARGIN, Evidence, Run, RunKey, Status
 from interlock.domain.schedule import Occurrence
 from interlock.domain.sensor import Reading
 from interlock.domain.sla import SlaWatch
@@ -499,6 +500,103 @@ class Ports:
     def lease(self) -> timedelta:
         """How long an attempt may take before the watchdog asks what became of it."""
         return self.execution_timeout + LEASE_MARGIN
+
+
+# --- what people look at --------------------------------------------------------------------------
+
+
+class Glance(msgspec.Struct, frozen=True, kw_only=True):
+    """A run at a glance: what a cell of a timeline shows."""
+
+    key: RunKey
+    status: Status
+    attempt: int = 0
+    sla_verdict: SlaVerdict | None = None
+    #: Seconds that were left when it completed; negative when it was late.
+    slack: int | None = None
+
+
+class Tally(msgspec.Struct, frozen=True, kw_only=True):
+    """The runs of one schedule and day that stand alike: how many, and the newest of them."""
+
+    newest: RunKey
+    status: Status
+    sla_verdict: SlaVerdict | None
+    count: int
+    #: Of those that completed: how much was left, added up.
+    slack: int | None = None
+
+    @property
+    def day(self) -> str:
+        return self.newest.date[:10]
+
+
+class Told(msgspec.Struct, frozen=True):
+    """An event and its place in the log."""
+
+    seq: int
+    event: Event
+
+
+class EventFilter(msgspec.Struct, frozen=True, kw_only=True):
+    """Which events somebody wants to see."""
+
+    pipeline_id: str | None = None
+    kind: str | None = None
+    since: datetime | None = None
+    #: Warnings and above.
+    of_note: bool = False
+    #: Stands somewhere in the event, whatever its case.
+    text: str | None = None
+
+
+class History(Protocol):
+    """What was, for people: lists that may be a second old, newest first.
+
+    An answer costs by what it holds, not by how much history there is. None means that this home
+    can't tell without reading everything. Dates are labels, or the beginnings of labels; `until`
+    includes the hours of its day.
+    """
+
+    def glances(self, pipeline_ids: Collection[str], since: str, until: str) -> list[Glance]: ...
+
+    def tallies(self, pipeline_ids: Collection[str], since: str, until: str) -> list[Tally]: ...
+
+    def newest(self, pipeline_ids: Collection[str]) -> dict[str, Glance]:
+        """The run of the newest date of each pipeline that has one."""
+        ...
+
+    def counts(self, since: str, until: str) -> dict[Status, int] | None:
+        """How many runs of these dates are in which state."""
+        ...
+
+    def waiting(self, limit: int) -> list[Run]:
+        """Open runs whose rules do not hold yet, the longest wait first."""
+        ...
+
+    def due(self, since: datetime | None, until: datetime, limit: int) -> list[Run]:
+        """Runs that are not done and are warned of in `since <= warning < until`, soonest first."""
+        ...
+
+    def failed(self, since: str, limit: int) -> list[Run] | None:
+        """Runs of dates since then whose last attempt failed."""
+        ...
+
+    def runs(
+        self, pipeline_id: str | None, since: str, until: str, after: RunKey | None, limit: int
+    ) -> list[Run] | None:
+        """From behind a run on."""
+        ...
+
+    def events(
+        self, wanted: EventFilter, before: tuple[datetime, int] | None, limit: int
+    ) -> list[Told] | None:
+        """From before an instant and a place on. A text is looked for in a bounded number of events."""
+        ...
+
+    def breaches(self, since: datetime, until: datetime) -> list[tuple[str, str]]:
+        """The pipeline and date of each deadline that broke in that time, with or without a run."""
+        ...
 
 
 # --- alerts ---------------------------------------------------------------------------------------

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from starlette.testclient import TestClient
 
 from declared import document
@@ -54,6 +55,14 @@ class House:
         digest = canonical.content_hash(config)
         now = self.home.ports.clock()
         self.home.store.pipelines.want(Wanted(loaded.pipeline.id, config, digest, now))
+
+    def in_force_since(self, pipeline_id: str, instant: datetime) -> None:
+        """As if the file had been adopted then: what was expected before is nobody's."""
+        config = self.home.store.pipelines.find(pipeline_id)
+        assert config is not None
+        version = config.version + 1
+        changed = msgspec.structs.replace(config, version=version, active_since=instant)
+        assert self.home.store.pipelines.save(changed)
 
     def client_of(self, secret: str | None, **headers: str) -> TestClient:
         """Somebody who shows this secret."""

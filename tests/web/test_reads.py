@@ -136,6 +136,7 @@ def test_the_timeline_shows_what_ran_and_what_is_missing(house: House) -> None:
     )
     house.runtime.settle()
     now = house.home.ports.clock()
+    house.in_force_since("bronze", now - timedelta(days=3))
     span = {"from": f"{now - timedelta(days=3):%FT%TZ}", "to": f"{now + timedelta(days=2):%FT%TZ}"}
     house.client.post(f"{API}/pipelines/bronze/reruns", json={"date": f"{now:%F}"})
     house.runtime.step()

@@ -290,7 +290,11 @@ def test_every_answer_carries_the_strict_headers(house: House, path: str) -> Non
 def test_pages_hold_no_script_and_no_style_of_their_own(house: House) -> None:
     for path in ("/", "/login"):
         text = house.client.get(path).text
-        assert not re.search(r"<script|<style|style=|\son[a-z]+=", text)
+        assert not re.search(r"<style|style=|\son[a-z]+=|javascript:", text)
+        assert all(
+            re.search(r'src="/static/[^"]+"', tag) for tag in re.findall(r"<script[^>]*>", text)
+        )
+        assert not re.search(r"<script[^>]*>[^<]", text)
 
 
 def test_no_get_changes_anything(house: House) -> None:

@@ -122,6 +122,11 @@ def _coinlore_wrong(day: date, hour: int) -> Iterator[Report]:
     yield _coinlore(day, hour, "mended: every coin has a price", after=4.6)
 
 
+def _coinlore_stuck(day: date, hour: int) -> Iterator[Report]:
+    yield _coinlore(day, hour, "3 coins have no price, and nobody mends it for hours", nullPrices=3)
+    yield _coinlore(day, hour, "mended at last", after=12.0)
+
+
 def _coinlore_fails(day: date, hour: int) -> Iterator[Report]:
     yield _coinlore(day, hour, "complete, 301 coins (its job will run out of memory once)")
 
@@ -145,6 +150,7 @@ _MISHAPS_COINLORE: dict[int, Mishap] = {
     2: _coinlore_short,
     4: _coinlore_wrong,
     8: _coinlore_fails,
+    10: _coinlore_stuck,
     11: _coinlore_corrected,
     20: _coinlore_short,
 }

@@ -23,10 +23,11 @@ from interlock.web.access import Caller
 from interlock.web.bodies import read_json
 from interlock.web.desk import Desk
 from interlock.web.endpoints import API, ENDPOINTS, Endpoint, Given, NoQuery
-from interlock.web.gate import LOGIN, Gate, KnownHosts
-from interlock.web.login import Login, home_page
+from interlock.web.gate import LOGIN, Gate, KnownHosts, wants_page
+from interlock.web.login import Login
 from interlock.web.metrics import CONTENT_TYPE
 from interlock.web.openapi import document
+from interlock.web.pages.site import Site
 from interlock.web.problems import Refusal, problem, problem_of
 from interlock.web.stream import Streams, stream_query
 from interlock.wiring.tokens import Scope
@@ -41,7 +42,8 @@ _encoder = msgspec.json.Encoder(decimal_format="number")
 
 def application(desk: Desk, hosts: KnownHosts) -> ASGIApp:
     """The whole interface as one ASGI application."""
-    login = Login(desk)
+    site = Site(desk)
+    login = Login(desk, site)
     routes = [
         *(
             Route(API + row.path, _answering(row, desk), methods=[row.method], name=row.name)
@@ -55,11 +57,11 @@ def application(desk: Desk, hosts: KnownHosts) -> ASGIApp:
         Route(LOGIN, login.page, methods=["GET"]),
         Route(LOGIN, login.enter, methods=["POST"]),
         Route("/logout", login.leave, methods=["POST"]),
-        Route("/", home_page, methods=["GET"]),
+        *site.routes(),
     ]
     app = Starlette(
         routes=routes,
-        exception_handlers={HTTPException: _refused, Exception: _failed},
+        exception_handlers={HTTPException: _refusing(site), Exception: _failed},
     )
     app.router.redirect_slashes = False
     return Gate(app, desk.access, hosts)
@@ -207,10 +209,17 @@ def _told(error: Exception, endpoint: str) -> Response:
     return problem_of(error)
 
 
-async def _refused(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    detail = _DETAILS.get(error.status_code, "")
-    return problem(error.status_code, detail, headers=dict(error.headers or {}))
+def _refusing(site: Site) -> Callable[[Request, Exception], Any]:
+    """Programs read problem documents, people read pages."""
+
+    async def refuse(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        detail = _DETAILS.get(error.status_code, "")
+        if wants_page(request.url.path, request.headers):
+            return site.error_page(request, error.status_code, detail)
+        return problem(error.status_code, detail, headers=dict(error.headers or {}))
+
+    return refuse
 
 
 async def _failed(request: Request, error: Exception) -> Response:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from interlock.adapters.local.audit import AuditEntry
+from interlock.ports import History
 from interlock.web.access import Access, Caller
 from interlock.web.intake import Intake
 from interlock.web.metrics import Metrics
@@ -20,6 +21,7 @@ class Desk:
     access: Access
     metrics: Metrics
     intake: Intake = field(init=False)
+    history: History = field(init=False)
     views: Views = field(init=False)
     #: Set when the server stops: streams end by themselves then.
     closing: bool = False
@@ -27,7 +29,8 @@ class Desk:
     def __post_init__(self) -> None:
         home = self.home
         self.intake = Intake(home.store.sensors.put_all)
-        self.views = Views(home.store, home.operations, home.ports.clock)
+        self.history = home.store.history
+        self.views = Views(home.ports, self.history, home.operations)
 
     def note(self, caller: Caller, action: str, target: str, reason: str) -> None:
         """Into the audit log, before it is done: what was asked for is known whatever comes of it."""

@@ -22,10 +22,13 @@ from interlock.web.access import Caller
 from interlock.web.bodies import BATCH, SMALL
 from interlock.web.desk import Desk
 from interlock.web.problems import Refusal
+from interlock.wiring.attainment import Attainment
 from interlock.wiring.findings import Pass
 from interlock.wiring.operations import Accepted, Heartbeat, PipelineState, Refused
+from interlock.wiring.paging import Page
+from interlock.wiring.timeline import Row
 from interlock.wiring.tokens import Scope, TokenShown, make_token, new_secret, shown
-from interlock.wiring.views import Attainment, Page, Row, label_of
+from interlock.wiring.views import label_of
 
 API = "/api/v1"
 MOST_READINGS = 1000
@@ -81,6 +84,8 @@ class RangeQuery(Paging, frozen=True, kw_only=True):
 class StreamQuery(_Query, frozen=True, kw_only=True):
     pipeline: Text | None = None
     type: Text | None = None
+    #: Without names one listener of a browser hears every event.
+    named: bool = True
 
 
 class BackfillQuery(_Query, frozen=True, kw_only=True):

@@ -4,10 +4,13 @@ import ipaddress
 import logging
 import socket
 from collections.abc import Iterable
+from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from interlock.errors import InterlockError
@@ -19,6 +22,7 @@ log = logging.getLogger(__name__)
 #: Asked by machines that hold no secret, and by names that we can't know.
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 LOGIN = "/login"
+STATIC = "/static/"
 #: Anybody may log in; everything else needs a caller.
 _WITHOUT_CALLER = OPEN_PATHS | {LOGIN}
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -33,7 +37,8 @@ HEADERS = {
     ),
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
-    "referrer-policy": "no-referrer",
+    # with no-referrer browsers send `Origin: null`, and our own forms would be refused
+    "referrer-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
 }
@@ -97,7 +102,8 @@ class Gate:
         except Exception as error:
             if not isinstance(error, Refusal | InterlockError):
                 log.exception("the gate failed", extra={"action": "gate_failed"})
-            await problem_of(error)(scope, receive, _with_headers(send))
+            answer = _at_the_door(error, scope, headers) or problem_of(error)
+            await answer(scope, receive, _with_headers(send))
             return
         scope.setdefault("state", {})["caller"] = caller
         await self._app(scope, receive, _with_headers(send))
@@ -119,7 +125,7 @@ class Gate:
             caller = self._session(headers)
             if method not in _SAFE:
                 _check_origin(scope, headers, hosts[0])
-        if caller is None and path not in _WITHOUT_CALLER:
+        if caller is None and path not in _WITHOUT_CALLER and not path.startswith(STATIC):
             raise Refusal(401, "a token is needed", headers={"WWW-Authenticate": "Bearer"})
         return caller
 
@@ -134,6 +140,29 @@ class Gate:
     def _session(self, headers: Headers) -> Caller | None:
         session = session_of(headers)
         return None if session is None else self._access.by_session(session)
+
+
+def wants_page(path: str, headers: Headers) -> bool:
+    """Whether somebody looks at this in a browser."""
+    return not path.startswith("/api/") and "text/html" in headers.get("accept", "")
+
+
+def _at_the_door(error: Exception, scope: Scope, headers: Headers) -> Response | None:
+    """Where a person goes who has no session; None for programs, and for whatever else is wrong."""
+    if not isinstance(error, Refusal) or error.status != HTTPStatus.UNAUTHORIZED:
+        return None
+    if scope["method"] != "GET" or not wants_page(scope["path"], headers):
+        return None
+    if "authorization" in headers:
+        return None
+    if headers.get("sec-fetch-site") == "cross-site":
+        return HTMLResponse(_KNOCK)
+    wanted = scope["path"] + (f"?{query}" if (query := scope["query_string"].decode()) else "")
+    return RedirectResponse(f"{LOGIN}?{urlencode({'next': wanted})}", HTTPStatus.SEE_OTHER)
+
+
+#: A link on another site leads here without our cookie, which is strict; coming again from ourselves has it.
+_KNOCK = '<!doctype html><meta http-equiv="refresh" content="0"><title>Interlock</title>'
 
 
 def session_of(headers: Headers) -> str | None:

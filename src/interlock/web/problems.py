@@ -49,14 +49,22 @@ def problem(status: int, detail: str = "", *, headers: dict[str, str] | None = N
 
 
 def problem_of(error: Exception) -> Response:
-    """What an error means to a caller. Of a fault of our own they learn nothing but that it is one."""
+    """What an error means to a caller."""
+    status, detail = status_of(error)
     if isinstance(error, Refusal):
-        return problem(error.status, error.detail, headers=error.headers)
+        return problem(status, detail, headers=error.headers)
+    again = isinstance(error, InterlockError) and status == HTTPStatus.SERVICE_UNAVAILABLE
+    return problem(status, detail, headers={"Retry-After": "1"} if again else None)
+
+
+def status_of(error: Exception) -> tuple[int, str]:
+    """Of a fault of our own callers learn nothing but that it is one."""
+    if isinstance(error, Refusal):
+        return error.status, error.detail
     if isinstance(error, InterlockError):
         status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 500)
-        headers = {"Retry-After": "1"} if status == HTTPStatus.SERVICE_UNAVAILABLE else None
-        return problem(status, str(error) if status in _STATUS.values() else "", headers=headers)
-    return problem(500, "a fault of Interlock itself; its log says more")
+        return status, str(error) if status in _STATUS.values() else ""
+    return 500, "a fault of Interlock itself; its log says more"
 
 
 _STATUS: dict[type[InterlockError], int] = {

@@ -8,9 +8,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from interlock.adapters.local.events import Told
 from interlock.domain import canonical
 from interlock.domain.event import ALIASES
+from interlock.ports import Told
 from interlock.web.desk import Desk
 from interlock.web.endpoints import StreamQuery
 from interlock.web.problems import Refusal
@@ -62,7 +62,9 @@ class Streams:
                     [] if commits == seen else await run_in_threadpool(events.after, seq, _AT_ONCE)
                 )
                 seen = seen if len(told) == _AT_ONCE else commits
-                text = b"".join(_spelt(each) for each in told if _is_wanted(each, query, kind))
+                text = b"".join(
+                    _spelt(each, query.named) for each in told if _is_wanted(each, query, kind)
+                )
                 seq = told[-1].seq if told else seq
                 quiet = 0.0 if text else quiet + _LOOK_SECONDS
                 if text:
@@ -80,9 +82,10 @@ def _is_wanted(told: Told, query: StreamQuery, kind: str | None) -> bool:
     return query.pipeline in (None, told.event.pipeline_id) and kind in (None, told.event.type)
 
 
-def _spelt(told: Told) -> bytes:
+def _spelt(told: Told, named: bool) -> bytes:
     text = canonical.encode(told.event)
-    return f"id: {told.seq}\nevent: {told.event.type}\ndata: {text}\n\n".encode()
+    name = f"event: {told.event.type}\n" if named else ""
+    return f"id: {told.seq}\n{name}data: {text}\n\n".encode()
 
 
 def stream_query(given: dict[str, str]) -> StreamQuery:

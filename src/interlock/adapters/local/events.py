@@ -4,25 +4,17 @@ import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
 
-import msgspec
-
 from interlock.adapters.local import outbox
 from interlock.adapters.local.database import Database
 from interlock.adapters.local.rows import decoder, micros, run_columns
 from interlock.domain import canonical
 from interlock.domain.event import Event
 from interlock.domain.run import RunKey
+from interlock.ports import Told
 
 _event = decoder(Event).decode
 
 _DRY = "DRY_RUN_"
-
-
-class Told(msgspec.Struct, frozen=True):
-    """An event and its place in the log."""
-
-    seq: int
-    event: Event
 
 
 class SqliteEvents:
@@ -68,33 +60,6 @@ class SqliteEvents:
             ).fetchall()
         )
         return [_event(body) for (body,) in rows]
-
-    def page(
-        self,
-        *,
-        pipeline_id: str | None = None,
-        kind: str | None = None,
-        since: datetime | None = None,
-        before: tuple[datetime, int] | None = None,
-        limit: int = 100,
-    ) -> list[Told]:
-        """As `newest`, with their places; from before an instant and a place on."""
-        wanted: dict[str, tuple[object, ...] | None] = {
-            "pipeline = ?": None if pipeline_id is None else (pipeline_id,),
-            "type = ?": None if kind is None else (kind,),
-            "at >= ?": None if since is None else (micros(since),),
-            "(at, seq) < (?, ?)": None if before is None else (micros(before[0]), before[1]),
-        }
-        given = {clause: values for clause, values in wanted.items() if values is not None}
-        where = f"WHERE {' AND '.join(given)}" if given else ""
-        parameters = [value for values in given.values() for value in values]
-        rows = self._database.read(
-            lambda connection: connection.execute(
-                f"SELECT seq, body FROM events {where} ORDER BY at DESC, seq DESC LIMIT ?",
-                (*parameters, limit),
-            ).fetchall()
-        )
-        return [Told(place, _event(body)) for place, body in rows]
 
     def after(self, seq: int, limit: int) -> list[Told]:
         """What was told after that place in the log, in order."""

@@ -114,28 +114,6 @@ class SqliteRuns:
         )
         return [_run(text) for (text,) in rows]
 
-    def page(
-        self, pipeline_id: str | None, since: str, until: str, after: RunKey | None, limit: int
-    ) -> list[Run]:
-        """As `of_pipeline`, from behind a run on."""
-        clauses, given = ["date BETWEEN ? AND ?", _LIVE], [since, until + _AFTER]
-        values: list[object] = [*given, micros(self._clock())]
-        if pipeline_id is not None:
-            clauses.append("pipeline = ?")
-            values.append(pipeline_id)
-        if after is not None:
-            clauses.append("(date < ? OR (date = ? AND (pipeline, schedule, dry) > (?, ?, ?)))")
-            pipeline, schedule, date, dry = run_columns(after)
-            values += [date, date, pipeline, schedule, dry]
-        rows = self._database.read(
-            lambda connection: connection.execute(
-                f"SELECT run FROM runs WHERE {' AND '.join(clauses)}"
-                " ORDER BY date DESC, pipeline, schedule, dry LIMIT ?",
-                (*values, limit),
-            ).fetchall()
-        )
-        return [_run(text) for (text,) in rows]
-
 
 def owner_of(key: RunKey) -> str:
     """The name under which a run's events wait to be told."""

@@ -204,4 +204,26 @@ CREATE TABLE audit (
 ) STRICT;
 """
 
-SCRIPTS: tuple[str, ...] = (_FIRST,)
+_LOOKED_AT = """
+ALTER TABLE runs ADD COLUMN sla_verdict TEXT AS (run ->> '$.slaVerdict');
+ALTER TABLE runs ADD COLUMN breach_at TEXT AS (min(
+  coalesce(run ->> '$.breachAt', run ->> '$.relativeBreachAt'),
+  coalesce(run ->> '$.relativeBreachAt', run ->> '$.breachAt')));
+ALTER TABLE runs ADD COLUMN warning_at TEXT AS (min(
+  coalesce(run ->> '$.warningAt', run ->> '$.relativeWarningAt'),
+  coalesce(run ->> '$.relativeWarningAt', run ->> '$.warningAt')));
+ALTER TABLE runs ADD COLUMN slack INTEGER AS (CASE status WHEN 'COMPLETED'
+  THEN unixepoch(breach_at) - unixepoch(run ->> '$.completedAt') END);
+DROP INDEX runs_of_pipeline;
+CREATE INDEX runs_of_pipeline ON runs (
+  pipeline, date DESC, schedule, dry, status, attempt, sla_verdict, slack, expires_at);
+DROP INDEX runs_by_date;
+CREATE INDEX runs_by_date ON runs (date DESC, pipeline, schedule, dry, status, expires_at);
+CREATE INDEX runs_failed ON runs (date) WHERE status IN ('FAILED', 'FAILED_FINAL');
+CREATE INDEX runs_due ON runs (warning_at)
+  WHERE status NOT IN ('COMPLETED', 'FAILED_FINAL') AND warning_at IS NOT NULL;
+ALTER TABLE events ADD COLUMN severity TEXT AS (body ->> '$.severity');
+CREATE INDEX events_of_note ON events (at) WHERE severity <> 'info';
+"""
+
+SCRIPTS: tuple[str, ...] = (_FIRST, _LOOKED_AT)

@@ -10,6 +10,7 @@ from interlock.adapters.local.database import Database
 from interlock.adapters.local.deliveries import SqliteDeliveries
 from interlock.adapters.local.events import SqliteEvents
 from interlock.adapters.local.figures import SqliteFigures
+from interlock.adapters.local.history import SqliteHistory
 from interlock.adapters.local.job_log import SqliteJobLog
 from interlock.adapters.local.marks import SqliteMarks
 from interlock.adapters.local.outbox import SqliteOutbox
@@ -55,6 +56,7 @@ class Store:
     retention: SqliteRetention = field(init=False)
     figures: SqliteFigures = field(init=False)
     agenda: SqliteAgenda = field(init=False)
+    history: SqliteHistory = field(init=False)
 
     def __post_init__(self) -> None:
         database, clock = self.database, self.clock
@@ -80,3 +82,4 @@ class Store:
         self.retention = SqliteRetention(database)
         self.figures = SqliteFigures(database)
         self.agenda = SqliteAgenda(database, self.workflows.held)
+        self.history = SqliteHistory(database, clock)

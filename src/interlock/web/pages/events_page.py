@@ -1,0 +1,56 @@
+"""Events page: the log, filtered and searched, followed as it grows."""
+
+from datetime import datetime, timedelta
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from interlock.domain.event import ALIASES, EventType
+from interlock.ports import EventFilter
+from interlock.web.pages.asked import Asked, Cursor, PageRow, Shown, Text
+from interlock.wiring.paging import page_of, place_at
+
+ROWS = 100
+
+SINCE: dict[str, timedelta] = {
+    "1h": timedelta(hours=1),
+    "24h": timedelta(days=1),
+    "7d": timedelta(days=7),
+}
+
+
+class EventsPageQuery(msgspec.Struct, frozen=True, kw_only=True):
+    pipeline: Text = ""
+    type: Text = ""
+    q: Text = ""
+    note: Annotated[str, Meta(pattern="^(|1)$")] = ""
+    since: Annotated[str, Meta(pattern="^(|1h|24h|7d)$")] = ""
+    cursor: Cursor | None = None
+
+
+def build(asked: Asked) -> Shown:
+    query: EventsPageQuery = asked.query
+    span = SINCE.get(query.since)
+    wanted = EventFilter(
+        pipeline_id=query.pipeline or None,
+        kind=ALIASES.get(query.type, query.type) or None,
+        since=None if span is None else asked.now - span,
+        of_note=bool(query.note),
+        text=query.q or None,
+    )
+    before = place_at(query.cursor, tuple[datetime, int])
+    found = asked.desk.history.events(wanted, before, ROWS + 1)
+    page = page_of(found or [], ROWS, lambda told: (told.event.timestamp, told.seq))
+    return {
+        "query": query,
+        "kinds": [kind.value for kind in EventType],
+        "spans": list(SINCE),
+        "unknown": found is None,
+        "page": page,
+        "is_filtered": any((query.pipeline, query.type, query.q, query.note, query.since)),
+        "live": query.cursor is None,
+    }
+
+
+PAGE = PageRow("/events", "events.html", build, EventsPageQuery)

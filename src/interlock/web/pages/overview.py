@@ -1,0 +1,85 @@
+"""Overview: what needs attention first, then how today goes."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+from interlock.domain.run import Run
+from interlock.ports import Config, EventFilter
+from interlock.web.pages.asked import Asked, PageRow, Shown
+from interlock.web.pages.standing import (
+    DONE,
+    FAILED,
+    GIVEN_UP,
+    IS_MISSING,
+    OVERDUE,
+    PAUSED,
+    RUNNING,
+    WAITING,
+    Standing,
+    standing,
+)
+from interlock.wiring.attention import Concern, Kind, concerns, first_breach, reasons
+
+_SHOWN = 40
+_FEW = 8
+
+AT_RISK = Standing("at-risk", "at risk", "warn", 4)
+REFUSED = Standing("refused", "file refused", "bad", 4)
+
+_STANDINGS = {
+    Kind.OVERDUE: OVERDUE,
+    Kind.GIVEN_UP: GIVEN_UP,
+    Kind.FAILED: FAILED,
+    Kind.MISSED: IS_MISSING,
+    Kind.REFUSED: REFUSED,
+    Kind.AT_RISK: AT_RISK,
+    Kind.PAUSED: PAUSED,
+}
+
+
+def build(asked: Asked) -> Shown:
+    ports, history, now = asked.desk.home.ports, asked.desk.history, asked.now
+    found = concerns(now, ports, history)
+    known = {each.key for each in found}
+    configs = {config.pipeline.id: config for config in ports.pipelines.in_force()}
+    waiting = [run for run in history.waiting(_FEW + len(known)) if run.key not in known]
+    soon = history.due(now, now + timedelta(days=1), _FEW)
+    note = history.events(EventFilter(of_note=True, since=now - timedelta(days=1)), None, 12)
+    return {
+        "pipelines": len(configs),
+        "concerns": [(_STANDINGS[each.kind], each) for each in found[:_SHOWN]],
+        "more_concerns": max(0, len(found) - _SHOWN),
+        "figures": _figures(asked, found),
+        "waiting": [(run, reasons(run, configs, now)) for run in waiting[:_FEW]],
+        "soon": [(run, first_breach(run), _zone(run, configs)) for run in soon],
+        "noted": None if note is None else [told.event for told in note],
+    }
+
+
+def _figures(asked: Asked, found: list[Concern]) -> list[tuple[Standing, int]] | None:
+    """The dates of yesterday and today: much that is done today is of yesterday."""
+    today = asked.now.date()
+    yesterday = today - timedelta(days=1)
+    counts = asked.desk.history.counts(yesterday.isoformat(), today.isoformat())
+    if counts is None:
+        return None
+    by_word: dict[str, tuple[Standing, int]] = {
+        each.word: (each, 0) for each in (DONE, RUNNING, WAITING, FAILED)
+    }
+    for status, count in counts.items():
+        shown = standing(status)
+        shown = {"launching": RUNNING, "given up": FAILED}.get(shown.word, shown)
+        by_word[shown.word] = shown, by_word[shown.word][1] + count
+    overdue = sum(each.kind is Kind.OVERDUE for each in found)
+    missed = sum(each.kind is Kind.MISSED for each in found)
+    return [*by_word.values(), (OVERDUE, overdue), (IS_MISSING, missed)]
+
+
+def _zone(run: Run, configs: Mapping[str, Config]) -> str:
+    config = configs.get(run.key.pipeline_id)
+    if config is None or not config.pipeline.has_schedule(run.key.schedule_id):
+        return "UTC"
+    return config.pipeline.schedule(run.key.schedule_id).timezone
+
+
+PAGE = PageRow("/", "overview.html", build)

@@ -1,0 +1,148 @@
+"""Pipeline page: what it waits for now, what comes next, how long it takes, and the file in force."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Annotated, Any
+
+import msgspec
+import yaml
+from msgspec import Meta
+
+from interlock.domain import canonical, duration
+from interlock.domain.pipeline import Pipeline
+from interlock.domain.run import Run
+from interlock.domain.schedule import occurrences
+from interlock.errors import NotFoundError
+from interlock.ports import Config
+from interlock.web.pages.asked import Asked, PageRow, Shown
+from interlock.web.pages.standing import Standing, standing, standing_of
+from interlock.wiring.dependencies import edges_of
+from interlock.wiring.tokens import Scope
+
+_RECENT = 40
+_NEXT = 5
+_AHEAD = timedelta(days=40)
+
+
+class PipelineQuery(msgspec.Struct, frozen=True, kw_only=True):
+    #: What was just done.
+    done: Annotated[str, Meta(pattern="^(paused|resumed)$")] | None = None
+
+
+class Duration(msgspec.Struct, frozen=True):
+    """How long a run took, as a bar: its height of 100 is the longest of all."""
+
+    run: Run
+    standing: Standing
+    seconds: float
+    height: float
+
+
+def build(asked: Asked) -> Shown:
+    desk, now, name = asked.desk, asked.now, asked.path["pipeline"]
+    config = desk.home.ports.pipelines.find(name)
+    if config is None:
+        raise NotFoundError(f"there is no pipeline {name}")
+    runs = desk.history.runs(name, "0000", "9999", None, _RECENT) or []
+    bars, expected = _durations(runs, config.pipeline)
+    upstream, downstream = _neighbours(asked, name)
+    paused = config.is_paused(now)
+    return {
+        "config": config,
+        "pipeline": config.pipeline,
+        "paused": paused,
+        "foreseen": desk.home.operations.would_resume(name) if paused else [],
+        "whys": [
+            (standing(why.status, why.sla_verdict), why) for why in desk.home.operations.why(name)
+        ],
+        "next": _next_moments(config, now),
+        "calendar": list(_calendar(config.pipeline)),
+        "runs": [(standing_of(run), run) for run in runs[:10]],
+        "durations": bars,
+        "expected": expected,
+        "upstream": upstream,
+        "downstream": downstream,
+        "readings": _readings(asked, name),
+        "file": desk.home.secrets.mask(_as_yaml(config.pipeline)),
+        "may_operate": asked.caller.may(Scope.OPERATE, name) and not config.is_retired,
+        "was_done": asked.query.done,
+    }
+
+
+def _durations(runs: Sequence[Run], pipeline: Pipeline) -> tuple[list[Duration], Any]:
+    """Oldest first, and the height at which the expected duration lies."""
+    took = [
+        (run, (run.completed_at - run.launched_at).total_seconds())
+        for run in reversed(runs)
+        if run.completed_at is not None and run.launched_at is not None
+    ]
+    text = pipeline.sla.expected_duration if pipeline.sla else None
+    expected = None if text is None else duration.parse(text).total_seconds()
+    longest = max([seconds for _, seconds in took] + [expected or 0.0, 1.0])
+    bars = [
+        Duration(run, standing_of(run), seconds, max(1.5, seconds / longest * 100))
+        for run, seconds in took
+    ]
+    return bars, None if expected is None else (expected, expected / longest * 100)
+
+
+def _next_moments(config: Config, now: datetime) -> list[tuple[str, str, datetime, str]]:
+    """Date, schedule, when and in which zone; soonest first."""
+    found = [
+        (moment.date, schedule.id, moment.due_at, schedule.timezone)
+        for schedule in config.pipeline.schedules
+        for moment in islice(
+            occurrences(schedule, config.pipeline.calendars, now, now + _AHEAD), _NEXT
+        )
+    ]
+    return sorted(found, key=lambda each: each[2])[:_NEXT]
+
+
+def _calendar(pipeline: Pipeline) -> Iterator[tuple[str, str]]:
+    """On which days there are no runs, in words."""
+    for schedule in pipeline.schedules:
+        out = schedule.exclude
+        words = []
+        if out is not None:
+            words += ["weekends"] * out.weekends + [day.value for day in out.days]
+            words += list(out.dates[:5]) + (["…"] if len(out.dates) > 5 else [])
+            words += [f"calendar {out.calendar}"] if out.calendar else []
+            words += [f"holidays of {out.holidays}"] if out.holidays else []
+        if schedule.calendar:
+            words.append(f"calendar {schedule.calendar}")
+        if schedule.include is not None:
+            words.append(f"only on {len(schedule.include.dates)} listed dates")
+        if words:
+            yield schedule.id, ", ".join(words)
+
+
+def _neighbours(asked: Asked, name: str) -> tuple[list[str], list[str]]:
+    edges = edges_of(config.pipeline for config in asked.desk.home.ports.pipelines.in_force())
+    return (
+        sorted({edge.upstream for edge in edges if edge.downstream == name}),
+        sorted({edge.downstream for edge in edges if edge.upstream == name}),
+    )
+
+
+def _readings(asked: Asked, name: str) -> list[Any]:
+    found = asked.desk.home.ports.sensors.of_pipeline(name)
+    return sorted(found, key=lambda reading: reading.received_at, reverse=True)[:12]
+
+
+def _as_yaml(pipeline: Pipeline) -> str:
+    """The file in force, as it was understood: what it does not say stands there too."""
+    plain = msgspec.json.decode(canonical.encode(pipeline))
+    kept = {key: value for key, value in plain.items() if value not in (None, {}, [])}
+    return yaml.safe_dump(_without_nothing(kept), sort_keys=False, allow_unicode=True)
+
+
+def _without_nothing(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _without_nothing(v) for k, v in value.items() if v not in (None, {}, [], "")}
+    if isinstance(value, list):
+        return [_without_nothing(each) for each in value]
+    return value
+
+
+PAGE = PageRow("/pipelines/{pipeline}", "pipeline.html", build, PipelineQuery)

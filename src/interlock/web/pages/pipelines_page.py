@@ -1,0 +1,40 @@
+"""Pipelines page: every pipeline in a line, found by id, owner or tag."""
+
+import msgspec
+
+from interlock.domain.schedule import next_occurrence
+from interlock.ports import Config
+from interlock.web.pages.asked import Asked, Number, PageRow, Shown, Text, found_pipelines
+from interlock.web.pages.standing import ABSENT, PAUSED, standing
+
+ROWS = 50
+
+
+class PipelinesQuery(msgspec.Struct, frozen=True, kw_only=True):
+    q: Text = ""
+    start: Number = 0
+
+
+def build(asked: Asked) -> Shown:
+    query: PipelinesQuery = asked.query
+    found = found_pipelines(asked, query.q, query.start, ROWS)
+    newest = asked.desk.history.newest([config.pipeline.id for config in found.configs])
+    rows = []
+    for config in found.configs:
+        glance = newest.get(config.pipeline.id)
+        shown = ABSENT if glance is None else standing(glance.status, glance.sla_verdict)
+        paused = config.is_paused(asked.now)
+        rows.append((config, PAUSED if paused else shown, glance, _next(config, asked)))
+    return {"q": query.q, "found": found, "rows": rows}
+
+
+def _next(config: Config, asked: Asked) -> object:
+    moments = [
+        moment.due_at
+        for schedule in config.pipeline.schedules
+        if (moment := next_occurrence(schedule, config.pipeline.calendars, asked.now)) is not None
+    ]
+    return min(moments, default=None)
+
+
+PAGE = PageRow("/pipelines", "pipelines.html", build, PipelinesQuery)

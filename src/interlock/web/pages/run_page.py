@@ -1,0 +1,117 @@
+"""Run page: one date from its first event to its last, and the proof on which it ran."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import Meta
+
+from interlock.domain.event import Event
+from interlock.domain.run import Run, RunKey
+from interlock.domain.sla import explain_record
+from interlock.errors import NotFoundError
+from interlock.ports import Config
+from interlock.web.pages.asked import Asked, PageRow, Shown
+from interlock.web.pages.sla_bar import bar
+from interlock.web.pages.standing import ABSENT, IS_MISSING, standing_of
+from interlock.wiring.tokens import Scope
+from interlock.wiring.views import label_of
+
+
+class RunQuery(msgspec.Struct, frozen=True, kw_only=True):
+    #: What was just asked for.
+    asked: Annotated[str, Meta(pattern="^rerun$")] | None = None
+
+
+def build(asked: Asked) -> Shown:
+    desk, now = asked.desk, asked.now
+    pipeline_id, schedule_id = asked.path["pipeline"], asked.path["schedule"]
+    config = desk.home.ports.pipelines.find(pipeline_id)
+    date = str(label_of(asked.path["date"]))
+    run, key = _found(asked, config, RunKey(pipeline_id, schedule_id, date))
+    if config is None and run is None:
+        raise NotFoundError(f"there is no pipeline {pipeline_id}")
+    if run is None and (config is None or not config.pipeline.has_schedule(schedule_id)):
+        raise NotFoundError(f"{pipeline_id} has no schedule {schedule_id}")
+    events = desk.home.ports.events.of_run(key)
+    return {
+        "key": key,
+        "run": run,
+        "config": config,
+        "zone": _zone(config, schedule_id),
+        "standing": _standing_without(events) if run is None else standing_of(run),
+        "why": None if run is not None else _why(asked, key),
+        "bar": None if run is None else bar(run, now),
+        "rules": [] if run is None else _rules(run),
+        "evidence": [] if run is None else list(run.evidence.values()),
+        "job_link": None if run is None else _link(run.job),
+        "attempts": _attempts(events),
+        "reruns": desk.home.ports.reruns.granted(key),
+        "may_operate": asked.caller.may(Scope.OPERATE, pipeline_id)
+        and config is not None
+        and not config.is_retired,
+        "was_asked": asked.query.asked,
+    }
+
+
+def _found(asked: Asked, config: Config | None, key: RunKey) -> tuple[Run | None, RunKey]:
+    """A dry run of the date where the pipeline only makes those."""
+    dry = msgspec.structs.replace(key, dry=True)
+    keys = [dry, key] if config is not None and config.pipeline.dry_run else [key, dry]
+    runs = asked.desk.home.ports.runs.find(keys)
+    return next(((runs[each], each) for each in keys if each in runs), (None, keys[0]))
+
+
+def _zone(config: Config | None, schedule_id: str) -> str:
+    if config is None or not config.pipeline.has_schedule(schedule_id):
+        return "UTC"
+    return config.pipeline.schedule(schedule_id).timezone
+
+
+def _standing_without(events: Sequence[Event]) -> Any:
+    return IS_MISSING if any(event.severity != "info" for event in events) else ABSENT
+
+
+def _why(asked: Asked, key: RunKey) -> Any:
+    answers = asked.desk.home.operations.why(key.pipeline_id, key.date)
+    return next((each for each in answers if each.schedule_id == key.schedule_id), None)
+
+
+def _rules(run: Run) -> list[tuple[Any, str]]:
+    """Each rule as it was judged last, with its line."""
+    if run.verdict is None:
+        return []
+    at = run.verdict.at
+    return [
+        (record, "holds" if record.kind is None else explain_record(record, at))
+        for record in run.verdict.results
+    ]
+
+
+def _attempts(events: Sequence[Event]) -> list[tuple[int | None, list[Event]]]:
+    """The events by attempt, in the order in which they happened."""
+    groups: list[tuple[int | None, list[Event]]] = []
+    for event in sorted(events, key=_moment):
+        attempt = event.attempt if event.attempt is not None or not groups else groups[-1][0]
+        if not groups or groups[-1][0] != attempt:
+            groups.append((attempt, []))
+        groups[-1][1].append(event)
+    return groups
+
+
+def _moment(event: Event) -> datetime:
+    return event.timestamp
+
+
+def _link(job: dict[str, Any]) -> str | None:
+    """Where the job can be looked at, if its platform said so; never anything but a web address."""
+    for name in ("url", "link", "consoleUrl"):
+        text = job.get(name)
+        if isinstance(text, str) and urlsplit(text).scheme in ("http", "https"):
+            return text
+    return None
+
+
+PAGE = PageRow("/runs/{pipeline}/{schedule}/{date}", "run.html", build, RunQuery)

@@ -1,0 +1,236 @@
+"""Site: every page behind its address, and the forms that ask for something to be done."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from interlock.domain import duration
+from interlock.errors import InterlockError
+from interlock.web import endpoints
+from interlock.web.access import Caller
+from interlock.web.bodies import read_text
+from interlock.web.desk import Desk
+from interlock.web.pages import (
+    dependencies_page,
+    events_page,
+    overview,
+    pipeline_page,
+    pipelines_page,
+    run_page,
+    sla_page,
+    timeline_page,
+)
+from interlock.web.pages.asked import Asked, PageRow, Shown
+from interlock.web.pages.assets import PREFIX, Assets
+from interlock.web.pages.templating import environment, pipeline_url, run_url
+from interlock.web.problems import Refusal, status_of
+from interlock.wiring.operations import Heartbeat
+from interlock.wiring.tokens import Scope
+
+log = logging.getLogger(__name__)
+
+PAGES: tuple[PageRow, ...] = (
+    overview.PAGE,
+    timeline_page.PAGE,
+    pipelines_page.PAGE,
+    pipeline_page.PAGE,
+    run_page.PAGE,
+    sla_page.PAGE,
+    dependencies_page.PAGE,
+    events_page.PAGE,
+)
+
+THEMES = ("light", "dark")
+_ANSWER_SECONDS = 60.0
+_LARGEST_FORM = 16 * 1024
+_MOST_FIELDS = 20
+_LONGEST_PAUSE = timedelta(days=365)
+_HTML = {"Vary": "Cookie"}
+
+
+class Site:
+    """The pages of one server."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._assets = Assets()
+        self._templates = environment(self._assets)
+
+    def routes(self) -> list[Route]:
+        return [
+            *(Route(row.path, self._showing(row), methods=["GET"]) for row in PAGES),
+            *(Route(path, self._doing(act), methods=["POST"]) for path, act in FORMS.items()),
+            Route(PREFIX + "{name:path}", self._assets.answer, methods=["GET"]),
+        ]
+
+    def error_page(self, request: Request, status: int, detail: str) -> Response:
+        shown = {"status": status, "phrase": HTTPStatus(status).phrase, "detail": detail}
+        return self._rendered(request, "error.html", shown, status)
+
+    def login_page(self, request: Request, shown: Shown, status: int = 200) -> Response:
+        return self._rendered(request, "login.html", shown, status)
+
+    def _showing(self, row: PageRow) -> Callable[[Request], Any]:
+        async def answer(request: Request) -> Response:
+            began = time.perf_counter()
+            response = await self._guarded(request, lambda: self._show(row, request))
+            name = row.template.removesuffix(".html")
+            self._desk.metrics.requests.labels(f"page {name}", response.status_code).inc()
+            self._desk.metrics.seconds.labels(f"page {name}").observe(time.perf_counter() - began)
+            return response
+
+        return answer
+
+    def _show(self, row: PageRow, request: Request) -> Response:
+        caller = _caller(request, Scope.READ, request.path_params.get("pipeline"))
+        query = _query(row.query, request)
+        now = self._desk.home.ports.clock()
+        shown = row.build(Asked(self._desk, caller, request.path_params, query, now))
+        heartbeat = self._desk.home.operations.heartbeat()
+        common = {"heartbeat": heartbeat, "late": _late(heartbeat), "now": now, "caller": caller}
+        return self._rendered(request, row.template, {**common, **shown})
+
+    def _doing(self, act: "Act") -> Callable[[Request], Any]:
+        async def answer(request: Request) -> Response:
+            try:
+                form = _form(await read_text(request, _LARGEST_FORM))
+            except Refusal as refusal:
+                return self.error_page(request, refusal.status, refusal.detail)
+            return await self._guarded(request, lambda: self._do(act, request, form))
+
+        return answer
+
+    def _do(self, act: "Act", request: Request, form: dict[str, str]) -> Response:
+        pipeline = request.path_params["pipeline"]
+        caller = _caller(request, Scope.OPERATE, pipeline)
+        if not form.get("reason", "").strip():
+            raise Refusal(422, "say why: a reason is needed, and kept with your name")
+        return RedirectResponse(
+            act(self._desk, caller, request.path_params, form), HTTPStatus.SEE_OTHER
+        )
+
+    async def _guarded(self, request: Request, work: Callable[[], Response]) -> Response:
+        try:
+            async with asyncio.timeout(_ANSWER_SECONDS):
+                return await run_in_threadpool(work)
+        except TimeoutError:
+            return self.error_page(request, 503, "it took too long")
+        except (Refusal, InterlockError) as error:
+            status, detail = status_of(error)
+            return self.error_page(request, status, detail)
+        except Exception:
+            log.exception("a page failed", extra={"action": "page_failed"})
+            return self.error_page(request, 500, "a fault of Interlock itself; its log says more")
+
+    def _rendered(
+        self, request: Request, template: str, shown: Shown, status: int = 200
+    ) -> Response:
+        given = {"path": request.url.path, "here": _here(request), "theme": _theme(request)}
+        text = self._templates.get_template(template).render({**given, **shown})
+        return HTMLResponse(text, status, headers=_HTML)
+
+
+Act = Callable[[Desk, Caller, dict[str, str], dict[str, str]], str]
+
+
+def _rerun(desk: Desk, caller: Caller, path: dict[str, str], form: dict[str, str]) -> str:
+    body = {
+        "date": path["date"],
+        "schedule": path["schedule"],
+        "reason": form["reason"],
+        "force": form.get("force") == "1",
+    }
+    request = endpoints.rerun(desk, _given(caller, path, body, endpoints.NewRerun))
+    return f"{run_url(request.key)}?asked=rerun"
+
+
+def _pause(desk: Desk, caller: Caller, path: dict[str, str], form: dict[str, str]) -> str:
+    body: dict[str, Any] = {"reason": form["reason"]}
+    if form.get("for"):
+        body["until"] = desk.home.ports.clock() + _span(form["for"])
+    endpoints.pause(desk, _given(caller, path, body, endpoints.NewPause))
+    return f"{pipeline_url(path['pipeline'])}?done=paused"
+
+
+def _span(text: str) -> timedelta:
+    try:
+        return min(duration.parse(text), _LONGEST_PAUSE)
+    except ValueError as error:
+        raise Refusal(422, str(error)) from None
+
+
+def _resume(desk: Desk, caller: Caller, path: dict[str, str], form: dict[str, str]) -> str:
+    body = {"reason": form["reason"]}
+    endpoints.resume(desk, _given(caller, path, body, endpoints.NewResume))
+    return f"{pipeline_url(path['pipeline'])}?done=resumed"
+
+
+def _given(
+    caller: Caller, path: dict[str, str], body: dict[str, Any], kind: type[msgspec.Struct]
+) -> endpoints.Given:
+    """What the same endpoint of the API is given: both doors lead to one operation and one audit."""
+    try:
+        checked = msgspec.convert(body, kind)
+    except msgspec.ValidationError as error:
+        raise Refusal(422, f"the form is not right: {error}") from None
+    return endpoints.Given(caller, path, None, checked)
+
+
+FORMS: dict[str, Act] = {
+    "/runs/{pipeline}/{schedule}/{date}/rerun": _rerun,
+    "/pipelines/{pipeline}/pause": _pause,
+    "/pipelines/{pipeline}/resume": _resume,
+}
+
+
+def _caller(request: Request, scope: Scope, pipeline_id: str | None) -> Caller:
+    caller: Caller | None = request.scope["state"]["caller"]
+    if caller is None or not caller.may(scope, pipeline_id):
+        raise Refusal(403, f"this needs the scope {scope}")
+    return caller
+
+
+def _query(kind: type[msgspec.Struct], request: Request) -> Any:
+    try:
+        return msgspec.convert(dict(request.query_params), kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise Refusal(422, f"the address is not right: {error}") from None
+
+
+def _form(text: str) -> dict[str, str]:
+    try:
+        return dict(parse_qsl(text, max_num_fields=_MOST_FIELDS))
+    except ValueError as error:
+        raise Refusal(422, f"the form is not right: {error}") from None
+
+
+def _late(heartbeat: Heartbeat) -> str | None:
+    if not heartbeat.is_late:
+        return None
+    every = duration.for_people(heartbeat.every)
+    if heartbeat.last_ok_at is None:
+        return f"The watchdog has made no good pass yet; one is due every {every}."
+    age = duration.for_people(heartbeat.now - heartbeat.last_ok_at)
+    return f"The watchdog's last good pass was {age} ago; one is due every {every}."
+
+
+def _here(request: Request) -> str:
+    """This page without what was just done on it."""
+    kept = [(k, v) for k, v in request.query_params.multi_items() if k not in ("asked", "done")]
+    return request.url.path + (f"?{urlencode(kept)}" if kept else "")
+
+
+def _theme(request: Request) -> str:
+    theme = request.cookies.get("interlock_theme", "")
+    return theme if theme in THEMES else ""

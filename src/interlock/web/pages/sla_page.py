@@ -1,0 +1,163 @@
+"""SLA page: how well deadlines are kept, by pipeline and week; of one pipeline, day by day."""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, time, timedelta
+
+import msgspec
+
+from interlock.domain.deadline import SlaVerdict
+from interlock.errors import NotFoundError
+from interlock.ports import Glance
+from interlock.web.pages.asked import Asked, Number, PageRow, Shown, Text, found_pipelines
+from interlock.web.pages.standing import Standing, standing
+from interlock.wiring.attainment import Attainment, Kept, attainments, part_met
+
+ROWS = 40
+WEEKS = 12
+_FEW = 6
+_WORST = 10
+#: The drawing of one pipeline's finishes.
+WIDTH, HEIGHT = 1000, 240
+_POINTS = 2000
+
+
+class SlaQuery(msgspec.Struct, frozen=True, kw_only=True):
+    q: Text = ""
+    start: Number = 0
+    pipeline: Text = ""
+
+
+class Week(msgspec.Struct, frozen=True):
+    """A cell: what part was met, and in which tone."""
+
+    monday: date
+    met: int
+    breached: int
+    attained: float | None
+    tone: str
+
+
+class SlaRow(msgspec.Struct, frozen=True):
+    pipeline_id: str
+    attained: float | None
+    met: int
+    breached: int
+    weeks: list[Week]
+    slack: float | None
+    trend: str
+
+
+class Point(msgspec.Struct, frozen=True):
+    """A finish: so many seconds before or after its deadline."""
+
+    x: float
+    y: float
+    glance: Glance
+    standing: Standing
+
+
+def build(asked: Asked) -> Shown:
+    query: SlaQuery = asked.query
+    mondays = _mondays(asked.now.date())
+    since = datetime.combine(mondays[0], time(), UTC)
+    if query.pipeline:
+        return _one(asked, query.pipeline, mondays, since)
+    found = found_pipelines(asked, query.q, query.start, ROWS, lambda c: c.pipeline.sla is not None)
+    kept = attainments(found.configs, since, asked.now, asked.desk.history)
+    broken = asked.desk.history.breaches(since, asked.now)
+    return {
+        "q": query.q,
+        "found": found,
+        "mondays": mondays,
+        "rows": [_row(each, mondays) for each in kept],
+        "broken": len(broken),
+        "worst_pipelines": Counter(name for name, _ in broken).most_common(_FEW),
+        "worst_days": Counter(label[:10] for _, label in broken).most_common(_FEW),
+        "one": None,
+    }
+
+
+def _one(asked: Asked, name: str, mondays: Sequence[date], since: datetime) -> Shown:
+    config = asked.desk.home.ports.pipelines.find(name)
+    if config is None:
+        raise NotFoundError(f"there is no pipeline {name}")
+    history = asked.desk.history
+    kept = attainments([config], since, asked.now, history)
+    first, last = mondays[0].isoformat(), (asked.now.date() + timedelta(days=1)).isoformat()
+    glances = history.glances([name], first, last)
+    done = [each for each in reversed(glances) if each.slack is not None][-_POINTS:]
+    points, scale = _points(done)
+    late = [each for each in glances if each.sla_verdict is SlaVerdict.BREACHED]
+    worst = sorted(late, key=lambda each: each.slack if each.slack is not None else -(10**9))
+    return {
+        "one": config,
+        "mondays": mondays,
+        "row": _row(kept[0], mondays) if kept else None,
+        "points": points,
+        "scale": scale,
+        "chart": (WIDTH, HEIGHT),
+        "worst": [(standing(each.status, each.sla_verdict), each) for each in worst[:_WORST]],
+    }
+
+
+def _mondays(today: date) -> list[date]:
+    this = today - timedelta(days=today.weekday())
+    return [this - timedelta(weeks=WEEKS - 1 - n) for n in range(WEEKS)]
+
+
+def _row(kept: Attainment, mondays: Sequence[date]) -> SlaRow:
+    by_week: dict[date, list[Kept]] = {monday: [] for monday in mondays}
+    for each in kept.days:
+        day = date.fromisoformat(each.day)
+        by_week.setdefault(day - timedelta(days=day.weekday()), []).append(each)
+    left = [each.slack_seconds for each in kept.days if each.slack_seconds is not None]
+    return SlaRow(
+        kept.pipeline_id,
+        kept.attained,
+        kept.met,
+        kept.breached,
+        [_week(monday, by_week[monday]) for monday in mondays],
+        sum(left) / len(left) if left else None,
+        _trend(left),
+    )
+
+
+def _week(monday: date, days: Sequence[Kept]) -> Week:
+    met, breached = sum(day.met for day in days), sum(day.breached for day in days)
+    part = part_met(met, breached)
+    tone = "none" if part is None else "ok" if part >= 0.999 else "warn" if part >= 0.9 else "bad"
+    return Week(monday, met, breached, part, tone)
+
+
+def _trend(left: Sequence[float]) -> str:
+    """The points of a line 100 wide and 24 high; the deadline lies at 20."""
+    if len(left) < 2:
+        return ""
+    most = max(*left, 1.0)
+    shown = left[-60:]
+    step = 100 / (len(shown) - 1)
+    heights = [max(0.0, min(24.0, 20 - max(-0.2, value / most) * 20)) for value in shown]
+    return " ".join(f"{n * step:.1f},{height:.1f}" for n, height in enumerate(heights))
+
+
+def _points(done: Sequence[Glance]) -> tuple[list[Point], tuple[float, float, float]]:
+    """Each finish by its slack; the scale is the most early, the most late, and where zero lies."""
+    early = max([float(each.slack or 0) for each in done] + [60.0])
+    late = min([float(each.slack or 0) for each in done] + [-early * 0.15])
+    whole = early - late
+    zero = early / whole * HEIGHT
+    step = WIDTH / max(1, len(done))
+    points = [
+        Point(
+            round((n + 0.5) * step, 1),
+            round((early - float(each.slack or 0)) / whole * HEIGHT, 1),
+            each,
+            standing(each.status, each.sla_verdict),
+        )
+        for n, each in enumerate(done)
+    ]
+    return points, (early, late, zero)
+
+
+PAGE = PageRow("/sla", "sla.html", build, SlaQuery)

@@ -1,0 +1,71 @@
+"""Standing: how a date stands, in one word, one symbol and one tone; never in colour alone."""
+
+from typing import NamedTuple
+
+from interlock.domain.deadline import SlaVerdict
+from interlock.domain.run import Run, Status
+from interlock.wiring.timeline import EXPECTED, MISSING
+
+
+class Standing(NamedTuple):
+    """`name` is also the name of the symbol; `rank` puts what is worse first."""
+
+    name: str
+    word: str
+    tone: str
+    rank: int
+
+
+DONE = Standing("done", "done", "ok", 9)
+LATE = Standing("late", "done late", "warn", 6)
+RUNNING = Standing("running", "running", "busy", 7)
+LAUNCHING = Standing("running", "launching", "busy", 7)
+WAITING = Standing("waiting", "waiting", "wait", 5)
+OVERDUE = Standing("overdue", "overdue", "bad", 0)
+RETRYING = Standing("retrying", "retrying", "warn", 4)
+FAILED = Standing("failed", "failed", "bad", 2)
+GIVEN_UP = Standing("given-up", "given up", "bad", 1)
+IS_MISSING = Standing("missing", "no run", "bad", 3)
+IS_EXPECTED = Standing("expected", "expected", "none", 10)
+ABSENT = Standing("absent", "no run yet", "none", 11)
+PAUSED = Standing("paused", "paused", "wait", 8)
+
+#: What the legend explains, in its order.
+LEGEND = (
+    DONE,
+    LATE,
+    RUNNING,
+    WAITING,
+    RETRYING,
+    OVERDUE,
+    FAILED,
+    GIVEN_UP,
+    IS_MISSING,
+    IS_EXPECTED,
+)
+
+_BY_STATUS: dict[str, Standing] = {
+    Status.PENDING: WAITING,
+    Status.TRIGGERING: LAUNCHING,
+    Status.RUNNING: RUNNING,
+    Status.FAILED: FAILED,
+    Status.COMPLETED: DONE,
+    Status.FAILED_FINAL: GIVEN_UP,
+    EXPECTED: IS_EXPECTED,
+    MISSING: IS_MISSING,
+    "absent": ABSENT,
+}
+
+
+def standing(status: str, sla_verdict: str | None = None) -> Standing:
+    """A deadline that broke is seen on what is done and on what is not."""
+    found = _BY_STATUS.get(status, ABSENT)
+    if sla_verdict != SlaVerdict.BREACHED:
+        return found
+    return {DONE: LATE, WAITING: OVERDUE, RUNNING: OVERDUE, LAUNCHING: OVERDUE}.get(found, found)
+
+
+def standing_of(run: Run) -> Standing:
+    if run.awaits_retry:
+        return RETRYING
+    return standing(run.status, run.sla_verdict)

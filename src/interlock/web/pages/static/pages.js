@@ -1,0 +1,149 @@
+// Pages: follow what happens, move by keys, light or dark. Without this script everything still works.
+(() => {
+  "use strict";
+
+  const STREAM = "/api/v1/events/stream?named=false";
+  const POLL_MS = 15000;
+  const CALM_MS = 700;
+  const FAILED_MS = 10000;
+
+  // --- what a reader has opened or typed stays as it is when the page is brought up to date
+
+  if (window.Idiomorph) {
+    const callbacks = Idiomorph.defaults.callbacks;
+    callbacks.beforeNodeMorphed = (old) => !(old.matches && old.matches("[data-keep]"));
+    callbacks.beforeAttributeUpdated = (name, node) => !(name === "open" && node.localName === "details");
+    callbacks.afterNodeAdded = (node) => {
+      if (node.matches && node.matches("tr, li")) node.classList.add("new");
+    };
+  }
+
+  // --- following
+
+  const link = document.getElementById("link");
+  let source = null;
+  let waiting = null;
+  let asked = 0;
+
+  function say(state, words) {
+    if (!link) return;
+    link.dataset.state = state;
+    link.querySelector(".words").textContent = words;
+  }
+
+  function news() {
+    if (waiting || document.hidden) return;
+    const pause = Math.max(0, CALM_MS - (Date.now() - asked));
+    waiting = setTimeout(() => {
+      waiting = null;
+      asked = Date.now();
+      document.body.dispatchEvent(new CustomEvent("news"));
+    }, pause);
+  }
+
+  function follow() {
+    if (!link || source || document.hidden) return;
+    source = new EventSource(STREAM);
+    source.onopen = () => { say("live", "live"); news(); };
+    source.onmessage = news;
+    source.onerror = () => {
+      const over = source.readyState === EventSource.CLOSED;
+      say("lost", over ? "not live" : "reconnecting");
+      if (over) { rest(); setTimeout(follow, FAILED_MS); }
+    };
+  }
+
+  // A hidden page holds no connection: browsers have only six of them for one host.
+  function rest() {
+    if (source) source.close();
+    source = null;
+  }
+
+  document.addEventListener("visibilitychange", () => (document.hidden ? rest() : follow()));
+  window.addEventListener("pagehide", rest);
+  window.addEventListener("pageshow", follow);
+  setInterval(news, POLL_MS);
+  document.addEventListener("htmx:responseError", (event) => {
+    if (event.detail.xhr.status === 401) location.reload();
+  });
+  document.addEventListener("htmx:sendError", () => say("lost", "not live"));
+
+  // --- light or dark
+
+  const theme = document.getElementById("theme");
+  if (theme) {
+    theme.addEventListener("click", () => {
+      const root = document.documentElement;
+      const dark = root.dataset.theme
+        ? root.dataset.theme === "dark"
+        : matchMedia("(prefers-color-scheme: dark)").matches;
+      root.dataset.theme = dark ? "light" : "dark";
+      document.cookie = `interlock_theme=${root.dataset.theme}; path=/; max-age=31536000; samesite=strict`;
+    });
+  }
+
+  // --- keys
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const typing = event.target.matches("input, select, textarea");
+    if (event.key === "Escape") closeForms();
+    if (event.key === "/" && !typing) {
+      event.preventDefault();
+      document.getElementById("find")?.focus();
+    }
+    if (event.key.startsWith("Arrow") && event.target.matches("a.cell")) step(event);
+  });
+
+  function closeForms() {
+    document.querySelectorAll("details.act[open]").forEach((each) => {
+      each.open = false;
+      each.querySelector("summary").focus();
+    });
+  }
+
+  // Arrow keys go from cell to cell; up and down to the nearest one in the next row that has any.
+  function step(event) {
+    const link = event.target;
+    const row = link.closest("tr");
+    const [dx, dy] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+    const next = dx ? beside(row, link, dx) : beyond(row, link, dy);
+    if (!next) return;
+    event.preventDefault();
+    next.focus();
+  }
+
+  function cells(row) {
+    return [...row.querySelectorAll("a.cell")];
+  }
+
+  function beside(row, link, dx) {
+    const all = cells(row);
+    return all[all.indexOf(link) + dx];
+  }
+
+  function beyond(row, link, dy) {
+    const place = (each) => each.getBoundingClientRect().left;
+    for (let other = row; (other = dy > 0 ? other.nextElementSibling : other.previousElementSibling); ) {
+      const all = cells(other);
+      if (all.length) {
+        return all.reduce((a, b) => (Math.abs(place(b) - place(link)) < Math.abs(place(a) - place(link)) ? b : a));
+      }
+    }
+    return null;
+  }
+
+  // One stop for Tab in the whole grid: the keys do the rest.
+  function rove() {
+    const all = [...document.querySelectorAll(".grid a.cell")];
+    const current = all.includes(document.activeElement) ? document.activeElement : all[0];
+    all.forEach((each) => (each.tabIndex = each === current ? 0 : -1));
+  }
+
+  document.addEventListener("focusin", (event) => {
+    if (event.target.matches(".grid a.cell")) rove();
+  });
+  document.addEventListener("htmx:afterSettle", rove);
+  rove();
+  follow();
+})();

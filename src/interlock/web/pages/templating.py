@@ -1,0 +1,85 @@
+"""Templating: how pages become text. Everything that is put into one is escaped."""
+
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from interlock import __version__
+from interlock.domain import canonical
+from interlock.domain.run import RunKey
+from interlock.web.pages import moments, standing
+from interlock.web.pages.assets import Assets
+
+_LONGEST_VALUE = 400
+
+
+def environment(assets: Assets) -> Environment:
+    made = Environment(
+        loader=PackageLoader("interlock.web.pages"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    made.globals.update(
+        asset=assets.address,
+        run_url=run_url,
+        pipeline_url=pipeline_url,
+        with_query=with_query,
+        standing=standing.standing,
+        version=__version__,
+    )
+    made.filters.update(
+        clock=moments.clock,
+        ago=moments.ago,
+        span=moments.span,
+        slack=moments.slack,
+        value=value,
+        words=words,
+        count=count,
+        percent=percent,
+    )
+    return made
+
+
+def run_url(key: RunKey) -> str:
+    parts = (key.pipeline_id, key.schedule_id, key.date)
+    return "/runs/" + "/".join(quote(part, safe=":") for part in parts)
+
+
+def pipeline_url(name: str) -> str:
+    return "/pipelines/" + quote(name, safe="")
+
+
+def with_query(path: str, **given: Any) -> str:
+    """A path with what stands behind the question mark; what is empty is left out."""
+    kept = {name: value for name, value in given.items() if value not in (None, "", 0)}
+    return f"{path}?{urlencode(kept)}" if kept else path
+
+
+def value(anything: Any) -> str:
+    """A value of a reading or a rule, short."""
+    if anything is None:
+        return "–"
+    text = anything if isinstance(anything, str) else canonical.encode(anything)
+    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
+
+
+def words(kind: str) -> str:
+    """A name of the catalogue as words: `SLA_BREACH` is `SLA breach`."""
+    first, *rest = kind.split("_")
+    head = first if first in ("SLA", "SFN") else first.capitalize()
+    return " ".join([head, *(each if each == "SLA" else each.lower() for each in rest)])
+
+
+def count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def percent(part: float | None) -> str:
+    """99.95 % is not 100 %."""
+    if part is None:
+        return "–"
+    return "100" if part == 1 else f"{min(part * 100, 99.9):.1f}".removesuffix(".0")

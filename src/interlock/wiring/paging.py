@@ -1,0 +1,40 @@
+"""Paging: a list a page at a time, and the cursor that leads to the page behind it."""
+
+import base64
+import binascii
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from interlock.errors import ConfigError
+
+T = TypeVar("T")
+
+
+class Page(msgspec.Struct, Generic[T], frozen=True):
+    """Some of a list. `next` is the cursor of the page behind it; without one this is the last."""
+
+    items: list[T]
+    next: str | None = None
+
+
+def page_of(found: Sequence[T], limit: int, place: Callable[[T], Any]) -> Page[T]:
+    """One more than the limit was asked for: if it came, there is a page behind this one."""
+    items = list(found[:limit])
+    return Page(items, _pack(place(items[-1])) if len(found) > limit and items else None)
+
+
+def place_at(cursor: str | None, kind: type[T]) -> T | None:
+    """Where a cursor points. Raises ConfigError for what is no cursor of this list."""
+    if cursor is None:
+        return None
+    try:
+        text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), b"-_", validate=True)
+        return msgspec.json.decode(text, type=kind)
+    except (binascii.Error, ValueError, msgspec.MsgspecError) as error:
+        raise ConfigError("cursor is not one that this list gave") from error
+
+
+def _pack(place: Any) -> str:
+    return base64.urlsafe_b64encode(msgspec.json.encode(place)).decode().rstrip("=")

@@ -1,0 +1,124 @@
+"""What a page asks for is done, in somebody's name and for a reason; or refused, and told why."""
+
+import pytest
+
+from web.house import House
+from web.pages.visitor import SAME, Visitor
+
+RUN = "/runs/silver-orders/stream/2026-03-03"
+PIPELINE = "/pipelines/silver-orders"
+FORMS = [f"{RUN}/rerun", f"{PIPELINE}/pause", f"{PIPELINE}/resume"]
+
+
+def test_a_rerun_is_asked_for_in_the_callers_name(house: House, visitor: Visitor) -> None:
+    answer = visitor.send(f"{RUN}/rerun", reason="prices were wrong")
+    house.runtime.step()
+
+    assert answer.status_code == 303 and answer.headers["location"] == f"{RUN}?asked=rerun"
+    page = visitor.see(answer.headers["location"])
+    assert "A rerun was asked for" in page.text and "prices were wrong" in page.text
+    (entry,) = house.home.store.audit.newest(1)
+    assert (entry.actor, entry.action, entry.reason) == ("owner", "rerun", "prices were wrong")
+    assert entry.target == "silver-orders/stream/2026-03-03"
+
+
+def test_pause_and_resume_are_seen_and_audited(house: House, visitor: Visitor) -> None:
+    assert "Pause…" in visitor.see(PIPELINE).text
+
+    paused = visitor.send(f"{PIPELINE}/pause", reason="upstream moves house", **{"for": "4h"})
+    assert paused.headers["location"] == f"{PIPELINE}?done=paused"
+    page = visitor.see(PIPELINE)
+    assert "paused" in page.text and "A resume would start nothing now" in page.text
+    assert "paused silver-orders" in visitor.see("/").text
+
+    house.put({"date": "2026-03-03"})
+    house.runtime.step()
+    assert "2026-03-03 reading of orders" in visitor.see(PIPELINE).text
+
+    visitor.send(f"{PIPELINE}/resume", reason="it is done")
+    house.runtime.step()
+    assert "Pause…" in visitor.see(PIPELINE).text
+    actions = [(entry.action, entry.reason) for entry in house.home.store.audit.newest(2)]
+    assert actions == [("resume", "it is done"), ("pause", "upstream moves house")]
+
+
+@pytest.mark.parametrize("path", FORMS)
+@pytest.mark.parametrize("reason", ["", "   "])
+def test_nothing_is_done_without_a_reason(
+    house: House, visitor: Visitor, path: str, reason: str
+) -> None:
+    answer = visitor.send(path, reason=reason)
+
+    assert answer.status_code == 422 and "reason" in answer.text
+    assert house.home.store.audit.newest(1) == []
+
+
+@pytest.mark.parametrize("path", FORMS)
+def test_who_may_only_read_is_shown_no_form_and_does_nothing(house: House, path: str) -> None:
+    reader = Visitor(house, house.token("read"))
+
+    forms = {form.get("action") for form in reader.see(PIPELINE).all("form")}
+    assert not forms & set(FORMS)
+    answer = reader.send(path, reason="because")
+    assert answer.status_code == 403 and "operate" in answer.text
+    assert house.home.store.audit.newest(1) == []
+
+
+@pytest.mark.parametrize("path", FORMS)
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://evil.example", "Sec-Fetch-Site": "cross-site"},
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Origin": "http://127.0.0.1:9999", "Sec-Fetch-Site": "same-site"},
+        {},
+    ],
+)
+def test_a_page_of_another_origin_makes_us_do_nothing(
+    house: House, visitor: Visitor, path: str, headers: dict[str, str]
+) -> None:
+    answer = visitor.client.post(path, data={"reason": "because"}, headers=headers)
+
+    assert answer.status_code in (401, 403)
+    assert house.home.store.audit.newest(1) == []
+
+
+@pytest.mark.parametrize("path", FORMS)
+def test_no_form_is_sent_by_looking(house: House, visitor: Visitor, path: str) -> None:
+    assert visitor.client.get(path, params={"reason": "because"}).status_code in (404, 405, 422)
+    assert house.home.store.audit.newest(1) == []
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"reason": "x" * 5000},
+        {"reason": "x" * 60_000},
+        {"reason": "because", "for": "forever"},
+        {"reason": "because", "for": "-1h"},
+        {f"f{n}": "x" for n in range(50)} | {"reason": "because"},
+    ],
+)
+def test_a_form_that_is_not_right_is_refused(
+    house: House, visitor: Visitor, form: dict[str, str]
+) -> None:
+    answer = visitor.client.post(f"{PIPELINE}/pause", data=form, headers=SAME)
+
+    assert 400 <= answer.status_code < 500
+    assert not house.home.operations.pipeline("silver-orders").paused
+
+
+def test_a_pipeline_that_nobody_declared_can_not_be_paused(visitor: Visitor) -> None:
+    assert visitor.send("/pipelines/nobody/pause", reason="because").status_code == 404
+
+
+def test_a_run_that_is_under_way_is_not_offered_again(house: House, visitor: Visitor) -> None:
+    assert "Run again…" in visitor.see(RUN).text
+    house.declare("validation: {rules: [{key: other, check: exists}]}")
+    house.runtime.settle()
+    house.put({"date": "2026-03-03"})
+    house.runtime.step()
+
+    assert "Run again…" not in visitor.see(RUN).text
