@@ -48,6 +48,7 @@ def build(asked: Asked) -> Shown:
         "spans": list(SINCE),
         "unknown": found is None,
         "page": page,
+        "deliveries": asked.desk.home.store.deliveries.of_events([t.event for t in page.items]),
         "is_filtered": any((query.pipeline, query.type, query.q, query.note, query.since)),
         "live": query.cursor is None,
     }

@@ -48,6 +48,7 @@ def build(asked: Asked) -> Shown:
         "evidence": [] if run is None else list(run.evidence.values()),
         "job_link": None if run is None else _link(run.job),
         "attempts": _attempts(events),
+        "deliveries": desk.home.store.deliveries.of_events(events),
         "reruns": desk.home.ports.reruns.granted(key),
         "may_operate": asked.caller.may(Scope.OPERATE, pipeline_id)
         and config is not None

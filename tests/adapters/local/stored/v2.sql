@@ -1,9 +1,11 @@
 BEGIN TRANSACTION;
 CREATE TABLE alerts (
   id INTEGER PRIMARY KEY,
-  sink TEXT NOT NULL, channel TEXT NOT NULL, event_id TEXT NOT NULL, thread TEXT NOT NULL,
+  sink TEXT NOT NULL, channel TEXT NOT NULL, event_id TEXT NOT NULL,
   body TEXT NOT NULL, state TEXT NOT NULL, due_at INTEGER NOT NULL,
-  tries INTEGER NOT NULL DEFAULT 0, error TEXT, receipt TEXT, settled_at INTEGER,
+  tries INTEGER NOT NULL, error TEXT, receipt TEXT,
+  quiet INTEGER NOT NULL, released INTEGER NOT NULL, note TEXT NOT NULL,
+  version INTEGER NOT NULL, settled_at INTEGER,
   UNIQUE (sink, channel, event_id)
 ) STRICT;
 CREATE TABLE audit (
@@ -48,9 +50,7 @@ CREATE TABLE executions (
   name TEXT PRIMARY KEY, pipeline TEXT NOT NULL,
   given TEXT NOT NULL, definition TEXT REFERENCES definitions (hash), snapshot TEXT,
   status TEXT NOT NULL, state TEXT NOT NULL DEFAULT '', waiting_for TEXT,
-  wake_at INTEGER NOT NULL, lease_until INTEGER, woken_for TEXT,
-  version INTEGER NOT NULL DEFAULT 0,
-  started_at INTEGER NOT NULL, ended_at INTEGER, error TEXT, cause TEXT
+  wake_at INTEGER NOT NULL, started_at INTEGER NOT NULL, ended_at INTEGER, error TEXT, cause TEXT
 ) STRICT;
 CREATE TABLE job_log (
   seq INTEGER PRIMARY KEY,
@@ -114,11 +114,14 @@ CREATE TABLE sensors (
   PRIMARY KEY (pipeline, key)
 ) STRICT;
 INSERT INTO "sensors" VALUES('silver-orders','orders-landed','{"fields":{"count":4200},"key":"orders-landed","pipelineId":"silver-orders","receivedAt":"2026-03-03T10:00:00.123457Z","version":"27911ac657ec83b0"}','27911ac657ec83b0',1772532000123457,NULL);
+CREATE TABLE switches (
+  sink TEXT PRIMARY KEY, declared TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
 CREATE TABLE threads (
   pipeline TEXT NOT NULL, schedule TEXT NOT NULL, date TEXT NOT NULL, channel TEXT NOT NULL,
   thread_ts TEXT, claimed_by TEXT NOT NULL, claim_until INTEGER NOT NULL,
-  state TEXT NOT NULL DEFAULT '', state_at INTEGER, first TEXT NOT NULL DEFAULT '',
-  count INTEGER NOT NULL DEFAULT 0, root_hash TEXT NOT NULL DEFAULT '',
+  state TEXT NOT NULL, state_at INTEGER, first TEXT NOT NULL, latest TEXT NOT NULL,
+  count INTEGER NOT NULL, root_hash TEXT NOT NULL,
   created_at INTEGER NOT NULL, version INTEGER NOT NULL,
   PRIMARY KEY (pipeline, schedule, date, channel)
 ) STRICT;
@@ -169,13 +172,11 @@ CREATE INDEX timers_settled ON timers (settled_at) WHERE settled_at IS NOT NULL;
 CREATE INDEX timer_log_by_time ON timer_log (at);
 CREATE INDEX executions_due ON executions (wake_at) WHERE status = 'RUNNING';
 CREATE INDEX executions_running ON executions (pipeline) WHERE status = 'RUNNING';
-CREATE INDEX executions_leased ON executions (lease_until) WHERE lease_until IS NOT NULL;
 CREATE INDEX executions_ended ON executions (ended_at) WHERE ended_at IS NOT NULL;
 CREATE INDEX executions_under ON executions (definition);
-CREATE INDEX alerts_due ON alerts (due_at) WHERE state IN ('queued', 'sending');
+CREATE INDEX alerts_due ON alerts (due_at) WHERE state IN ('queued', 'sending', 'given_up');
 CREATE INDEX alerts_held ON alerts (due_at) WHERE state = 'held';
-CREATE INDEX alerts_in_line ON alerts (sink, channel, thread, id)
-  WHERE state IN ('queued', 'sending');
+CREATE INDEX alerts_held_for ON alerts (sink, channel, due_at) WHERE state = 'held';
 CREATE INDEX alerts_of_event ON alerts (event_id);
 CREATE INDEX alerts_settled ON alerts (settled_at) WHERE settled_at IS NOT NULL;
 CREATE INDEX threads_by_time ON threads (created_at);
