@@ -8,7 +8,8 @@ from typing import TypeVar
 
 import pytest
 
-from contracts.families import FAMILIES, Family, Home
+from contracts.families import FAMILIES, Family
+from contracts.home import Home
 from contracts.samples import ManualClock
 
 T = TypeVar("T")

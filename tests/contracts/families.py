@@ -10,60 +10,15 @@ from typing import Any, TypeVar
 
 import pytest
 
+from aws.homes import on_moto, quick
+from contracts.home import Home
 from interlock.adapters.local.database import MEMORY, Database
 from interlock.adapters.local.store import Store
 from interlock.adapters.local.workflows import Progress
 from interlock.errors import UnavailableError
-from interlock.ports import (
-    Change,
-    Clock,
-    Deliveries,
-    Events,
-    JobLog,
-    Marks,
-    Outbox,
-    Paces,
-    Pipelines,
-    Reruns,
-    Runs,
-    Sensors,
-    Switches,
-    Threads,
-    Timers,
-    Watch,
-    Workflows,
-)
+from interlock.ports import Clock
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Home:
-    """The ports of one family over one state, and what a test must see or do behind them."""
-
-    pipelines: Pipelines
-    sensors: Sensors
-    runs: Runs
-    job_log: JobLog
-    reruns: Reruns
-    events: Events
-    outbox: Outbox
-    marks: Marks
-    timers: Timers
-    workflows: Workflows
-    watch: Watch
-    deliveries: Deliveries
-    threads: Threads
-    paces: Paces
-    switches: Switches
-    #: Every change record so far, in order.
-    changes: Callable[[], list[Change]]
-    #: The timers that will still fire, and when.
-    armed: Callable[[], dict[str, datetime]]
-    #: Let an execution come to its end.
-    end: Callable[[str], None]
-    #: The same state through ports whose n-th call to the technology fails.
-    failing: Callable[[int], "Home"]
 
 
 @dataclass(frozen=True)
@@ -72,8 +27,9 @@ class Family:
 
     name: str
     open: Callable[[Path, Clock], AbstractContextManager[Home]]
-    #: How many random sequences of calls are affordable there.
+    #: How many random sequences of calls are affordable there, and how many rows.
     sequences: int
+    rows: int = 1000
 
 
 @contextmanager
@@ -88,9 +44,16 @@ def _in_a_file(folder: Path, clock: Clock) -> Iterator[Home]:
         yield _sqlite(database, clock)
 
 
-FAMILIES = (
+#: Those in which each call can be broken at each point of it.
+BREAKABLE = (
     pytest.param(Family("sqlite memory", _in_memory, 80), id="sqlite-memory"),
     pytest.param(Family("sqlite file", _in_a_file, 20), id="sqlite-file"),
+    pytest.param(Family("dynamodb", quick, 40), id="dynamodb"),
+)
+#: moto is too slow for that, and keeps the quick tables honest in all the rest.
+FAMILIES = (
+    *BREAKABLE,
+    pytest.param(Family("moto", on_moto, 1, rows=150), id="dynamodb-moto"),
 )
 
 

@@ -27,8 +27,8 @@ from interlock.domain.sensor import Reading
 from interlock.domain.thread import Thread, ThreadKey
 from interlock.ports import Config, JobRecord, RerunRecord, RerunRequest, Timer, Wanted
 
-#: Not a whole second: what comes back must equal what went in.
-NOW = datetime(2026, 3, 3, 10, 0, 0, 123457, tzinfo=UTC)
+#: Not a whole second: what comes back must equal what went in, to the millisecond.
+NOW = datetime(2026, 3, 3, 10, 0, 0, 123000, tzinfo=UTC)
 KEY = RunKey("silver-orders", "stream", "2026-03-03")
 LEASE = timedelta(hours=4, minutes=30)
 

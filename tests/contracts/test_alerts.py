@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from contracts.families import Home
+from contracts.home import Home
 from contracts.samples import KEY, NOW, a_delivery, a_thread, an_event, many
 from interlock.domain.delivery import Delivery, DeliveryState, Target
 from interlock.domain.event import EventType

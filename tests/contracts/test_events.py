@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import msgspec
 
-from contracts.families import Home
+from contracts.home import Home, tell
 from contracts.samples import KEY, NOW, ManualClock, a_key, a_run, an_event, many
 from interlock.domain.event import Event, EventType, Severity
 
@@ -96,9 +96,9 @@ def test_what_waits_is_handed_out_in_order_until_it_is_published(home: Home) -> 
     events = many(3, an_event)
     home.runs.open(a_run(), events)
     assert home.outbox.pending(str(KEY)) == events
-    home.events.publish(events[:1])
+    tell(home, events[:1])
     assert home.outbox.pending(str(KEY)) == events[1:]
-    home.events.publish(events)
+    tell(home, events)
     assert home.outbox.pending(str(KEY)) == []
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from contracts.families import Family, Home
+from contracts.families import BREAKABLE, Family
+from contracts.home import Home
 from contracts.samples import (
     KEY,
     NOW,
@@ -66,7 +67,8 @@ CALLS: dict[str, Callable[[Home], Any]] = {
     "save a watch": lambda home: home.marks.save_watch(
         SlaWatch(key=a_key(date="2026-03-05")), [an_event(7)]
     ),
-    "arm timers": lambda home: home.timers.arm([a_timer(hours=2), a_timer("new")]),
+    "move a timer": lambda home: home.timers.arm([a_timer(hours=2)]),
+    "arm a timer": lambda home: home.timers.arm([a_timer("new")]),
     "cancel a timer": lambda home: home.timers.cancel([a_timer().name]),
     "start an execution": lambda home: home.workflows.start("new", {"pipelineId": "p"}),
     "claim a delivery": lambda home: home.deliveries.save(a_delivery().claimed(NOW)),
@@ -119,6 +121,12 @@ def state(home: Home) -> Any:
     )
 
 
+@pytest.fixture(params=BREAKABLE)
+def family(request: pytest.FixtureRequest) -> Family:
+    chosen: Family = request.param
+    return chosen
+
+
 @pytest.mark.parametrize("name", CALLS)
 def test_a_store_that_fails_leaves_the_old_state_or_the_new_one(
     name: str, family: Family, tmp_path: Path, clock: ManualClock
@@ -138,6 +146,21 @@ def test_a_store_that_fails_leaves_the_old_state_or_the_new_one(
                 assert state(home) == new
                 break
     assert broken_at > 2  # at least its statement, and the answer
+
+
+def test_timers_of_which_some_could_not_be_armed_are_armed_by_whoever_tries_again(
+    family: Family, tmp_path: Path, clock: ManualClock
+) -> None:
+    timers = [a_timer(hours=2), a_timer("new"), a_timer("newer")]
+    for broken_at in count(1):
+        with _prepared(family, tmp_path / str(broken_at), clock) as home:
+            try:
+                home.failing(broken_at).timers.arm(timers)
+                break
+            except (TransientError, UnavailableError):
+                home.timers.arm(timers)
+            finally:
+                assert home.armed() == {timer.name: timer.due_at for timer in timers}
 
 
 def _before_and_after(

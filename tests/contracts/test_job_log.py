@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import msgspec
 
-from contracts.families import Home
+from contracts.home import Home
 from contracts.samples import KEY, NOW, a_key, a_record
 from interlock.domain.budgets import Category
 from interlock.ports import ChangeKind

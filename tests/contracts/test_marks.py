@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import msgspec
 
-from contracts.families import Home
+from contracts.home import Home, tell
 from contracts.samples import KEY, NOW, ManualClock, a_key, an_event, many
 from interlock.domain.deadline import SlaVerdict
 from interlock.domain.run import DeadlineKind
@@ -37,7 +37,7 @@ def test_an_unpublished_claim_is_handed_out_again(home: Home) -> None:
     home.marks.claim(EVENT)
     assert not home.marks.claim(EVENT)
     assert home.outbox.pending(EVENT.event_id) == [EVENT]
-    home.events.publish([EVENT])
+    tell(home, [EVENT])
     assert home.outbox.pending(EVENT.event_id) == []
     assert not home.marks.claim(EVENT)
     assert home.outbox.pending(EVENT.event_id) == []
@@ -54,7 +54,7 @@ def test_claims_are_known_by_the_ids_of_their_events(home: Home) -> None:
 
 def test_a_claim_that_has_expired_is_absent(home: Home, clock: ManualClock) -> None:
     home.marks.claim(EVENT)
-    home.events.publish([EVENT])
+    tell(home, [EVENT])
     clock.advance(days=35)
     assert home.marks.is_claimed([EVENT.event_id]) == set()
     assert home.marks.claim(EVENT)

@@ -19,7 +19,8 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from contracts.families import FAMILIES, Family, Home
+from contracts.families import FAMILIES, Family
+from contracts.home import Home, tell
 from contracts.samples import (
     KEY,
     LEASE,
@@ -99,7 +100,7 @@ class Ports(RuleBasedStateMachine):
 
     @rule(hours=st.sampled_from([1, 24, 24 * 8, 24 * 36]))
     def time_passes(self, hours: int) -> None:
-        self.clock.advance(hours=hours, microseconds=1)
+        self.clock.advance(hours=hours, milliseconds=1)
 
     def event(self, key: RunKey = KEY) -> Event:
         self.told += 1
@@ -108,7 +109,7 @@ class Ports(RuleBasedStateMachine):
     @rule(key=keys)
     def publish_an_outbox(self, key: RunKey) -> None:
         events = list(self.model.outbox.get(_owner(key), {}).values())
-        self.home.events.publish(events)
+        tell(self.home, events)
         self.model.told |= {event.event_id: event for event in events}
         self.model.outbox[_owner(key)] = {}
 

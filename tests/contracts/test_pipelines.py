@@ -4,7 +4,8 @@ from datetime import timedelta
 
 import msgspec
 
-from contracts.families import Home
+from contracts.families import Family
+from contracts.home import Home
 from contracts.samples import (
     NOW,
     a_config,
@@ -143,8 +144,10 @@ def test_active_since_survives_changes(home: Home) -> None:
     assert found is not None and found.active_since == NOW
 
 
-def test_of_a_thousand_pipelines_only_the_changed_one_is_fetched_again(home: Home) -> None:
-    configs = many(1000, lambda number: a_config(a_pipeline(f"p{number:04}")))
+def test_of_many_pipelines_only_the_changed_one_is_fetched_again(
+    home: Home, family: Family
+) -> None:
+    configs = many(family.rows, lambda number: a_config(a_pipeline(f"p{number:04}")))
     for config in configs:
         home.pipelines.save(config)
     before = home.pipelines.in_force()

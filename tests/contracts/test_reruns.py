@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from contracts.families import Home
+from contracts.home import Home
 from contracts.samples import KEY, NOW, a_grant, a_key, a_request, a_run, reopened
 from interlock.domain.run import Status
 from interlock.ports import ChangeKind

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from contracts.families import Home
+from contracts.home import Home, tell
 from contracts.samples import (
     KEY,
     LEASE,
@@ -308,9 +308,9 @@ def test_a_run_with_something_left_to_tell_is_due_until_it_is_told(home: Home) -
     minute = NOW + timedelta(minutes=1)
     assert home.runs.due(minute - timedelta(milliseconds=1)) == []
     assert home.runs.due(minute) == [run]
-    home.events.publish([an_event(1)])
+    tell(home, [an_event(1)])
     assert home.runs.due(minute) == [run]
-    home.events.publish([an_event(2)])
+    tell(home, [an_event(2)])
     assert home.runs.due(minute) == []
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from contracts.families import Home
+from contracts.home import Home
 from contracts.samples import KEY, NOW, ManualClock, a_reading, many
 from interlock.domain.sensor import Reading
 from interlock.ports import Change, ChangeKind

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from contracts.families import Home
+from contracts.home import Home
 from contracts.samples import NOW, a_timer
 
 NAME = a_timer().name

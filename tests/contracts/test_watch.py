@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from contracts.families import Home
+from contracts.home import Home
 from contracts.samples import NOW
 from interlock.ports import WatchdogState
 

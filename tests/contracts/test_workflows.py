@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 
-from contracts.families import Home
+from contracts.home import Home
 from contracts.samples import KEY
 from interlock.domain.guards import EngineState
 from interlock.ports import Wait

@@ -7,7 +7,7 @@ serves the rule key `orders`, before a plain `orders` does.
 import re
 from collections.abc import Mapping
 from datetime import datetime
-from decimal import Decimal
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -22,6 +22,9 @@ UNVERSIONED = frozenset({"updatedAt", "ttl", "receivedAt"})
 
 #: A key part that wants to be a period. If no calendar has it, the reading is refused, not guessed.
 _PERIOD = re.compile(r"[0-9]{4}-?[0-9]{2}-?[0-9]{2}(T[0-9:]*)?")
+#: Numbers are compared as they are, however many digits they have.
+_EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
+_LARGEST_POWER = 400
 _HOUR = re.compile(r"[0-9]{1,2}")
 _HOURS = frozenset(range(24))
 
@@ -34,6 +37,8 @@ class Reading(msgspec.Struct, frozen=True, rename="camel"):
     fields: dict[str, Any]
     received_at: datetime
     version: str = ""
+    #: False when nobody knows when it came: `receivedAt` is then when it was looked at.
+    timed: bool = True
 
     def __post_init__(self) -> None:
         if not self.version:
@@ -55,8 +60,29 @@ class Rejection(msgspec.Struct, frozen=True):
 
 
 def content_version(fields: Mapping[str, Any]) -> str:
-    """The same for the same content, whoever wrote it and when."""
-    return content_hash({k: v for k, v in fields.items() if k not in UNVERSIONED}, 16)
+    """The same for the same content, whoever wrote it and when, and in whichever store it stood: 1.10 is
+    1.1, and 2.0 is 2.
+    """
+    said = {k: _plain(v) for k, v in fields.items() if k not in UNVERSIONED}
+    return content_hash(said, 16)
+
+
+def _plain(value: Any) -> Any:
+    """Every number in its shortest spelling."""
+    if isinstance(value, Decimal):
+        return _shortest(value)
+    if isinstance(value, dict):
+        return {k: _plain(v) for k, v in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, list) else value
+
+
+def _shortest(number: Decimal) -> int | Decimal:
+    if number == 0:
+        return 0
+    short = number.normalize(_EXACT)
+    exponent = short.as_tuple().exponent
+    whole = isinstance(exponent, int) and 0 <= exponent <= _LARGEST_POWER
+    return int(short) if whole else short
 
 
 def split_key(key: str) -> tuple[str, str | None]:

@@ -6,6 +6,7 @@ costs requests by the hundred pipelines and not by the pipeline.
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import msgspec
 
@@ -22,7 +23,7 @@ from interlock.domain.guards import EngineState, Needs, Snapshot, stand_ins, wan
 from interlock.domain.partition import Grain, label_at
 from interlock.domain.pipeline import Schedule
 from interlock.domain.run import Run, RunKey, Status
-from interlock.domain.sensor import Reading
+from interlock.domain.sensor import Reading, carried_label
 from interlock.domain.sla import SlaWatch
 from interlock.domain.zones import zone
 from interlock.ports import Config, Ports, WatchdogState
@@ -119,7 +120,13 @@ def trigger_readings(look: Look, now: datetime, ports: Ports) -> list[Reading]:
     last = label_at(now + timedelta(days=1), where, Grain.DAY)
     pipeline_id = config.pipeline.id
     found = ports.sensors.between(pipeline_id, key, str(first), str(last))
-    return [*found, *ports.sensors.find(pipeline_id, [key]).values()]
+    plain = ports.sensors.find(pipeline_id, [key]).values()
+    return [*found, *(reading for reading in plain if _names_a_date(reading, where))]
+
+
+def _names_a_date(reading: Reading, where: ZoneInfo) -> bool:
+    """Of one that names none and that nobody knows when it came, nobody can say which run it missed."""
+    return reading.timed or carried_label(reading.fields, where, reading.received_at) is not None
 
 
 def ask_engine(

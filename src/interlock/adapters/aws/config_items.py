@@ -1,0 +1,137 @@
+"""Config items: what is wanted and what is in force, as rows of the control table."""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from interlock.adapters.aws.keys import active_key, config_key, downstream_key, pipeline_of
+from interlock.adapters.aws.rows import maybe_text, text
+from interlock.adapters.aws.values import Item
+from interlock.domain import canonical
+from interlock.domain.pipeline import Hours, Pipeline
+from interlock.domain.schedule import Occurrence
+from interlock.domain.timestamp import instant
+from interlock.errors import ConfigError
+from interlock.ports import Config, Downstream, Wanted
+
+#: The partitions of the index that list what is wanted and what is in force.
+WANTED = "CONFIG"
+IN_FORCE = "ACTIVE"
+
+
+def wanted_item(wanted: Wanted) -> Item:
+    """One that was taken away leaves a row that says so: nothing is deleted."""
+    place, sort_key = config_key(wanted.pipeline_id)
+    if wanted.config is None:
+        gone = {"removedAt": text(wanted.wanted_at), "configHash": wanted.config_hash or "-"}
+        return {"PK": place, "SK": sort_key, **gone}
+    return {
+        "PK": place,
+        "SK": sort_key,
+        "config": canonical.encode(wanted.config),
+        "configHash": wanted.config_hash,
+        "wantedAt": text(wanted.wanted_at),
+        "watchShard": WANTED,
+        "watchAt": wanted.pipeline_id,
+    }
+
+
+def wanted_from(pipeline_id: str, item: Item | None, now: datetime) -> Wanted:
+    """As anybody may have written it. Without a row, or marked as gone: taken away."""
+    if item is None:
+        return Wanted(pipeline_id, None, "", now)
+    if "removedAt" in item:
+        config_hash = item.get("configHash", "-")
+        removed_at = instant(item["removedAt"]) or now
+        return Wanted(pipeline_id, None, config_hash if config_hash != "-" else "", removed_at)
+    config = _document(item.get("config"))
+    config_hash = item.get("configHash") or canonical.content_hash(config)
+    return Wanted(pipeline_id, config, str(config_hash), instant(item.get("wantedAt")) or now)
+
+
+def config_item(config: Config) -> Item:
+    place, sort_key = active_key(config.pipeline.id)
+    listed = {"watchShard": IN_FORCE, "watchAt": config.pipeline.id}
+    return {
+        "PK": place,
+        "SK": sort_key,
+        "config": canonical.encode(config.pipeline),
+        "configHash": config.config_hash,
+        "adoptedAt": text(config.adopted_at),
+        "activeSince": text(config.active_since),
+        "version": config.version,
+        "rejectedHash": config.rejected_hash,
+        "retiredAt": maybe_text(config.retired_at),
+        "pausedSince": maybe_text(config.paused_since),
+        "pausedUntil": maybe_text(config.paused_until),
+        "armed": canonical.encode(config.armed),
+        "upstreams": sorted(downstreams(config)),
+        **({} if config.is_retired else listed),
+    }
+
+
+def config_from(item: Item) -> Config:
+    """Raises ConfigError when what is stored can't be read."""
+    try:
+        pipeline = msgspec.convert(canonical.decode(item["config"]), Pipeline)
+    except (msgspec.ValidationError, msgspec.DecodeError) as error:
+        name = pipeline_of(item["PK"])
+        raise ConfigError(f"the stored config of {name} can't be read: {error}") from error
+    armed = msgspec.convert(canonical.decode(item.get("armed", "{}")), dict[str, Occurrence])
+    return Config(
+        pipeline=pipeline,
+        config_hash=item["configHash"],
+        adopted_at=_moment(item, "adoptedAt"),
+        active_since=_moment(item, "activeSince"),
+        version=item["version"],
+        rejected_hash=item.get("rejectedHash"),
+        retired_at=instant(item.get("retiredAt")),
+        paused_since=instant(item.get("pausedSince")),
+        paused_until=instant(item.get("pausedUntil")),
+        armed=armed,
+    )
+
+
+def downstreams(config: Config) -> dict[str, list[dict[str, Any]]]:
+    """The schedules of a config that open after another pipeline, by that pipeline."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for schedule in () if config.is_retired else config.pipeline.schedules:
+        trigger = schedule.trigger
+        if trigger is not None and trigger.pipeline is not None:
+            opened = {"schedule": schedule.id, "hours": trigger.hours is Hours.ALL}
+            found.setdefault(trigger.pipeline, []).append(opened)
+    return found
+
+
+def downstream_item(upstream: str, pipeline_id: str, schedules: list[dict[str, Any]]) -> Item:
+    """With no schedules left it stays, and says so."""
+    place, sort_key = downstream_key(upstream, pipeline_id)
+    return {
+        "PK": place,
+        "SK": sort_key,
+        "schedules": canonical.encode(schedules),
+        "retired": not schedules,
+    }
+
+
+def downstream_from(pipeline_id: str, item: Item) -> list[Downstream]:
+    schedules = canonical.decode(item["schedules"])
+    return [Downstream(pipeline_id, each["schedule"], each["hours"]) for each in schedules]
+
+
+def _moment(item: Item, name: str) -> datetime:
+    found = instant(item.get(name))
+    if found is None:
+        raise ConfigError(f"{item['PK']} has no {name}")
+    return found
+
+
+def _document(stored: Any) -> Any:
+    """JSON as text, as the loaders write it; or whatever else somebody put there, to be refused."""
+    if not isinstance(stored, str):
+        return stored
+    try:
+        return canonical.decode(stored)
+    except msgspec.DecodeError:
+        return {"unreadable": stored[:200]}

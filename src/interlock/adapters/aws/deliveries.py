@@ -1,0 +1,122 @@
+"""Deliveries: the alerts on their way, beside the events they tell of.
+
+The queue brings a message back when its delivery is due. A held one is also listed by its target and the end
+of its mute, in one write; what is listed there and held no longer is passed over until it expires.
+"""
+
+from collections.abc import Callable, Collection
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from interlock.adapters.aws.keys import AFTER, LAST, partition
+from interlock.adapters.aws.rows import KEPT, millis, seconds
+from interlock.adapters.aws.table import Key, Table
+from interlock.adapters.aws.values import Item
+from interlock.domain import canonical
+from interlock.domain.delivery import Delivery, DeliveryState, Target
+from interlock.domain.event import Event
+from interlock.ports import Clock
+
+_KEPT_HELD = timedelta(days=7)
+_FIELDS = tuple(
+    field.encode_name
+    for field in msgspec.structs.fields(Delivery)
+    if field.name not in ("event", "target")
+)
+
+
+class DynamoDeliveries:
+    """`on_held` sees to it that somebody is told when a mute ends."""
+
+    def __init__(
+        self, events: Table, clock: Clock, on_held: Callable[[Delivery], None] = lambda held: None
+    ) -> None:
+        self._events = events
+        self._clock = clock
+        self._on_held = on_held
+
+    def find(self, event: Event, target: Target) -> Delivery | None:
+        item = self._events.get(_key(event, target))
+        return None if item is None else _delivery(item)
+
+    def of_events(self, events: Collection[Event]) -> dict[str, list[Delivery]]:
+        found = {event.event_id: self._of_event(event) for event in events}
+        return {event_id: deliveries for event_id, deliveries in found.items() if deliveries}
+
+    def save(self, delivery: Delivery) -> bool:
+        held = delivery.state is DeliveryState.HELD
+        if held:
+            self._on_held(delivery)
+        condition = "attribute_not_exists(#PK)" if delivery.version == 1 else "#version = :before"
+        before = {"before": delivery.version - 1}
+        item = self._item(delivery)
+        if not held:
+            return self._events.put(item, condition, **before).won
+        writes = [self._events.putting(item, condition, **before)]
+        writes.append(self._events.putting(_listed(delivery)))
+        return all(answer.won for answer in self._events.transact(writes))
+
+    def held(self, target: Target, until: datetime) -> list[Delivery]:
+        first = _held_prefix(target)
+        listed = self._events.query(partition(None), first, f"{first}{millis(until):013}{AFTER}")
+        places = [(item["ofPK"], item["ofSK"]) for item in listed]
+        rows = self._events.get_many(places).values()
+        found = [delivery for delivery in map(_delivery, rows) if _is_held(delivery, until)]
+        return sorted(found, key=lambda delivery: (delivery.event.timestamp, delivery.due_at))
+
+    def _of_event(self, event: Event) -> list[Delivery]:
+        prefix = _prefix(event)
+        items = self._events.query(partition(event.pipeline_id), prefix, prefix + LAST)
+        found = [_delivery(item) for item in items if item["eventId"] == event.event_id]
+        return sorted(found, key=lambda delivery: delivery.target)
+
+    def _item(self, delivery: Delivery) -> Item:
+        place, sort_key = _key(delivery.event, delivery.target)
+        plain: dict[str, Any] = canonical.as_json(delivery)
+        return {
+            "PK": place,
+            "SK": sort_key,
+            "eventId": delivery.event.event_id,
+            "sink": delivery.target.sink,
+            "channel": delivery.target.channel,
+            "event": canonical.encode(delivery.event),
+            **{name: plain[name] for name in _FIELDS if name in plain},
+            "ttl": seconds(max(self._clock(), delivery.due_at) + KEPT),
+        }
+
+
+def _delivery(item: Item) -> Delivery:
+    plain = {name: item[name] for name in _FIELDS if name in item}
+    target = {"sink": item["sink"], "channel": item["channel"]}
+    event = canonical.decode(item["event"])
+    return msgspec.convert({**plain, "target": target, "event": event}, Delivery)
+
+
+def _is_held(delivery: Delivery, until: datetime) -> bool:
+    return delivery.state is DeliveryState.HELD and delivery.due_at <= until
+
+
+def _listed(delivery: Delivery) -> Item:
+    place, sort_key = _key(delivery.event, delivery.target)
+    moment = f"{millis(delivery.due_at):013}"
+    return {
+        "PK": partition(None),
+        "SK": f"{_held_prefix(delivery.target)}{moment}#{delivery.event.event_id}",
+        "ofPK": place,
+        "ofSK": sort_key,
+        "ttl": seconds(delivery.due_at + _KEPT_HELD),
+    }
+
+
+def _key(event: Event, target: Target) -> Key:
+    return partition(event.pipeline_id), f"{_prefix(event)}{target.sink}#{target.channel}"
+
+
+def _prefix(event: Event) -> str:
+    return f"ALERTED#{event.event_id}#"
+
+
+def _held_prefix(target: Target) -> str:
+    return f"HELD#{target.sink}#{target.channel}#"

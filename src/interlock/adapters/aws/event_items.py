@@ -1,0 +1,88 @@
+"""Event items: an event as it goes over the bus, and as a row of the events table."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from interlock.adapters.aws.keys import partition
+from interlock.adapters.aws.rows import millis, seconds
+from interlock.adapters.aws.values import Item, fits_a_map
+from interlock.domain import canonical
+from interlock.domain.event import Event, EventType
+from interlock.domain.timestamp import instant
+
+UNREADABLE = "UNREADABLE"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+#: What is the same on the bus and in the table.
+_SAME = (
+    "eventId",
+    "severity",
+    "message",
+    "pipelineId",
+    "scheduleId",
+    "date",
+    "attempt",
+    "runId",
+    "owner",
+)
+
+
+def event_from_envelope(envelope: Mapping[str, Any]) -> Event:
+    """What a rule hands over. Raises ValueError for what is no event of ours."""
+    detail = envelope.get("detail")
+    if not isinstance(detail, Mapping):
+        raise ValueError("there is no detail")
+    at = instant(detail.get("timestamp"))
+    if at is None:
+        raise ValueError("the timestamp can't be read")
+    plain = {name: value for name, value in detail.items() if name in {*_SAME, "tags", "detail"}}
+    return _event({**plain, "type": envelope.get("detail-type"), "timestamp": at})
+
+
+def event_item(event: Event, kept: timedelta) -> Item:
+    """The sort key holds the id: a redelivery meets itself, two events of one millisecond do not meet."""
+    at = millis(event.timestamp)
+    plain: dict[str, Any] = canonical.as_json(event)
+    detail = event.detail if fits_a_map(event.detail) else None
+    return {
+        "PK": partition(event.pipeline_id),
+        "SK": f"{at:013}#{event.type}#{event.event_id}",
+        "eventType": event.type.value,
+        "timestamp": at,
+        **{name: plain[name] for name in _SAME if name in plain},
+        "tags": event.tags or None,
+        "detail": canonical.encode(event.detail) if detail is None else plain.get("detail"),
+        "ttl": seconds(event.timestamp + kept),
+    }
+
+
+def unreadable_item(envelope: Any, why: str, now: datetime, kept: timedelta) -> Item:
+    """Whatever came is kept, so that somebody can see what it was."""
+    found = canonical.encode(envelope)
+    return {
+        "PK": partition(None),
+        "SK": f"{millis(now):013}#{UNREADABLE}#{canonical.content_hash(found, 16)}",
+        "eventType": UNREADABLE,
+        "timestamp": millis(now),
+        "message": why,
+        "text": found[:300_000],
+        "ttl": seconds(now + kept),
+    }
+
+
+def event_from_item(item: Item) -> Event | None:
+    """None for a row that holds no event we know."""
+    if item.get("eventType") not in tuple(EventType):
+        return None
+    plain = {name: item[name] for name in (*_SAME, "tags", "detail") if name in item}
+    if isinstance(plain.get("detail"), str):
+        plain["detail"] = canonical.decode(plain["detail"])
+    at = _EPOCH + int(item["timestamp"]) * _MILLISECOND
+    return _event({**plain, "type": item["eventType"], "timestamp": at})
+
+
+def _event(plain: Mapping[str, Any]) -> Event:
+    return msgspec.convert(dict(plain), Event)

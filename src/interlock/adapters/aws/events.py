@@ -1,0 +1,176 @@
+"""Events: told on the bus of EventBridge, read from the table that the event sink fills."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date, datetime, timedelta
+from heapq import merge
+from itertools import islice
+from typing import Any
+
+from interlock.adapters.aws.event_items import (
+    event_from_envelope,
+    event_from_item,
+    event_item,
+    unreadable_item,
+)
+from interlock.adapters.aws.failures import ask
+from interlock.adapters.aws.keys import partition
+from interlock.adapters.aws.rows import millis
+from interlock.adapters.aws.table import Table
+from interlock.adapters.aws.values import Item
+from interlock.domain import canonical
+from interlock.domain.event import Event, EventType, envelope
+from interlock.domain.partition import Label
+from interlock.domain.run import RunKey
+from interlock.errors import TransientError
+from interlock.ports import Clock
+
+#: What one request may carry.
+_ENTRIES = 10
+_BYTES = 250_000
+_TYPES = ("GSI1", "eventType", "timestamp")
+#: After every sort key of an event: those of other rows begin with a letter.
+_AFTER_EVENTS = ":"
+#: A reading may speak of a date that lies ahead; its run's events are not older than this before it.
+_AHEAD = timedelta(days=32)
+_DRY = "DRY_RUN_"
+
+
+class EventBus:
+    """The bus. Whoever listens has rules there; the event sink is one of them."""
+
+    def __init__(self, client: Any, bus: str) -> None:
+        self._client = client
+        self._bus = bus
+
+    def publish(self, events: Sequence[Event]) -> None:
+        """Raises TransientError when any of them was refused: those that were not are told again."""
+        for entries in _requests([self._entry(event) for event in events]):
+            answer = ask(self._client.put_events, Entries=entries)
+            refused = [each for each in answer["Entries"] if each.get("ErrorCode")]
+            if refused or answer.get("FailedEntryCount"):
+                codes = sorted({str(each["ErrorCode"]) for each in refused})
+                raise TransientError(
+                    f"PutEvents refused {len(refused)} of {len(entries)}: {', '.join(codes)}"
+                )
+
+    def _entry(self, event: Event) -> dict[str, Any]:
+        told = envelope(event)
+        return {
+            "Source": told["source"],
+            "DetailType": event.type.value,
+            "Detail": canonical.encode(told["detail"]),
+            "EventBusName": self._bus,
+            "Time": event.timestamp,
+        }
+
+
+class EventLog:
+    """The events table."""
+
+    def __init__(self, table: Table, kept: timedelta, clock: Clock) -> None:
+        self._table = table
+        self._kept = kept
+        self._clock = clock
+
+    def put(self, told: Mapping[str, Any]) -> Event | None:
+        """Keep what a rule handed over, once; None for what can't be read, which is kept as it is."""
+        try:
+            event = event_from_envelope(told)
+        except ValueError as error:
+            now = self._clock()
+            self._table.put(unreadable_item(told, str(error), now, self._kept))
+            return None
+        self._table.put(event_item(event, self._kept), "attribute_not_exists(#PK)")
+        return event
+
+    def of_run(self, key: RunKey) -> list[Event]:
+        """A dry run's events are those of the dry kinds, and no others."""
+        items = self._table.query(
+            partition(key.pipeline_id),
+            _since(key),
+            _AFTER_EVENTS,
+            keep="#scheduleId = :schedule AND #date = :date",
+            schedule=key.schedule_id,
+            date=key.date,
+        )
+        return [event for event in _events(items) if event.type.startswith(_DRY) is key.dry]
+
+    def newest(
+        self,
+        *,
+        pipeline_id: str | None = None,
+        kind: str | None = None,
+        since: datetime | None = None,
+        limit: int = 100,
+    ) -> list[Event]:
+        """By pipeline, or by type; for neither, the newest of every type."""
+        return list(islice(self._newest(pipeline_id, kind, since, limit), limit))
+
+    def _newest(
+        self, pipeline_id: str | None, kind: str | None, since: datetime | None, limit: int
+    ) -> Iterator[Event]:
+        if pipeline_id is not None:
+            return self._of_pipeline(pipeline_id, kind, since, limit)
+        if kind is not None:
+            return self._of_type(kind, since, limit)
+        of_types = [self._of_type(each, since, limit) for each in EventType]
+        return merge(*of_types, key=_place, reverse=True)
+
+    def _of_pipeline(
+        self, pipeline_id: str, kind: str | None, since: datetime | None, limit: int
+    ) -> Iterator[Event]:
+        chosen: dict[str, Any] = (
+            {} if kind is None else {"keep": "#eventType = :kind", "kind": kind}
+        )
+        first = "0" if since is None else f"{millis(since):013}"
+        where = partition(pipeline_id)
+        items = self._table.query(
+            where, first, _AFTER_EVENTS, backwards=True, limit=limit, **chosen
+        )
+        return _events(items)
+
+    def _of_type(self, kind: str, since: datetime | None, limit: int) -> Iterator[Event]:
+        first, last = (0 if since is None else millis(since)), millis(_END_OF_TIME)
+        items = self._table.query(kind, first, last, index=_TYPES, backwards=True, limit=limit)
+        return _events(items)
+
+
+class BusAndLog:
+    """The port: told on the one, read from the other."""
+
+    def __init__(self, bus: EventBus, log: EventLog) -> None:
+        self.publish: Callable[[Sequence[Event]], None] = bus.publish
+        self.of_run: Callable[[RunKey], list[Event]] = log.of_run
+        self.newest: Any = log.newest
+
+
+def _requests(entries: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    """As many entries as one request may carry, in order."""
+    batch: list[dict[str, Any]] = []
+    size = 0
+    for entry in entries:
+        weight = len(entry["Detail"].encode()) + 200
+        if batch and (len(batch) == _ENTRIES or size + weight > _BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(entry)
+        size += weight
+    if batch:
+        yield batch
+
+
+def _events(items: Iterator[Item]) -> Iterator[Event]:
+    return (event for item in items if (event := event_from_item(item)) is not None)
+
+
+def _place(event: Event) -> tuple[datetime, str]:
+    return event.timestamp, event.event_id
+
+
+def _since(key: RunKey) -> str:
+    day: date = Label.parse(key.date).day
+    begins = datetime.fromisoformat(f"{day - _AHEAD}T00:00:00Z")
+    return f"{millis(begins):013}"
+
+
+_END_OF_TIME = datetime.fromisoformat("9999-01-01T00:00:00Z")

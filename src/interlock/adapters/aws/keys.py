@@ -1,0 +1,114 @@
+"""Keys: where each kind of row stands in its table, and whose row a key is.
+
+`#` separates. Only sensor keys and the parts of event ids may hold one, and they stand last.
+"""
+
+from interlock.adapters.aws.table import Key
+from interlock.domain.run import RunKey
+
+PIPELINE = "PIPELINE#"
+SYSTEM = "_system"
+CONFIG = "CONFIG"
+ACTIVE = "CONFIG#ACTIVE"
+SENSOR = "SENSOR#"
+RUN = "TRIGGER#"
+DRY_RUN = "DRY_RUN#"
+REQUEST = "RERUN_REQUEST#"
+JOB = "JOB#"
+DRY_JOB = "DRY_JOB#"
+RERUN = "RERUN#"
+DRY_RERUN = "DRY_RERUN#"
+DOWNSTREAM = "MARK#downstream#"
+#: After every character of a date, and after every sort key that begins with what stands before it.
+AFTER = "~"
+LAST = "\U0010ffff"
+
+_DRY = "#dry"
+#: What stands for a part of an event's id that does not apply.
+_NOBODY = "-"
+
+
+def partition(pipeline_id: str | None) -> str:
+    return f"{PIPELINE}{SYSTEM if pipeline_id in (None, _NOBODY) else pipeline_id}"
+
+
+def pipeline_of(partition_key: str) -> str:
+    return partition_key.removeprefix(PIPELINE)
+
+
+def config_key(pipeline_id: str) -> Key:
+    return partition(pipeline_id), CONFIG
+
+
+def active_key(pipeline_id: str) -> Key:
+    return partition(pipeline_id), ACTIVE
+
+
+def config_outbox_key(pipeline_id: str) -> Key:
+    return partition(pipeline_id), "MARK#outbox#config"
+
+
+def sensor_key(pipeline_id: str, key: str) -> Key:
+    return partition(pipeline_id), f"{SENSOR}{key}"
+
+
+def run_key(key: RunKey) -> Key:
+    return partition(key.pipeline_id), f"{DRY_RUN if key.dry else RUN}{_date(key)}"
+
+
+def watch_key(key: RunKey) -> Key:
+    return partition(key.pipeline_id), f"MARK#sla#{_date(key)}{_DRY * key.dry}"
+
+
+def baseline_key(key: RunKey) -> Key:
+    return partition(key.pipeline_id), f"MARK#postrun-baseline#{_date(key)}{_DRY * key.dry}"
+
+
+def request_key(key: RunKey) -> Key:
+    return partition(key.pipeline_id), f"{REQUEST}{_date(key)}{_DRY * key.dry}"
+
+
+def downstream_key(upstream: str, pipeline_id: str) -> Key:
+    return partition(upstream), f"{DOWNSTREAM}{pipeline_id}"
+
+
+def rerun_key(key: RunKey, attempt: int) -> Key:
+    return partition(key.pipeline_id), f"{rerun_prefix(key)}{attempt}"
+
+
+def rerun_prefix(key: RunKey) -> str:
+    return f"{DRY_RERUN if key.dry else RERUN}{_date(key)}#"
+
+
+def job_prefix(key: RunKey) -> str:
+    return f"{DRY_JOB if key.dry else JOB}{_date(key)}#"
+
+
+def claim_key(event_id: str) -> Key:
+    """An event's id is its pipeline, schedule, date, type, and what else it is made of."""
+    pipeline_id, schedule, date, kind, *parts = event_id.split("/", 4)
+    return partition(pipeline_id), "#".join(["MARK#event", kind, schedule, date, *parts])
+
+
+def watchdog_key() -> Key:
+    return partition(None), "WATCHDOG"
+
+
+def run_of(key: Key) -> RunKey | None:
+    """The run whose row this is, or whose request; None for a row of another kind."""
+    partition_key, sort_key = key
+    for prefix in (RUN, DRY_RUN, REQUEST):
+        parts = sort_key.removeprefix(prefix).split("#")
+        if not sort_key.startswith(prefix) or len(parts) not in (2, 3):
+            continue
+        dry = prefix == DRY_RUN or parts[2:] == ["dry"]
+        return RunKey(pipeline_of(partition_key), parts[0], parts[1], dry=dry)
+    return None
+
+
+def is_run(key: Key) -> bool:
+    return key[1].startswith((RUN, DRY_RUN))
+
+
+def _date(key: RunKey) -> str:
+    return f"{key.schedule_id}#{key.date}"

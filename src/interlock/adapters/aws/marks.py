@@ -1,0 +1,130 @@
+"""Marks: facts that have no run row of their own. Claims, baselines, deadlines of dates without a run."""
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from interlock.adapters.aws.keys import baseline_key, claim_key, watch_key
+from interlock.adapters.aws.notes import Notes, Use
+from interlock.adapters.aws.outbox import box_of, put_with_box
+from interlock.adapters.aws.rows import ABSENT, KEPT, expiry, is_live, text, watched
+from interlock.adapters.aws.table import Key, Table
+from interlock.adapters.aws.values import Item
+from interlock.domain import canonical
+from interlock.domain.event import Event
+from interlock.domain.run import RunKey
+from interlock.domain.sla import SlaWatch
+from interlock.domain.watching import TELL_GRACE
+from interlock.ports import Baseline, Clock
+
+#: The names of a watch's attributes on its row, where they are not its own.
+_NAMES = {"armed": "slaArmed", "told": "slaTold", "verdict": "slaVerdict"}
+_NESTED = frozenset({"armed", "told"})
+
+
+class DynamoMarks:
+    """A mark that has expired is absent, whether or not DynamoDB has removed it."""
+
+    def __init__(self, control: Table, notes: Notes, clock: Clock) -> None:
+        self._control = control
+        self._notes = notes
+        self._clock = clock
+
+    def claim(self, event: Event) -> bool:
+        now = self._clock()
+        key = claim_key(event.event_id)
+        item = {
+            **_placed(key),
+            "eventId": event.event_id,
+            "at": text(now),
+            "version": 1,
+            **box_of([event], now),
+            **watched(event.pipeline_id or "", now + TELL_GRACE),
+            **expiry(now + KEPT),
+        }
+        self._notes.drop(key)
+        answer = self._control.put(item, ABSENT, now=text(now))
+        self._notes.keep(key, item if answer.won else answer.found, Use.OUTBOX)
+        return answer.won
+
+    def is_claimed(self, event_ids: Iterable[str]) -> set[str]:
+        wanted = {claim_key(event_id): event_id for event_id in event_ids}
+        now = self._clock()
+        found = self._control.get_many(wanted)
+        return {wanted[key] for key, item in found.items() if is_live(item, now)}
+
+    def watch(self, key: RunKey) -> SlaWatch | None:
+        return self.watches([key]).get(key)
+
+    def watches(self, keys: Collection[RunKey]) -> dict[RunKey, SlaWatch]:
+        wanted = {watch_key(key): key for key in keys}
+        now = self._clock()
+        found = self._control.get_many(wanted)
+        return {
+            wanted[place]: _watch(wanted[place], item)
+            for place, item in found.items()
+            if is_live(item, now)
+        }
+
+    def save_watch(self, watch: SlaWatch, events: Sequence[Event] = ()) -> bool:
+        now = self._clock()
+        key = watch_key(watch.key)
+        until = expiry((watch.breach_at or now) + KEPT)
+        look = watched(watch.key.pipeline_id, now + TELL_GRACE)
+
+        def make(box: Item) -> Item:
+            return {**_placed(key), **_attributes(watch), **until, **box, **(look if box else {})}
+
+        first = watch.version == 1
+        stored = put_with_box(
+            self._control,
+            make,
+            box_of(events, now),
+            ABSENT if first else "#version = :before",
+            now=text(now),
+            before=watch.version - 1,
+        )
+        self._notes.drop(key)
+        if stored is not None:
+            self._notes.keep(key, stored, Use.OUTBOX)
+        return stored is not None
+
+
+def baseline_item(key: RunKey, baseline: Baseline, item: Item) -> Item:
+    """The post-run readings as a run's job saw them; `item` has when they may go."""
+    return {
+        **_placed(baseline_key(key)),
+        "attempt": baseline.attempt,
+        "baseline": canonical.encode(baseline.readings),
+        **item,
+    }
+
+
+def baseline_from(item: Item) -> Baseline:
+    readings = canonical.decode(item["baseline"])
+    return msgspec.convert({"attempt": item["attempt"], "readings": readings}, Baseline)
+
+
+def _placed(key: Key) -> Item:
+    return {"PK": key[0], "SK": key[1]}
+
+
+def _attributes(watch: SlaWatch) -> Item:
+    plain: dict[str, Any] = canonical.as_json(watch)
+    plain.pop("key")
+    return {
+        _NAMES.get(name, name): canonical.encode(value) if name in _NESTED else value
+        for name, value in plain.items()
+    }
+
+
+def _watch(key: RunKey, item: Item) -> SlaWatch:
+    plain: dict[str, Any] = {}
+    for field in msgspec.structs.fields(SlaWatch):
+        stored = _NAMES.get(field.encode_name, field.encode_name)
+        if stored in item:
+            value = item[stored]
+            nested = field.encode_name in _NESTED
+            plain[field.encode_name] = canonical.decode(value) if nested else value
+    return msgspec.convert(plain | {"key": msgspec.to_builtins(key)}, SlaWatch)

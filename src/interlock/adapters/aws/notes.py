@@ -1,0 +1,57 @@
+"""Notes: what was just read or written, so that whoever asks next need not read it again.
+
+A note is good for one use and for one piece of work. It decides nothing: every write that follows from it is
+conditional on the version of the row.
+"""
+
+from enum import StrEnum
+
+from interlock.adapters.aws.table import Key
+from interlock.adapters.aws.values import Item
+
+
+class Use(StrEnum):
+    """Who a note is for."""
+
+    #: The next look at the run.
+    RUN = "run"
+    #: The next look at what waits in the row's outbox.
+    OUTBOX = "outbox"
+    #: The next look at the reading.
+    READING = "reading"
+
+
+class Notes:
+    """Shared by the adapters of one process."""
+
+    def __init__(self) -> None:
+        self._rows: dict[tuple[Use, Key], Item | None] = {}
+        self._waiting: dict[str, tuple[Key, Item]] = {}
+
+    def keep(self, key: Key, row: Item | None, *uses: Use) -> None:
+        """A row as it stands; None for one that is absent."""
+        for use in uses:
+            self._rows[use, key] = row
+
+    def has(self, use: Use, key: Key) -> bool:
+        return (use, key) in self._rows
+
+    def take(self, use: Use, key: Key) -> Item | None:
+        return self._rows.pop((use, key), None)
+
+    def drop(self, key: Key) -> None:
+        """Something is about to be written there."""
+        for use in Use:
+            self._rows.pop((use, key), None)
+
+    def waits(self, event_id: str, key: Key, row: Item) -> None:
+        """In which row's outbox an event was seen."""
+        self._waiting[event_id] = key, row
+
+    def place_of(self, event_id: str) -> tuple[Key, Item] | None:
+        return self._waiting.pop(event_id, None)
+
+    def forget(self) -> None:
+        """Another piece of work begins."""
+        self._rows.clear()
+        self._waiting.clear()

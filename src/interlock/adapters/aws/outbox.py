@@ -1,0 +1,152 @@
+"""Outbox: events that stand on the row of the state they tell of, until they are told.
+
+A row with a filled outbox is in the index. Whoever writes such a row carries its outbox on, so nothing gets
+lost between two writers, and clearing is a conditional write of its own.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from interlock.adapters.aws.keys import claim_key, config_outbox_key, is_run, run_key, watch_key
+from interlock.adapters.aws.notes import Notes, Use
+from interlock.adapters.aws.rows import decoder, due_keys, text
+from interlock.adapters.aws.run_items import run_from, run_watch
+from interlock.adapters.aws.table import Key, Table
+from interlock.adapters.aws.values import Item
+from interlock.domain import canonical
+from interlock.domain.event import Event
+from interlock.domain.run import RunKey
+from interlock.domain.watching import TELL_GRACE
+
+_event: Callable[[str], Event] = decoder(Event).decode
+
+_TRIES = 4
+
+
+def box_of(events: Iterable[Event], at: datetime) -> Item:
+    """The outbox of a row; no attributes at all when there is nothing to tell."""
+    texts = [canonical.encode(event) for event in events]
+    return {"outbox": texts, "outboxAt": text(at)} if texts else {}
+
+
+def put_with_box(
+    table: Table, make: Callable[[Item], Item], box: Item, condition: str, **values: Any
+) -> Item | None:
+    """Put a row, carrying on what its outbox still holds. The row as stored; None if it lost."""
+    item = make(box)
+    answer = table.put(item, f"{condition} AND attribute_not_exists(#outbox)", **values)
+    for _ in range(_TRIES):
+        if answer.won:
+            return item
+        if answer.found is None or "outbox" not in answer.found:
+            return None  # somebody got there first
+        seen = answer.found["outbox"]
+        item = make(joined(answer.found, box))
+        answer = table.put(item, f"{condition} AND #outbox = :seen", **values, seen=seen)
+        if not answer.won and answer.found is not None and answer.found.get("outbox") == seen:
+            return None  # it was not the outbox that stood in the way
+    return None
+
+
+def joined(found: Item, box: Item) -> Item:
+    """What an earlier write has left to tell comes first, and has waited longest."""
+    before = found["outbox"]
+    news = [each for each in box.get("outbox", ()) if each not in before]
+    return {"outbox": [*before, *news], "outboxAt": found["outboxAt"]}
+
+
+class DynamoOutbox:
+    """The port, over rows that are owned by runs, marks and configs."""
+
+    def __init__(self, control: Table, notes: Notes) -> None:
+        self._control = control
+        self._notes = notes
+
+    def pending(self, owner: str) -> list[Event]:
+        key = _key_of(owner)
+        if self._notes.has(Use.OUTBOX, key):
+            return self._seen(key, self._notes.take(Use.OUTBOX, key))
+        return self._seen(key, self._control.get(key))
+
+    def clear(self, events: Sequence[Event]) -> None:
+        """Losing is fine: whoever wrote the row meanwhile has carried its outbox on."""
+        ids = {event.event_id for event in events}
+        places: dict[Key, Item] = {}
+        for event in events:
+            places |= self._places(event)
+        for key, row in places.items():
+            self._notes.drop(key)
+            self._clear(key, row, ids)
+
+    def leftovers(self, before: datetime) -> list[Event]:
+        rows = self._control.get_many(list(due_keys(self._control, before + TELL_GRACE)))
+        waiting = sorted(
+            (row["outboxAt"], key)
+            for key, row in rows.items()
+            if "outbox" in row and row["outboxAt"] < text(before)
+        )
+        return [event for _, key in waiting for event in self._seen(key, rows[key])]
+
+    def _seen(self, key: Key, row: Item | None) -> list[Event]:
+        if row is None:
+            return []
+        events = [_event(each) for each in row.get("outbox", ())]
+        for event in events:
+            self._notes.waits(event.event_id, key, row)
+        return events
+
+    def _places(self, event: Event) -> dict[Key, Item]:
+        """The rows in which an event may wait: the one where we have just seen it, else a few."""
+        known = self._notes.place_of(event.event_id)
+        if known is not None:
+            return dict([known])
+        places = [claim_key(event.event_id)]
+        if event.pipeline_id is not None:
+            places.append(config_outbox_key(event.pipeline_id))
+        if event.pipeline_id and event.schedule_id and event.date:
+            about = (event.pipeline_id, event.schedule_id, event.date)
+            runs = (RunKey(*about), RunKey(*about, dry=True))
+            places += [place for key in runs for place in (run_key(key), watch_key(key))]
+        return self._control.get_many(places)
+
+    def _clear(self, key: Key, row: Item | None, ids: set[str]) -> None:
+        for _ in range(_TRIES):
+            if row is None or "outbox" not in row:
+                return
+            rest = [each for each in row["outbox"] if _event(each).event_id not in ids]
+            if len(rest) == len(row["outbox"]):
+                return
+            update, values = _without(key, row, rest)
+            condition = "#outbox = :seen AND #version = :version"
+            seen = {"seen": row["outbox"], "version": row["version"]}
+            answer = self._control.update(key, update, condition, **seen, **values)
+            if answer.won:
+                return
+            row = answer.found
+
+
+def _without(key: Key, row: Item, rest: list[str]) -> tuple[str, Item]:
+    """The update that leaves only the rest in the outbox; with nothing left it looks ahead again."""
+    if rest:
+        return "SET #outbox = :rest", {"rest": rest}
+    look = run_watch(run_from(row), has_outbox=False) if is_run(key) else {}
+    if not look:
+        return "REMOVE #outbox, #outboxAt, #watchShard, #watchAt", {}
+    return "SET #watchShard = :watchShard, #watchAt = :watchAt REMOVE #outbox, #outboxAt", look
+
+
+def _key_of(owner: str) -> Key:
+    """The row of an owner: a run, a config, the watch of a date, or a claimed event."""
+    pipeline_id, *rest = owner.split("/")
+    match rest:
+        case ["config"]:
+            return config_outbox_key(pipeline_id)
+        case [schedule_id, date]:
+            return run_key(RunKey(pipeline_id, schedule_id, date))
+        case [schedule_id, date, "dry"]:
+            return run_key(RunKey(pipeline_id, schedule_id, date, dry=True))
+        case [schedule_id, date, "sla"]:
+            return watch_key(RunKey(pipeline_id, schedule_id, date))
+        case _:
+            return claim_key(owner)

@@ -1,0 +1,35 @@
+"""Paces: when each channel takes its next message."""
+
+from datetime import datetime, timedelta
+
+from interlock.adapters.aws.keys import partition
+from interlock.adapters.aws.rows import text
+from interlock.adapters.aws.table import Key, Table
+from interlock.domain.timestamp import instant
+
+_SET = "SET #nextAt = :next"
+
+
+class DynamoPaces:
+    """One slot at a time, shared by all senders: of two that want it one wins the write."""
+
+    def __init__(self, events: Table) -> None:
+        self._events = events
+
+    def take(self, channel: str, now: datetime, every: timedelta) -> datetime:
+        """Take the slot if there is one now: the answer is `now`. Else when to come again."""
+        free = "attribute_not_exists(#nextAt) OR #nextAt <= :now"
+        moments = {"next": text(now + every), "now": text(now)}
+        answer = self._events.update(_key(channel), _SET, free, **moments)
+        if answer.won:
+            return now
+        return instant((answer.found or {}).get("nextAt")) or now + every
+
+    def block(self, channel: str, until: datetime) -> None:
+        """The channel asked to be left alone until then."""
+        longer = "attribute_not_exists(#nextAt) OR #nextAt < :next"
+        self._events.update(_key(channel), _SET, longer, next=text(until))
+
+
+def _key(channel: str) -> Key:
+    return partition(None), f"SINK#{channel}"

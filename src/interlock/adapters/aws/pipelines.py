@@ -1,0 +1,232 @@
+"""Pipelines: what owners want, what is in force, and who opens after whom.
+
+Owners (Terraform, the command line, anybody) have the row `CONFIG`; `CONFIG#ACTIVE` is ours.
+"""
+
+import logging
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+
+from interlock.adapters.aws import keys
+from interlock.adapters.aws.config_items import (
+    IN_FORCE,
+    WANTED,
+    config_from,
+    config_item,
+    downstream_from,
+    downstream_item,
+    downstreams,
+    wanted_from,
+    wanted_item,
+)
+from interlock.adapters.aws.notes import Notes
+from interlock.adapters.aws.outbox import box_of
+from interlock.adapters.aws.rows import WATCH, watched
+from interlock.adapters.aws.table import Answer, Table, Write
+from interlock.adapters.aws.values import Item
+from interlock.domain.event import Event
+from interlock.domain.watching import TELL_GRACE
+from interlock.errors import ConfigError
+from interlock.ports import Clock, Config, Downstream, Wanted
+
+logger = logging.getLogger(__name__)
+
+_ADD_TO_BOX = (
+    "SET #outbox = list_append(if_not_exists(#outbox, :none), :outbox),"
+    " #outboxAt = if_not_exists(#outboxAt, :outboxAt),"
+    " #version = if_not_exists(#version, :zero) + :one,"
+    " #watchShard = :watchShard, #watchAt = :watchAt"
+)
+
+
+class DynamoPipelines:
+    """Configs are kept decoded, by version: a listing fetches only what has changed.
+
+    `kept_for` is how long a config is believed without asking: what is decided from an older one is
+    written conditionally, and so lost.
+    """
+
+    def __init__(
+        self, control: Table, notes: Notes, clock: Clock, kept_for: timedelta = timedelta(0)
+    ) -> None:
+        self._control = control
+        self._notes = notes
+        self._clock = clock
+        self._kept_for = kept_for
+        self._kept: dict[str, Config] = {}
+        self._read_at: dict[str, datetime] = {}
+
+    def want(self, wanted: Wanted) -> None:
+        news = (
+            "attribute_not_exists(#removedAt)"
+            if wanted.config is None
+            else "attribute_not_exists(#PK) OR #configHash <> :hash OR attribute_exists(#removedAt)"
+        )
+        self._control.put(wanted_item(wanted), news, hash=wanted.config_hash)
+
+    def wanted(self, pipeline_id: str) -> Wanted | None:
+        """A config in force whose wanted row is gone was taken away. Whoever asks is about to compare."""
+        self._read_at.pop(pipeline_id, None)
+        places = [keys.config_key(pipeline_id), keys.active_key(pipeline_id)]
+        rows = self._control.get_many(places)
+        item = rows.get(places[0])
+        if item is None and not _is_in_force(rows.get(places[1])):
+            return None
+        return wanted_from(pipeline_id, item, self._clock())
+
+    def unadopted(self) -> list[Wanted]:
+        """The two listings are compared; only where they differ is a row read."""
+        wanted = {item["watchAt"]: item.get("configHash") for item in self._listing(WANTED)}
+        active = {item["watchAt"]: item.get("configHash") for item in self._listing(IN_FORCE)}
+        doubtful = sorted(
+            name for name in {*wanted, *active} if wanted.get(name) != active.get(name)
+        )
+        rows = self._control.get_many(
+            [place for name in doubtful for place in (keys.config_key(name), keys.active_key(name))]
+        )
+        return [found for name in doubtful if (found := self._unadopted(name, rows)) is not None]
+
+    def find(self, pipeline_id: str) -> Config | None:
+        """Raises ConfigError when what is stored can't be read."""
+        now = self._clock()
+        read_at = self._read_at.get(pipeline_id)
+        if read_at is not None and read_at <= now < read_at + self._kept_for:
+            return self._kept.get(pipeline_id)
+        item = self._control.get(keys.active_key(pipeline_id))
+        if item is None or "config" not in item:
+            return None
+        return self._keep(item)
+
+    def in_force(self) -> list[Config]:
+        """One that can't be read is left out, and logged: it must not hide the others."""
+        listing = {item["watchAt"]: item for item in self._listing(IN_FORCE)}
+        changed = [name for name, item in listing.items() if not self._has(name, item)]
+        fresh = self._control.get_many([keys.active_key(name) for name in changed])
+        for item in fresh.values():
+            if _is_in_force(item):
+                self._keep_if_readable(item)
+        gone = {name for name in changed if not _is_in_force(fresh.get(keys.active_key(name)))}
+        names = sorted(listing.keys() - gone)
+        return [self._kept[name] for name in names if name in self._kept]
+
+    def save(self, config: Config, events: Sequence[Event] = ()) -> bool:
+        name = config.pipeline.id
+        parts = [self._putting(config), *self._downstream_writes(config)]
+        if events:
+            parts.append(self._adding_to_box(name, events))
+        self._notes.drop(keys.config_outbox_key(name))
+        self._forget(name)
+        answers = self._control.transact(parts) if len(parts) > 1 else self._put(config)
+        return all(answer.won for answer in answers)
+
+    def refuse(self, wanted: Wanted) -> None:
+        """A version more only where there is one: the first config to be adopted has version 1."""
+        key, refused = keys.active_key(wanted.pipeline_id), wanted.config_hash
+        self._forget(wanted.pipeline_id)
+        news = "(attribute_not_exists(#rejectedHash) OR #rejectedHash <> :hash)"
+        answer = self._control.update(
+            key,
+            "SET #rejectedHash = :hash, #version = #version + :one",
+            f"attribute_exists(#version) AND {news}",
+            hash=refused,
+            one=1,
+        )
+        if not answer.won and "version" not in (answer.found or {}):
+            first = "attribute_not_exists(#version)"
+            self._control.update(key, "SET #rejectedHash = :hash", first, hash=refused)
+
+    def downstream_of(self, pipeline_id: str) -> list[Downstream]:
+        first = keys.DOWNSTREAM
+        items = self._control.query(keys.partition(pipeline_id), first, first + keys.LAST)
+        found = [
+            downstream
+            for item in items
+            for downstream in downstream_from(item["SK"].removeprefix(first), item)
+        ]
+        return sorted(found, key=lambda each: (each.pipeline_id, each.schedule_id))
+
+    def _listing(self, partition: str) -> Iterator[Item]:
+        return self._control.query(partition, index=WATCH)
+
+    def _unadopted(self, name: str, rows: dict[tuple[str, str], Item]) -> Wanted | None:
+        wanted = wanted_from(name, rows.get(keys.config_key(name)), self._clock())
+        active = rows.get(keys.active_key(name)) or {}
+        if wanted.config is None:
+            return wanted if _is_in_force(active) else None
+        if wanted.config_hash == active.get("rejectedHash"):
+            return None
+        same = wanted.config_hash == active.get("configHash") and _is_in_force(active)
+        return None if same else wanted
+
+    def _putting(self, config: Config) -> Write:
+        condition, before = _next(config)
+        return self._control.putting(config_item(config), condition, before=before)
+
+    def _put(self, config: Config) -> list[Answer]:
+        condition, before = _next(config)
+        return [self._control.put(config_item(config), condition, before=before)]
+
+    def _downstream_writes(self, config: Config) -> Iterator[Write]:
+        """The marks by which the upstream pipelines find this one, where they change."""
+        name, now = config.pipeline.id, downstreams(config)
+        before = self._upstreams_before(config)
+        if config.version > 1 and before == now:
+            return
+        for upstream in sorted({*before, *now}):
+            if before.get(upstream) != now.get(upstream):
+                item = downstream_item(upstream, name, now.get(upstream, []))
+                yield self._control.putting(item)
+
+    def _upstreams_before(self, config: Config) -> dict[str, object]:
+        if config.version == 1:
+            return {}
+        kept = self._kept.get(config.pipeline.id)
+        if kept is None or kept.version != config.version - 1:
+            item = self._control.get(keys.active_key(config.pipeline.id))
+            kept = config_from(item) if item is not None and "config" in item else None
+        return {} if kept is None else dict(downstreams(kept))
+
+    def _adding_to_box(self, name: str, events: Sequence[Event]) -> Write:
+        now = self._clock()
+        return self._control.updating(
+            keys.config_outbox_key(name),
+            _ADD_TO_BOX,
+            none=[],
+            zero=0,
+            one=1,
+            **box_of(events, now),
+            **watched(name, now + TELL_GRACE),
+        )
+
+    def _has(self, name: str, item: Item) -> bool:
+        kept = self._kept.get(name)
+        return kept is not None and kept.version == item.get("version")
+
+    def _keep(self, item: Item) -> Config:
+        name = keys.pipeline_of(item["PK"])
+        if not self._has(name, item):
+            self._kept[name] = config_from(item)
+        self._read_at[name] = self._clock()
+        return self._kept[name]
+
+    def _keep_if_readable(self, item: Item) -> None:
+        name = keys.pipeline_of(item["PK"])
+        try:
+            self._keep(item)
+        except ConfigError as error:
+            self._kept.pop(name, None)
+            logger.error("%s", error, extra={"action": "config_unreadable", "pipeline": name})
+
+    def _forget(self, name: str) -> None:
+        """Something is about to be written there; whoever asks next reads it."""
+        self._read_at.pop(name, None)
+
+
+def _next(config: Config) -> tuple[str, int]:
+    first = config.version == 1
+    condition = "attribute_not_exists(#version)" if first else "#version = :before"
+    return condition, config.version - 1
+
+
+def _is_in_force(item: Item | None) -> bool:
+    return item is not None and "config" in item and "retiredAt" not in item

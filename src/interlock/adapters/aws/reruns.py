@@ -1,0 +1,124 @@
+"""Reruns: requests to run a date again, and the attempts that were granted."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from interlock.adapters.aws.keys import (
+    LAST,
+    partition,
+    request_key,
+    rerun_key,
+    rerun_prefix,
+    run_of,
+)
+from interlock.adapters.aws.rows import WATCH, expiry, is_live, seconds, text
+from interlock.adapters.aws.table import Table
+from interlock.adapters.aws.values import Item
+from interlock.domain import canonical
+from interlock.domain.run import RunKey
+from interlock.domain.timestamp import instant
+from interlock.ports import Clock, RerunRecord, RerunRequest
+
+_KEPT_REQUEST = timedelta(days=30)
+_KEPT_RECORD = timedelta(days=400)
+#: Where the index has the requests of ours that nobody has judged.
+_SHARD = "REQUEST"
+
+#: The very same request again is nothing new, whether it was judged or not.
+NEWER = "(attribute_not_exists(#PK) OR #requestedAt <> :at OR attribute_exists(#removedAt))"
+
+
+class DynamoReruns:
+    """A date has one request at a time: a newer one takes its place, and both are in the stream."""
+
+    def __init__(self, control: Table, rerun: Table, clock: Clock) -> None:
+        self._control = control
+        self._rerun = rerun
+        self._clock = clock
+
+    def request(self, request: RerunRequest) -> None:
+        item = request_item(request)
+        self._control.put(item, NEWER, at=item["requestedAt"])
+
+    def unjudged(self) -> list[RerunRequest]:
+        listed = [(item["PK"], item["SK"]) for item in self._control.query(_SHARD, index=WATCH)]
+        now = self._clock()
+        requests = [
+            request_from(item, now)
+            for item in self._control.get_many(listed).values()
+            if is_live(item, now) and "watchShard" in item
+        ]
+        return sorted(requests, key=lambda request: request.requested_at)
+
+    def judged(self, request: RerunRequest) -> None:
+        """Only that very request: a newer one still waits."""
+        key, at = request_key(request.key), text(request.requested_at)
+        update = "SET #judged = #requestedAt, #ttl = :ttl REMOVE #watchShard, #watchAt"
+        ttl = seconds(self._clock() + _KEPT_REQUEST)
+        condition = "#requestedAt = :at AND attribute_not_exists(#removedAt)"
+        answer = self._control.update(key, update, condition, at=at, ttl=ttl)
+        found = answer.found
+        if found is None or instant(found.get("requestedAt")) != request.requested_at:
+            return
+        spelled = found["requestedAt"]  # as an operator wrote it
+        self._control.update(key, update, condition, at=spelled, ttl=ttl)
+
+    def withdraw(self, key: RunKey, at: datetime) -> None:
+        """Nothing is deleted: the row says that it is gone, and goes in its time."""
+        self._control.update(
+            request_key(key),
+            "SET #removedAt = :at REMOVE #watchShard, #watchAt",
+            "attribute_exists(#PK) AND attribute_not_exists(#removedAt)",
+            at=text(at),
+        )
+
+    def granted(self, key: RunKey) -> list[RerunRecord]:
+        prefix = rerun_prefix(key)
+        items = self._rerun.query(partition(key.pipeline_id), prefix, prefix + LAST)
+        return sorted((_record(key, item) for item in items), key=lambda record: record.attempt)
+
+
+def request_item(request: RerunRequest) -> Item:
+    place, sort_key = request_key(request.key)
+    at = text(request.requested_at)
+    return {
+        "PK": place,
+        "SK": sort_key,
+        "reason": request.reason,
+        "requestedAt": at,
+        "requestedBy": request.requested_by,
+        "force": request.force,
+        "watchShard": _SHARD,
+        "watchAt": at,
+    }
+
+
+def request_from(item: Item, now: datetime) -> RerunRequest:
+    """As an operator may have written it: what can't be read is left at what is safe."""
+    key = run_of((item["PK"], item["SK"]))
+    if key is None:
+        raise ValueError(f"{item['SK']} names no schedule and date")
+    return RerunRequest(
+        key=key,
+        reason=str(item.get("reason") or "manual"),
+        requested_at=instant(item.get("requestedAt")) or now,
+        requested_by=str(item.get("requestedBy") or ""),
+        force=item.get("force") is True,
+    )
+
+
+def record_item(record: RerunRecord) -> Item:
+    """Part of the write that opens the attempt, and only one can: one that is there is of an expired run."""
+    plain: dict[str, Any] = canonical.as_json(record)
+    plain.pop("key")
+    place, sort_key = rerun_key(record.key, record.attempt)
+    until = expiry(record.triggered_at + _KEPT_RECORD)
+    return {"PK": place, "SK": sort_key, **plain, **until}
+
+
+def _record(key: RunKey, item: Item) -> RerunRecord:
+    names = (field.encode_name for field in msgspec.structs.fields(RerunRecord))
+    plain = {name: item[name] for name in names if name in item}
+    return msgspec.convert(plain | {"key": msgspec.to_builtins(key)}, RerunRecord)

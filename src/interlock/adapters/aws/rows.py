@@ -1,0 +1,95 @@
+"""Rows: instants, expiry and the sparse index, as every row of ours has them."""
+
+import math
+import zlib
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+
+from interlock.adapters.aws.table import Key, Table
+from interlock.adapters.aws.values import Item
+from interlock.domain.timestamp import instant
+
+#: The sparse index: its name, its hash and its range.
+WATCH = ("watch", "watchShard", "watchAt")
+SHARDS = 8
+#: How long a fact without a run is kept.
+KEPT = timedelta(days=35)
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+
+#: A conditional create takes a row that has expired for absent.
+ABSENT = "(attribute_not_exists(#PK) OR #expiresAt <= :now)"
+
+
+def text(moment: datetime) -> str:
+    """Of one width, so that the order of texts is the order of times; to the microsecond."""
+    return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def maybe_text(moment: datetime | None) -> str | None:
+    return None if moment is None else text(moment)
+
+
+def millis(moment: datetime) -> int:
+    return (moment - _EPOCH) // _MILLISECOND
+
+
+def seconds(moment: datetime) -> int:
+    """Rounded up: what DynamoDB removes has expired, and not only nearly so."""
+    return math.ceil((moment - _EPOCH) / timedelta(seconds=1))
+
+
+def expiry(at: datetime | None) -> Item:
+    """Garbage collection by seconds, and for us the very instant."""
+    return {} if at is None else {"expiresAt": text(at), "ttl": seconds(at)}
+
+
+def is_live(item: Mapping[str, Any], now: datetime) -> bool:
+    """Whether a row counts as there: DynamoDB removes expired ones when it likes."""
+    if "removedAt" in item:
+        return False
+    if "expiresAt" in item:
+        return bool(item["expiresAt"] > text(now))
+    ttl = item.get("ttl")
+    if isinstance(ttl, bool) or not isinstance(ttl, int | Decimal) or ttl < 0:
+        return True
+    gone_at = instant(ttl)
+    return gone_at is None or gone_at > now
+
+
+def shard(pipeline_id: str, idle: bool = False) -> str:
+    """A row with something due is in `RUN#n`; an open one with nothing due in `IDLE#n`."""
+    number = zlib.crc32(pipeline_id.encode()) % SHARDS
+    return f"{'IDLE' if idle else 'RUN'}#{number}"
+
+
+def watched(pipeline_id: str, at: datetime | None) -> Item:
+    """The two attributes by which a row is found when somebody must look at it."""
+    if at is None:
+        return {}
+    return {"watchShard": shard(pipeline_id), "watchAt": text(at)}
+
+
+def due_keys(table: Table, until: datetime) -> Iterator[Key]:
+    """The keys of the rows that somebody must look at by then, shard by shard."""
+    for number in range(SHARDS):
+        for item in table.query(f"RUN#{number}", last=text(until), index=WATCH):
+            yield item["PK"], item["SK"]
+
+
+def listed_keys(table: Table, *kinds: str) -> Iterator[Key]:
+    """The keys of every row in the shards of these kinds."""
+    for kind in kinds:
+        for number in range(SHARDS):
+            for item in table.query(f"{kind}#{number}", index=WATCH):
+                yield item["PK"], item["SK"]
+
+
+def decoder(kind: type[msgspec.Struct]) -> "msgspec.json.Decoder[Any]":
+    """Reads what canonical JSON wrote; a number with a point becomes a Decimal again."""
+    return msgspec.json.Decoder(kind, float_hook=Decimal)

@@ -1,0 +1,72 @@
+"""Run items: a run as a row of the control table. What conditions and people ask for stands by itself; what
+is nested is canonical JSON, so that no number and no name is lost in it.
+"""
+
+from typing import Any
+
+import msgspec
+
+from interlock.adapters.aws.keys import run_key, run_of
+from interlock.adapters.aws.rows import expiry, shard, text, watched
+from interlock.adapters.aws.values import Item
+from interlock.domain import canonical
+from interlock.domain.run import FINAL, Run
+from interlock.domain.watching import expires_at, watch_at
+
+_NESTED = (
+    "verdict",
+    "evidence",
+    "job",
+    "failure",
+    "slaArmed",
+    "slaTold",
+    "postRun",
+    "lateTold",
+)
+_SPENDING = ("retries", "codeRetries", "driftReruns", "manualReruns")
+_FIELDS = tuple(field.encode_name for field in msgspec.structs.fields(Run) if field.name != "key")
+
+
+def run_item(run: Run, outbox: Item) -> Item:
+    """The row, with what it has left to tell."""
+    plain: dict[str, Any] = canonical.as_json(run)
+    spending = plain.pop("spending")
+    nested = {name: canonical.encode(plain[name]) for name in _NESTED if plain[name]}
+    kept = {name: plain[name] for name in _FIELDS if name in plain and name not in _NESTED}
+    partition, sort_key = run_key(run.key)
+    return {
+        "PK": partition,
+        "SK": sort_key,
+        **kept,
+        **nested,
+        **spending,
+        **_of_dry_run(run),
+        **outbox,
+        **run_watch(run, bool(outbox)),
+        **expiry(expires_at(run)),
+    }
+
+
+def run_watch(run: Run, has_outbox: bool) -> Item:
+    """Where the index has it: with what is due, among the open ones with nothing due, or nowhere."""
+    at = watch_at(run, has_outbox)
+    if at is None and run.status not in FINAL:
+        idle = shard(run.key.pipeline_id, idle=True)
+        return {"watchShard": idle, "watchAt": text(run.opened_at)}
+    return watched(run.key.pipeline_id, at)
+
+
+def run_from(item: Item) -> Run:
+    key = run_of((item["PK"], item["SK"]))
+    plain: dict[str, Any] = {name: item[name] for name in _FIELDS if name in item}
+    for name in _NESTED:
+        if name in item:
+            plain[name] = canonical.decode(item[name])
+    plain["spending"] = {name: item[name] for name in _SPENDING if name in item}
+    return msgspec.convert(plain | {"key": msgspec.to_builtins(key)}, Run)
+
+
+def _of_dry_run(run: Run) -> Item:
+    if not run.key.dry or run.launched_at is None:
+        return {}
+    return {"data": {"triggeredAt": text(run.launched_at)}}

@@ -1,0 +1,235 @@
+"""Runs: run records, each written with everything that must not be stored without it."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from interlock.adapters.aws import keys
+from interlock.adapters.aws.marks import baseline_from, baseline_item
+from interlock.adapters.aws.notes import Notes, Use
+from interlock.adapters.aws.outbox import box_of, joined, put_with_box
+from interlock.adapters.aws.reruns import NEWER, record_item, request_item
+from interlock.adapters.aws.rows import (
+    ABSENT,
+    KEPT,
+    WATCH,
+    due_keys,
+    expiry,
+    is_live,
+    listed_keys,
+    text,
+)
+from interlock.adapters.aws.run_items import run_from, run_item
+from interlock.adapters.aws.table import Answer, Key, Table, Write
+from interlock.adapters.aws.values import Item
+from interlock.domain.event import Event
+from interlock.domain.run import FINAL, Run, RunKey, predecessors
+from interlock.domain.watching import watch_at
+from interlock.errors import NotFoundError
+from interlock.ports import Baseline, Clock, RerunRecord, RerunRequest
+
+_TRIES = 4
+
+
+class DynamoRuns:
+    """A run that has expired is absent: its date can be opened again."""
+
+    def __init__(self, control: Table, rerun: Table, notes: Notes, clock: Clock) -> None:
+        self._control = control
+        self._rerun = rerun
+        self._notes = notes
+        self._clock = clock
+
+    def get(self, key: RunKey) -> Run:
+        place = keys.run_key(key)
+        noted = self._notes.has(Use.RUN, place)
+        item = self._notes.take(Use.RUN, place) if noted else self._control.get(place)
+        if item is None or not is_live(item, self._clock()):
+            raise NotFoundError(f"{key} has no run")
+        self._notes.keep(place, item, Use.OUTBOX)
+        return run_from(item)
+
+    def find(self, keys_: Collection[RunKey]) -> dict[RunKey, Run]:
+        items = self._control.get_many([keys.run_key(key) for key in keys_])
+        return {run.key: run for run in self._live(items.values())}
+
+    def open(self, run: Run, events: Sequence[Event] = ()) -> bool:
+        now = text(self._clock())
+        return self._put(run, box_of(events, run.changed_at), ABSENT, now=now)
+
+    def save(
+        self,
+        run: Run,
+        events: Sequence[Event] = (),
+        *,
+        baseline: Baseline | None = None,
+        rerun: RerunRecord | None = None,
+        request: RerunRequest | None = None,
+    ) -> bool:
+        box = box_of(events, run.changed_at)
+        condition, values = _legal(run)
+        if baseline is None and rerun is None and request is None:
+            return self._put(run, box, condition, **values)
+        also: list[Write] = []
+        if baseline is not None:
+            kept = expiry(run.changed_at + KEPT)
+            also.append(self._control.putting(baseline_item(run.key, baseline, kept)))
+        if rerun is not None:
+            also.append(self._rerun.putting(record_item(rerun)))
+        return self._transact(run, box, also, request)
+
+    def baseline(self, key: RunKey) -> Baseline | None:
+        item = self._control.get(keys.baseline_key(key))
+        return None if item is None or not is_live(item, self._clock()) else baseline_from(item)
+
+    def due(self, now: datetime) -> list[Run]:
+        """In the order in which they became due; those with something left to tell come first."""
+        items = self._run_items(due_keys(self._control, now))
+        found = []
+        for item in items:
+            run, untold = run_from(item), "outbox" in item
+            at = watch_at(run, untold)
+            if is_live(item, now) and at is not None and at <= now:
+                found.append((not untold, at, run))
+        return [run for _, _, run in sorted(found, key=lambda each: each[:2])]
+
+    def active(self) -> list[Run]:
+        live = self._live(self._run_items(listed_keys(self._control, "RUN", "IDLE")))
+        return sorted(
+            (run for run in live if run.status not in FINAL), key=lambda run: run.opened_at
+        )
+
+    def of_pipeline(self, pipeline_id: str | None, since: str, until: str, limit: int) -> list[Run]:
+        """`until` includes the hours of that day."""
+        return self.page(pipeline_id, since, until, None, limit)
+
+    def page(
+        self, pipeline_id: str | None, since: str, until: str, after: RunKey | None, limit: int
+    ) -> list[Run]:
+        """As `of_pipeline`, from behind a run on. Each schedule is read backwards, no further than asked."""
+        last = until + keys.AFTER if after is None else min(until + keys.AFTER, after.date)
+        items = (
+            item
+            for each in self._pipelines(pipeline_id)
+            for prefix in (keys.RUN, keys.DRY_RUN)
+            for item in self._newest(keys.partition(each), prefix, since, last, limit)
+        )
+        runs = sorted(self._live(items), key=_by_place)
+        runs.sort(key=lambda run: run.key.date, reverse=True)
+        behind = runs if after is None else [run for run in runs if _is_behind(run, after)]
+        return behind[:limit]
+
+    def prefetch(self, key: RunKey, sensor_keys: Collection[str] = ()) -> None:
+        """Read a run and the readings that it will be judged by in one request."""
+        place = keys.run_key(key)
+        readings = [keys.sensor_key(key.pipeline_id, name) for name in sensor_keys]
+        found = self._control.get_many([place, *readings])
+        self._notes.keep(place, found.get(place), Use.RUN)
+        for reading in readings:
+            self._notes.keep(reading, found.get(reading), Use.READING)
+
+    def _put(self, run: Run, box: Item, condition: str, **values: Any) -> bool:
+        place = keys.run_key(run.key)
+        self._notes.drop(place)
+        stored = put_with_box(
+            self._control, lambda full: run_item(run, full), box, condition, **values
+        )
+        if stored is not None:
+            self._notes.keep(place, stored, Use.OUTBOX)
+        return stored is not None
+
+    def _transact(
+        self, run: Run, box: Item, also: Sequence[Write], request: RerunRequest | None
+    ) -> bool:
+        """The run, and what must not be stored without it. A request that is there already is left."""
+        condition, values = _legal(run)
+        condition, unseen = f"{condition} AND attribute_not_exists(#outbox)", condition
+        place = keys.run_key(run.key)
+        self._notes.drop(place)
+        for _ in range(_TRIES):
+            item = run_item(run, box)
+            parts = [self._control.putting(item, condition, **values), *also]
+            if request is not None:
+                asked = request_item(request)
+                parts.append(self._control.putting(asked, NEWER, at=asked["requestedAt"]))
+            answers = self._control.transact(parts)
+            if all(answer.won for answer in answers):
+                self._notes.keep(place, item, Use.OUTBOX)
+                return True
+            if not answers[0].won:
+                left = _left_to_tell(answers[0], values.get("seen"))
+                if left is None:
+                    return False  # somebody got there first
+                box, values = joined(left, box), values | {"seen": left["outbox"]}
+                condition = f"{unseen} AND #outbox = :seen"
+            else:
+                request = None
+        return False
+
+    def _live(self, items: Iterable[Item]) -> Iterator[Run]:
+        now = self._clock()
+        return (run_from(item) for item in items if is_live(item, now))
+
+    def _run_items(self, places: Iterable[Key]) -> Collection[Item]:
+        return self._control.get_many([key for key in places if keys.is_run(key)]).values()
+
+    def _pipelines(self, pipeline_id: str | None) -> Iterable[str]:
+        """Those in force, and those that still have something under way."""
+        if pipeline_id is not None:
+            return [pipeline_id]
+        active = (item["PK"] for item in self._control.query("ACTIVE", index=WATCH))
+        open_ = (key[0] for key in listed_keys(self._control, "RUN", "IDLE"))
+        return sorted({keys.pipeline_of(each) for each in (*active, *open_)} - {keys.SYSTEM})
+
+    def _newest(
+        self, partition: str, prefix: str, since: str, until: str, limit: int
+    ) -> Iterator[Item]:
+        """Of each schedule that has rows, the newest: it is found by jumping from one to the next."""
+        last = prefix + keys.LAST
+        while True:
+            found = self._control.query(partition, prefix, last, backwards=True, limit=1)
+            item = next(found, None)
+            if item is None:
+                return
+            schedule = f"{prefix}{item['SK'].removeprefix(prefix).split('#')[0]}#"
+            rows = self._control.query(
+                partition, schedule + since, schedule + until, backwards=True, limit=limit
+            )
+            yield from islice(rows, limit)
+            last = schedule[:-1]
+
+
+def _legal(run: Run) -> tuple[str, Item]:
+    """The condition on what a run may have been before this version."""
+    before: dict[int, list[str]] = {}
+    for attempt, status in sorted(predecessors(run)):
+        before.setdefault(attempt, []).append(status)
+    clauses, values = [], Item({"before": run.version - 1})
+    for n, (attempt, statuses) in enumerate(before.items()):
+        names = [f":s{n}_{m}" for m in range(len(statuses))]
+        clauses.append(f"#attempt = :a{n} AND #status IN ({', '.join(names)})")
+        values |= {f"a{n}": attempt}
+        values |= {name[1:]: status for name, status in zip(names, statuses, strict=True)}
+    if len(clauses) == 1:
+        return f"#version = :before AND {clauses[0]}", values
+    either = " OR ".join(f"({clause})" for clause in clauses)
+    return f"#version = :before AND ({either})", values
+
+
+def _left_to_tell(answer: Answer, seen: object) -> Item | None:
+    """The row in the way, if it was its outbox that we did not know of."""
+    found = answer.found
+    if found is None or "outbox" not in found or found["outbox"] == seen:
+        return None
+    return found
+
+
+def _by_place(run: Run) -> tuple[str, str, bool]:
+    return run.key.pipeline_id, run.key.schedule_id, run.key.dry
+
+
+def _is_behind(run: Run, after: RunKey) -> bool:
+    if run.key.date != after.date:
+        return run.key.date < after.date
+    return _by_place(run) > (after.pipeline_id, after.schedule_id, after.dry)

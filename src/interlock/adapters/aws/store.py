@@ -1,0 +1,77 @@
+"""Store: every AWS adapter of the four tables, over one client and one clock."""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from interlock.adapters.aws.deliveries import DynamoDeliveries
+from interlock.adapters.aws.events import EventLog
+from interlock.adapters.aws.job_log import DynamoJobLog
+from interlock.adapters.aws.marks import DynamoMarks
+from interlock.adapters.aws.notes import Notes
+from interlock.adapters.aws.outbox import DynamoOutbox
+from interlock.adapters.aws.paces import DynamoPaces
+from interlock.adapters.aws.pipelines import DynamoPipelines
+from interlock.adapters.aws.reruns import DynamoReruns
+from interlock.adapters.aws.runs import DynamoRuns
+from interlock.adapters.aws.sensors import DynamoSensors
+from interlock.adapters.aws.switches import DynamoSwitches
+from interlock.adapters.aws.table import Table
+from interlock.adapters.aws.threads import DynamoThreads
+from interlock.adapters.aws.watch import DynamoWatch
+from interlock.ports import Clock
+
+EVENTS_KEPT = timedelta(days=90)
+
+
+@dataclass(frozen=True)
+class TableNames:
+    """The four tables of one installation."""
+
+    control: str
+    joblog: str
+    rerun: str
+    events: str
+
+
+@dataclass
+class Store:
+    """Nothing is remembered here beyond one piece of work, except configs for as long as is said."""
+
+    client: Any
+    names: TableNames
+    clock: Clock
+    configs_kept_for: timedelta = timedelta(0)
+    events_kept_for: timedelta = EVENTS_KEPT
+    notes: Notes = field(default_factory=Notes)
+    pipelines: DynamoPipelines = field(init=False)
+    sensors: DynamoSensors = field(init=False)
+    runs: DynamoRuns = field(init=False)
+    job_log: DynamoJobLog = field(init=False)
+    reruns: DynamoReruns = field(init=False)
+    event_log: EventLog = field(init=False)
+    outbox: DynamoOutbox = field(init=False)
+    marks: DynamoMarks = field(init=False)
+    watch: DynamoWatch = field(init=False)
+    deliveries: DynamoDeliveries = field(init=False)
+    threads: DynamoThreads = field(init=False)
+    paces: DynamoPaces = field(init=False)
+    switches: DynamoSwitches = field(init=False)
+
+    def __post_init__(self) -> None:
+        client, names, clock, notes = self.client, self.names, self.clock, self.notes
+        control, rerun = Table(client, names.control), Table(client, names.rerun)
+        self.pipelines = DynamoPipelines(control, notes, clock, self.configs_kept_for)
+        self.sensors = DynamoSensors(control, notes, clock)
+        self.runs = DynamoRuns(control, rerun, notes, clock)
+        self.job_log = DynamoJobLog(Table(client, names.joblog))
+        self.reruns = DynamoReruns(control, rerun, clock)
+        events = Table(client, names.events)
+        self.event_log = EventLog(events, self.events_kept_for, clock)
+        self.outbox = DynamoOutbox(control, notes)
+        self.marks = DynamoMarks(control, notes, clock)
+        self.watch = DynamoWatch(control)
+        self.deliveries = DynamoDeliveries(events, clock)
+        self.threads = DynamoThreads(events)
+        self.paces = DynamoPaces(events)
+        self.switches = DynamoSwitches(events)

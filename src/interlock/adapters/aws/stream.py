@@ -1,0 +1,71 @@
+"""Stream: records of DynamoDB Streams as changes."""
+
+import logging
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from interlock.adapters.aws.job_log import record_from
+from interlock.adapters.aws.keys import CONFIG, JOB, REQUEST, SENSOR, pipeline_of
+from interlock.adapters.aws.readings import reading_from
+from interlock.adapters.aws.reruns import request_from
+from interlock.adapters.aws.values import Item, unmarshal_item
+from interlock.domain.timestamp import instant
+from interlock.ports import Change, ChangeKind
+
+log = logging.getLogger(__name__)
+
+_BY_TTL = "dynamodb.amazonaws.com"
+
+
+def change_of(record: Mapping[str, Any]) -> Change | None:
+    """What a record tells of; None for what concerns nobody: our own bookkeeping, a row that expired."""
+    if (record.get("userIdentity") or {}).get("principalId") == _BY_TTL:
+        return None
+    told = record["dynamodb"]
+    item = unmarshal_item({**told["Keys"], **told.get("NewImage", {})})
+    place = _place(item["SK"])
+    if place is None:
+        log.info("a row of no known kind", extra={"action": "row_ignored", "key": item["SK"][:80]})
+        return None
+    if item.get("judged") is not None and item["judged"] == item.get("requestedAt"):
+        return None  # we have noted our own answer on it
+    kind, prefix = place
+    removed = record["eventName"] == "REMOVE" or "removedAt" in item
+    at = _created_at(told)
+    said_at = (instant(item.get(name)) for name in _TIMES)
+    return Change(
+        id=str(told["SequenceNumber"]),
+        kind=kind,
+        pipeline_id=pipeline_of(item["PK"]),
+        key=item["SK"].removeprefix(prefix),
+        at=next((moment for moment in said_at if moment is not None), at),
+        removed=removed,
+        **({} if removed else _READERS[kind](item, at)),
+    )
+
+
+def _place(sort_key: str) -> tuple[ChangeKind, str] | None:
+    if sort_key == CONFIG:
+        return ChangeKind.CONFIG, ""
+    return next((place for place in _PREFIXES if sort_key.startswith(place[1])), None)
+
+
+def _created_at(told: Mapping[str, Any]) -> datetime:
+    """To the second; a number in what a function is given, an instant in what a client answers."""
+    at = told["ApproximateCreationDateTime"]
+    return at.astimezone(UTC) if isinstance(at, datetime) else datetime.fromtimestamp(at, UTC)
+
+
+#: Where a row says when it was written, if it does.
+_TIMES = ("removedAt", "receivedAt", "requestedAt", "wantedAt", "at")
+
+_PREFIXES = ((ChangeKind.SENSOR, SENSOR), (ChangeKind.RERUN, REQUEST), (ChangeKind.JOB, JOB))
+
+#: What each kind of change carries.
+_READERS: dict[ChangeKind, Callable[[Item, datetime], dict[str, Any]]] = {
+    ChangeKind.SENSOR: lambda item, at: {"reading": reading_from(item, at)},
+    ChangeKind.RERUN: lambda item, at: {"request": request_from(item, at)},
+    ChangeKind.JOB: lambda item, at: {"record": record_from(item, at)},
+    ChangeKind.CONFIG: lambda item, at: {},
+}

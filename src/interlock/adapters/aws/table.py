@@ -1,0 +1,198 @@
+"""Table: a DynamoDB table in plain values. The one place that knows how it is asked, and how it says "lost".
+
+Expressions are written with `#name` for attributes and `:name` for values: `#version = :before`. Values are
+given by those names, so nothing of a caller's text ever becomes part of an expression.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from botocore.exceptions import ClientError
+
+from interlock.adapters.aws.failures import ask
+from interlock.adapters.aws.values import Item, marshal, marshal_item, unmarshal_item
+from interlock.errors import TransientError
+
+Key = tuple[str, str]
+
+_LOST = "ConditionalCheckFailedException"
+_CANCELLED = "TransactionCanceledException"
+_CONDITION = "ConditionalCheckFailed"
+_BATCH = 100
+_TRIES = 5
+_NAME = re.compile(r"#\w+")
+_VALUE = re.compile(r":(\w+)")
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What became of a conditional write; `found` is the row that was in its way."""
+
+    won: bool
+    found: Item | None = None
+
+
+class Write(msgspec.Struct, frozen=True):
+    """A part of a transaction, as the client takes it."""
+
+    form: dict[str, Any]
+
+
+class Table:
+    """One table. Reads are consistent unless they go through an index."""
+
+    def __init__(self, client: Any, name: str) -> None:
+        self._client = client
+        self.name = name
+
+    def get(self, key: Key) -> Item | None:
+        given = {"TableName": self.name, "Key": _key(key), "ConsistentRead": True}
+        item = ask(self._client.get_item, **given).get("Item")
+        return None if item is None else unmarshal_item(item)
+
+    def get_many(self, keys: Collection[Key]) -> dict[Key, Item]:
+        """The rows of these keys that exist."""
+        wanted = list(dict.fromkeys(keys))
+        if len(wanted) == 1:
+            item = self.get(wanted[0])
+            return {} if item is None else {wanted[0]: item}
+        batches = (wanted[n : n + _BATCH] for n in range(0, len(wanted), _BATCH))
+        items = (item for batch in batches for item in self._batch(batch))
+        return {(item["PK"], item["SK"]): item for item in items}
+
+    def put(self, item: Mapping[str, Any], condition: str = "", /, **values: Any) -> Answer:
+        return self._write(self._client.put_item, self._put_form(item, condition, values))
+
+    def update(self, key: Key, update: str, condition: str = "", /, **values: Any) -> Answer:
+        return self._write(
+            self._client.update_item, self._update_form(key, update, condition, values)
+        )
+
+    def putting(self, item: Mapping[str, Any], condition: str = "", /, **values: Any) -> Write:
+        """A put as a part of a transaction."""
+        return Write({"Put": self._put_form(item, condition, values)})
+
+    def updating(self, key: Key, update: str, condition: str = "", /, **values: Any) -> Write:
+        """An update as a part of a transaction."""
+        return Write({"Update": self._update_form(key, update, condition, values)})
+
+    def transact(self, writes: Sequence[Write]) -> list[Answer]:
+        """All of them or none: one answer each. The SDK gives each call a token of its own, so that
+        what it repeats by itself is done once.
+        """
+        for _ in range(_TRIES):
+            try:
+                forms = [write.form for write in writes]
+                call = self._client.transact_write_items
+                ask(call, _CANCELLED, TransactItems=forms)
+                return [Answer(True)] * len(writes)
+            except ClientError as error:
+                reasons = error.response.get("CancellationReasons", [])
+                if any(reason.get("Code") == _CONDITION for reason in reasons):
+                    return [_answer(reason) for reason in reasons]
+        raise TransientError("a transaction met others, again and again")
+
+    def query(
+        self,
+        partition: str,
+        first: str | int | None = None,
+        last: str | int | None = None,
+        *,
+        index: tuple[str, str, str] | None = None,
+        backwards: bool = False,
+        limit: int | None = None,
+        keep: str = "",
+        **values: Any,
+    ) -> Iterator[Item]:
+        """The rows of a partition between two sort keys, page by page.
+
+        `index` is its name and its two attributes; `keep` an expression for the rows that are wanted.
+        """
+        name, hash_key, range_key = index or (None, "PK", "SK")
+        condition = f"#{hash_key} = :partition"
+        given: dict[str, Any] = {"partition": partition, **values}
+        if first is not None and last is not None:
+            condition += f" AND #{range_key} BETWEEN :first AND :last"
+            given |= {"first": first, "last": last}
+        elif last is not None:
+            condition += f" AND #{range_key} <= :last"
+            given["last"] = last
+        form = {
+            "TableName": self.name,
+            "KeyConditionExpression": condition,
+            "ScanIndexForward": not backwards,
+            **({"FilterExpression": keep} if keep else {}),
+            **({"IndexName": name} if name else {"ConsistentRead": True}),
+            **({"Limit": limit} if limit and not keep else {}),
+            **_named(f"{condition} {keep}", given),
+        }
+        return self._pages(form, limit)
+
+    def _pages(self, form: dict[str, Any], limit: int | None) -> Iterator[Item]:
+        count = 0
+        while True:
+            page = ask(self._client.query, **form)
+            for item in page["Items"]:
+                yield unmarshal_item(item)
+                count += 1
+                if limit is not None and count >= limit:
+                    return
+            if "LastEvaluatedKey" not in page:
+                return
+            form = {**form, "ExclusiveStartKey": page["LastEvaluatedKey"]}
+
+    def _batch(self, keys: Sequence[Key]) -> Iterator[Item]:
+        asked = {self.name: {"Keys": [_key(key) for key in keys], "ConsistentRead": True}}
+        for _ in range(_TRIES):
+            answer = ask(self._client.batch_get_item, RequestItems=asked)
+            yield from map(unmarshal_item, answer["Responses"].get(self.name, ()))
+            asked = answer.get("UnprocessedKeys") or {}
+            if not asked:
+                return
+        raise TransientError("BatchGetItem: some keys were not read, again and again")
+
+    def _write(self, call: Any, form: dict[str, Any]) -> Answer:
+        try:
+            ask(call, _LOST, **form)
+        except ClientError as error:
+            return _answer({"Code": _CONDITION, "Item": error.response.get("Item")})
+        return Answer(True)
+
+    def _put_form(
+        self, item: Mapping[str, Any], condition: str, values: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        return {"TableName": self.name, "Item": marshal_item(item), **_condition(condition, values)}
+
+    def _update_form(
+        self, key: Key, update: str, condition: str, values: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        form = {"TableName": self.name, "Key": _key(key), "UpdateExpression": update}
+        return form | _condition(condition, values, update)
+
+
+def _answer(reason: Mapping[str, Any]) -> Answer:
+    found = reason.get("Item")
+    return Answer(reason.get("Code") == "None", None if not found else unmarshal_item(found))
+
+
+def _condition(condition: str, values: Mapping[str, Any], update: str = "") -> dict[str, Any]:
+    named = _named(f"{condition} {update}", values)
+    if not condition:
+        return named
+    wanted = {"ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
+    return {"ConditionExpression": condition, **wanted, **named}
+
+
+def _named(expressions: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The names and values that expressions speak of: those, and no others."""
+    names = {name: name[1:] for name in _NAME.findall(expressions)}
+    spoken = {f":{name}": marshal(values[name]) for name in _VALUE.findall(expressions)}
+    return {
+        **({"ExpressionAttributeNames": names} if names else {}),
+        **({"ExpressionAttributeValues": spoken} if spoken else {}),
+    }
+
+
+def _key(key: Key) -> dict[str, Any]:
+    return {"PK": {"S": key[0]}, "SK": {"S": key[1]}}

@@ -1,0 +1,38 @@
+"""Watch: the watchdog's own row."""
+
+from typing import Any
+
+import msgspec
+
+from interlock.adapters.aws.keys import watchdog_key
+from interlock.adapters.aws.table import Table
+from interlock.domain import canonical
+from interlock.ports import WatchdogState
+
+_NESTED = ("lagging", "failures", "suspects")
+_FIELDS = tuple(field.encode_name for field in msgspec.structs.fields(WatchdogState))
+
+
+class DynamoWatch:
+    """Before the first save there is version 0."""
+
+    def __init__(self, control: Table) -> None:
+        self._control = control
+
+    def load(self) -> WatchdogState:
+        item = self._control.get(watchdog_key()) or {}
+        plain: dict[str, Any] = {name: item[name] for name in _FIELDS if name in item}
+        for name in _NESTED:
+            if name in plain:
+                plain[name] = canonical.decode(plain[name])
+        return msgspec.convert(plain, WatchdogState)
+
+    def save(self, state: WatchdogState) -> bool:
+        """False if somebody stored that version first."""
+        place, sort_key = watchdog_key()
+        plain: dict[str, Any] = canonical.as_json(state)
+        nested = {name: canonical.encode(plain[name]) for name in _NESTED}
+        first = state.version == 1
+        condition = "attribute_not_exists(#PK)" if first else "#version = :before"
+        item = {"PK": place, "SK": sort_key, **plain, **nested}
+        return self._control.put(item, condition, before=state.version - 1).won

@@ -1,0 +1,60 @@
+"""Home: the ports of one family, as the suites of contracts see them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from interlock.domain.event import Event
+from interlock.ports import (
+    Change,
+    Deliveries,
+    Events,
+    JobLog,
+    Marks,
+    Outbox,
+    Paces,
+    Pipelines,
+    Reruns,
+    Runs,
+    Sensors,
+    Switches,
+    Threads,
+    Timers,
+    Watch,
+    Workflows,
+)
+
+
+@dataclass(frozen=True)
+class Home:
+    """The ports of one family over one state, and what a test must see or do behind them."""
+
+    pipelines: Pipelines
+    sensors: Sensors
+    runs: Runs
+    job_log: JobLog
+    reruns: Reruns
+    events: Events
+    outbox: Outbox
+    marks: Marks
+    timers: Timers
+    workflows: Workflows
+    watch: Watch
+    deliveries: Deliveries
+    threads: Threads
+    paces: Paces
+    switches: Switches
+    #: Every change record so far, in order.
+    changes: Callable[[], list[Change]]
+    #: The timers that will still fire, and when.
+    armed: Callable[[], dict[str, datetime]]
+    #: Let an execution come to its end.
+    end: Callable[[str], None]
+    #: The same state through ports whose n-th call to the technology fails.
+    failing: Callable[[int], "Home"]
+
+
+def tell(home: Home, events: Sequence[Event]) -> None:
+    """As a use case does it: published, and then no longer waiting."""
+    home.events.publish(events)
+    home.outbox.clear(events)
