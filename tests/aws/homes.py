@@ -10,9 +10,9 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
-import botocore.session
-from botocore.config import Config
-from botocore.exceptions import EndpointConnectionError
+import botocore.session  # type: ignore[import-untyped]
+from botocore.config import Config  # type: ignore[import-untyped]
+from botocore.exceptions import EndpointConnectionError  # type: ignore[import-untyped]
 from moto import mock_aws
 
 from aws.quick_services import QuickBus, QuickEngine, QuickScheduler

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from threading import RLock
 from typing import Any
 
-from botocore.exceptions import ClientError
+from botocore.exceptions import ClientError  # type: ignore[import-untyped]
 
 
 class QuickBus:

@@ -11,7 +11,7 @@ from itertools import count
 from threading import RLock
 from typing import Any
 
-from botocore.exceptions import ClientError
+from botocore.exceptions import ClientError  # type: ignore[import-untyped]
 
 from aws.expressions import Stored, holds, updated
 

@@ -12,10 +12,10 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any, ClassVar
 
-import boto3
-from botocore.awsrequest import AWSResponse
-from botocore.response import StreamingBody
-from botocore.validate import validate_parameters
+import boto3  # type: ignore[import-untyped]
+from botocore.awsrequest import AWSResponse  # type: ignore[import-untyped]
+from botocore.response import StreamingBody  # type: ignore[import-untyped]
+from botocore.validate import validate_parameters  # type: ignore[import-untyped]
 
 REGION = "eu-west-1"
 Params = dict[str, Any]

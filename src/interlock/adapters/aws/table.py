@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
-from botocore.exceptions import ClientError
+from botocore.exceptions import ClientError  # type: ignore[import-untyped]
 
 from interlock.adapters.aws.failures import ask
 from interlock.adapters.aws.values import Item, marshal, marshal_item, unmarshal_item

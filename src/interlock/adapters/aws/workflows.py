@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from botocore.exceptions import ClientError
+from botocore.exceptions import ClientError  # type: ignore[import-untyped]
 
 from interlock.adapters.aws.failures import ask
 from interlock.domain import canonical

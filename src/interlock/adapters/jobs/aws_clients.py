@@ -9,10 +9,10 @@ from functools import cache
 from threading import Lock
 from typing import Any
 
-import boto3
-from botocore import xform_name
-from botocore.config import Config
-from botocore.exceptions import (
+import boto3  # type: ignore[import-untyped]
+from botocore import xform_name  # type: ignore[import-untyped]
+from botocore.config import Config  # type: ignore[import-untyped]
+from botocore.exceptions import (  # type: ignore[import-untyped]
     BotoCoreError,
     ClientError,
     ConnectTimeoutError,
