@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from interlock.domain.budgets import Spending
+from interlock.domain.budgets import Category, Spending
 from interlock.domain.event import EventType
 from interlock.domain.reruns import Cause, Granted, Refused
 from interlock.domain.run import OpenedBy, RunKey, Status
 from interlock.errors import TransientError
 from interlock.ports import RerunRequest
-from interlock.simulation.scenario import Call
+from interlock.simulation.scenario import Call, JobScript, LaunchOutcome
 from interlock.usecases.judge_rerun import judge_rerun
 from interlock.usecases.pause import pause, resume
 from usecases.home import KEY, Home, assert_a_crash_changes_nothing
@@ -159,6 +159,31 @@ def test_the_same_request_again_is_no_other_request(home: Home) -> None:
     judge_rerun(request, home.ports)
     assert home.state() == before
     assert home.events(REJECTED) == []
+
+
+def test_a_request_that_opened_a_date_is_not_granted_again_when_its_attempts_have_failed(
+    home: Home,
+) -> None:
+    home.scripts["silver-orders"] = (JobScript(launch=LaunchOutcome.ERROR, category=Category.PERMANENT),)
+    home.adopt()
+    home.reading(date="2026-03-03", count=1)
+    request = home.request()
+    judge_rerun(request, home.ports)
+    home.settle()
+    assert home.run().status is Status.FAILED
+    before = home.state()
+    judge_rerun(request, home.ports)
+    assert home.state() == before
+
+    home.pass_time(seconds=1)
+    home.admit(count=2)  # another reading opens the next attempt, which fails too
+    home.settle()
+    assert home.run().attempt == 1
+    before = home.state()
+    judge_rerun(request, home.ports)
+    assert home.state() == before
+    assert home.run().spending == Spending()
+    assert len(home.events(ACCEPTED)) == 1
 
 
 def test_a_refused_request_again_is_not_told_again_and_not_judged_anew(home: Home) -> None:

@@ -140,6 +140,8 @@ class Run(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     opened_at: datetime
     opened_by: OpenedBy
     opened_for: str = ""
+    #: The request that opened a date without a run; it stays, so that a repeat of it is known as one.
+    first_request: str | None = None
     changed_at: datetime
     recovered: bool = False
     started_at: datetime | None = None

@@ -36,9 +36,9 @@ def judge_rerun(request: RerunRequest, ports: Ports) -> Answer | None:
     if _rejected_before(request, config, key, ports):
         ports.reruns.judged(request)
         return None
-    if run is not None and (_opened_for(request, run) or _granted_before(request, key, ports)):
+    if run is not None and _granted_before(request, run, ports):
         answer: Answer = Granted(None)
-        _reopen(request, key, config, Granted(None), ports)
+        reopen_run(key, OpenedBy.RERUN, request.reason, config, ports, may=lambda run: False)
     else:
         answer = _judge(request, key, config, run, ports)
         if isinstance(answer, Refused):
@@ -85,6 +85,7 @@ def _grant(
             config,
             ports,
             now=now,
+            request=request.id,
             also=lambda opened: _accepted(request, opened, config, answer),
         )
     else:
@@ -96,7 +97,7 @@ def _reopen(
 ) -> None:
     def may(run: Run) -> bool:
         return isinstance(_judge(request, key, config, run, ports), Granted) and (
-            not _granted_before(request, key, ports)
+            not _granted_before(request, run, ports)
         )
 
     def record(run: Run) -> RerunRecord:
@@ -207,14 +208,11 @@ def _rejected_before(request: RerunRequest, config: Config, key: RunKey, ports: 
     return bool(claimed)
 
 
-def _opened_for(request: RerunRequest, run: Run) -> bool:
-    """Whether the request opened a date that had no run: then the run is the record of it."""
-    first = run.attempt == 0 and run.opened_by is OpenedBy.RERUN
-    return first and run.opened_for == request.reason and run.opened_at >= request.requested_at
-
-
-def _granted_before(request: RerunRequest, key: RunKey, ports: Ports) -> bool:
-    return any(record.request == request.id for record in ports.reruns.granted(key))
+def _granted_before(request: RerunRequest, run: Run, ports: Ports) -> bool:
+    """Of a request that opened a date without a run, the run is the record."""
+    if run.first_request == request.id:
+        return True
+    return any(record.request == request.id for record in ports.reruns.granted(run.key))
 
 
 def _has_schedule(config: Config, key: RunKey) -> bool:

@@ -30,6 +30,7 @@ def open_run(
     now: datetime,
     reading: Reading | None = None,
     due_at: datetime | None = None,
+    request: str | None = None,
     recovered: Callable[[Run], Sequence[Event]] | None = None,
     also: Callable[[Run], Sequence[Event]] = lambda run: (),
 ) -> Run:
@@ -51,6 +52,7 @@ def open_run(
         reading=reading,
         sla=_inherited(key, ports),
     )
+    run = msgspec.structs.replace(run, first_request=request)
     ports.timers.arm(deadline_timers(run))
     if recovered is not None:
         run, also = msgspec.structs.replace(run, recovered=True), recovered
