@@ -86,3 +86,16 @@ def test_a_command_line_is_split_as_a_shell_would_and_no_shell_sees_it() -> None
 
 def test_a_map_may_be_written_as_json() -> None:
     assert job_forms.json_object('{"a": 0.10}') == {"a": Decimal("0.10")}
+
+
+@pytest.mark.parametrize(
+    ("name", "is_secret"),
+    [
+        ("Authorization", True),
+        ("X-Api-Key", True),
+        ("INTERLOCK_DB_PASSWORD", True),
+        ("Accept", False),
+    ],
+)
+def test_some_names_are_those_of_secrets(name: str, is_secret: bool) -> None:
+    assert job_forms.names_a_secret(name) is is_secret

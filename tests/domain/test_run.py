@@ -22,6 +22,7 @@ from interlock.domain.run import (
     execution_name,
     job_token,
     predecessors,
+    trial_token,
 )
 from interlock.errors import TransitionError
 
@@ -186,6 +187,13 @@ def test_a_token_is_made_of_the_facts_of_an_attempt() -> None:
         job_token("interlock", a_key(pipeline_id="gold"), 0),
     ]
     assert len({token, *others}) == 6
+
+
+def test_the_token_of_a_trial_is_nobodys_attempt() -> None:
+    token = trial_token("interlock", a_key(), NOW)
+    assert re.fullmatch(r"il-test-[0-9a-f]{27}", token)
+    assert re.fullmatch(r"il-[0-9a-f]{32}", token) is None
+    assert token != trial_token("interlock", a_key(), LATER)
 
 
 def test_a_key_reads_as_its_place() -> None:

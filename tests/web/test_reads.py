@@ -236,6 +236,7 @@ def test_figures_are_told_to_prometheus(house: House) -> None:
 
     assert 'interlock_readings_total{result="accepted"} 1.0' in text
     assert "interlock_pipelines 2.0" in text
+    assert "interlock_jobs_unverified_total 0.0" in text
     assert "interlock_changes_waiting 1.0" in text
 
 

@@ -57,6 +57,7 @@ _NAMED = re.compile(r"\$\$\{|\$\{([^{}]*)\}")
 _URL = re.compile(r"(?i:https?)://([^/?#]+)([/?#].*)?")
 _HOST = re.compile(r"\[([^\]]*)\]|([0-9A-Fa-fxX.]+)(?=:|$)")
 _BAD_IN_URL = re.compile(r"[\x00-\x20\x7f-\x9f\\]")
+_SECRET_NAME = re.compile(r"authorization|token|key|secret|cookie|passw", re.IGNORECASE)
 _SECRET = re.compile(r"secret://([^\s\"',;]*)")
 _SECRET_PLACES = re.compile(r"env/INTERLOCK_[A-Z0-9_]+|file/[^#]+|aws-sm/arn:[^#]+(#.+)?")
 
@@ -64,6 +65,11 @@ _SECRET_PLACES = re.compile(r"env/INTERLOCK_[A-Z0-9_]+|file/[^#]+|aws-sm/arn:[^#
 def names_in(text: str) -> tuple[str, ...]:
     """The names that stand in `${...}`; `$${` is a literal and names nothing."""
     return tuple(match[1] for match in _NAMED.finditer(text) if match[1] is not None)
+
+
+def names_a_secret(name: str) -> bool:
+    """Whether a header or variable of this name most likely holds a secret."""
+    return _SECRET_NAME.search(name) is not None
 
 
 def own_setting_in(text: str) -> str | None:

@@ -257,6 +257,12 @@ def execution_name(key: RunKey, attempt: int) -> str:
     return f"{safe[: _LONGEST_NAME - len(digest) - 1]}-{digest}"
 
 
+def trial_token(instance: str, key: RunKey, at: datetime) -> str:
+    """The token of a trial: as long as an attempt's, and never one, since no hex begins with `test`."""
+    facts = [instance, key.pipeline_id, key.schedule_id, key.date, at.isoformat()]
+    return f"il-test-{canonical.content_hash(facts, 27)}"
+
+
 def job_token(instance: str, key: RunKey, attempt: int) -> str:
     """The idempotency token of an attempt, valid on every platform that takes one."""
     facts = [instance, key.pipeline_id, key.schedule_id, key.date, attempt]

@@ -1,6 +1,5 @@
 """Job warnings: what is legal in a job's config and surely not what its author meant."""
 
-import re
 from collections.abc import Iterator
 
 from interlock.domain import job_forms
@@ -14,7 +13,6 @@ from interlock.files.scalars import meaning
 
 Remark = tuple[Path, Kind, str]
 
-_SECRET_NAME = re.compile(r"authorization|token|key|secret", re.IGNORECASE)
 #: Has "key" in its name and is none.
 _NO_SECRET = frozenset({"idempotency-key"})
 _SECRET_PLACES = frozenset({"headers", "auth", "env"})
@@ -62,7 +60,7 @@ def _odd_names(path: Path, text: str, file: PipelineFile) -> Iterator[Remark]:
 def _literal_secrets(at: At) -> Iterator[Remark]:
     headers = at.given("headers")
     for name, value in headers.items.items() if isinstance(headers, Map) else ():
-        if name.lower() in _NO_SECRET or not _SECRET_NAME.search(name):
+        if name.lower() in _NO_SECRET or not job_forms.names_a_secret(name):
             continue
         if isinstance(value, Scalar) and not _is_replaced(value.text):
             message = "a secret in the file: use ${INTERLOCK_NAME} or secret://"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from interlock import __version__
@@ -88,6 +88,11 @@ class _States(Collector):
         for status, count in figures.active_runs.items():
             runs.add_metric([status], count)
         yield runs
+        yield CounterMetricFamily(
+            "interlock_jobs_unverified",
+            "Successes of Glue that could not be held against its analysis.",
+            value=self._home.jobs.unverified,
+        )
         yield GaugeMetricFamily(
             "interlock_pipelines", "Pipelines in force.", value=figures.pipelines
         )

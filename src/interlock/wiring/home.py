@@ -7,16 +7,15 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
 
-from interlock.adapters.jobs.aws_secrets import fetch_secret
 from interlock.adapters.jobs.by_type import JobsByType
 from interlock.adapters.jobs.secrets import Secrets
-from interlock.adapters.jobs.surroundings import Surroundings
 from interlock.adapters.local.database import Database
 from interlock.adapters.local.retention import SqliteRetention
 from interlock.adapters.local.store import Store
 from interlock.errors import ConfigError
 from interlock.ports import Clock, Ports
 from interlock.wiring.jobs import JobsByPipeline
+from interlock.wiring.open_jobs import open_jobs, open_secrets
 from interlock.wiring.operations import Operations
 from interlock.wiring.settings import Settings
 
@@ -61,7 +60,7 @@ def open_home(
     `spares`: how many supervisors of commands wait beforehand.
     """
     now = clock or utc_now
-    _make_folder(settings)
+    make_folder(settings)
     opened = database(os.fspath(settings.database))
     try:
         return _put_together(settings, opened, now, spares)
@@ -76,7 +75,7 @@ def utc_now() -> datetime:
     return now.replace(microsecond=now.microsecond // 1000 * 1000)
 
 
-def _make_folder(settings: Settings) -> None:
+def make_folder(settings: Settings) -> None:
     """Only its owner may look inside: readings and outputs of jobs are nobody else's."""
     try:
         settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -89,22 +88,8 @@ def _make_folder(settings: Settings) -> None:
 def _put_together(settings: Settings, database: Database, clock: Clock, spares: int) -> Home:
     store = Store(database, clock)
     store.retention = SqliteRetention(database, settings.retention)
-    secrets = Secrets(settings.environment, settings.secrets_folder, fetch_secret)
-    for known in (settings.token, settings.dead_man_url):
-        if known is not None:
-            secrets.learn(known)
-    jobs = JobsByType(
-        Surroundings(
-            clock=clock,
-            environment=settings.environment,
-            secrets=secrets,
-            state=settings.state,
-            project=settings.project,
-            allowed=settings.allowed,
-            ca_file=settings.ca_file,
-            spares=spares,
-        )
-    )
+    secrets = open_secrets(settings)
+    jobs = open_jobs(settings, secrets, clock, spares)
     ports = Ports(
         clock=clock,
         pipelines=store.pipelines,

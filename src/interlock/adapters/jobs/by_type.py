@@ -112,6 +112,11 @@ class JobsByType:
         except Exception:  # noqa: BLE001 - the port promises that this never raises
             return False
 
+    @property
+    def unverified(self) -> int:
+        """How many successes nobody could verify since the start."""
+        return self._surroundings.unverified.count
+
     def close(self) -> None:
         """Let go of what the adapters hold. Jobs go on."""
         for jobs in self._made.values():

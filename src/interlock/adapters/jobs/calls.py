@@ -1,6 +1,5 @@
 """Calls: requests with the headers of a file, whose secrets are resolved anew for each."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -9,11 +8,9 @@ from interlock.adapters.jobs.http_client import Answer, HttpClient, Request, sen
 from interlock.adapters.jobs.surroundings import Surroundings
 from interlock.adapters.jobs.texts import PREFIX, Texts
 from interlock.domain import canonical
-from interlock.domain.job_forms import names_in
+from interlock.domain.job_forms import names_a_secret, names_in
 
 UNAUTHORIZED = 401
-
-_SECRET_NAME = re.compile(r"authorization|token|key|secret|cookie", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -62,7 +59,7 @@ class Calls:
         named = [
             texts.text(f"${{{name}}}")
             for header, value in written.items()
-            if _SECRET_NAME.search(header)
+            if names_a_secret(header)
             for name in names_in(value)
             if name.startswith(PREFIX)
         ]

@@ -1,0 +1,141 @@
+"""Job: try the job of a pipeline, once and for real, or see what would be sent."""
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+
+import click
+
+from interlock.cli.exits import Exit
+from interlock.cli.options import Options
+from interlock.cli.problems import in_lines
+from interlock.cli.shown import document, lines
+from interlock.domain import duration
+from interlock.domain.pipeline import Pipeline, Schedule
+from interlock.errors import ConfigError, NotFoundError
+from interlock.files import load_project
+from interlock.ports import JobContext
+from interlock.usecases.try_job import Step, trial_context, try_job
+from interlock.wiring.home import make_folder, utc_now
+from interlock.wiring.open_jobs import open_jobs, open_previews, open_secrets
+from interlock.wiring.settings import Settings, read_settings
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 10.0
+
+
+@click.group("job")
+def command() -> None:
+    """Try the job of a pipeline."""
+
+
+@command.command()
+@click.argument("pipeline")
+@click.option("--date", metavar="DATE", help="The run's date; default: the present one.")
+@click.option("--schedule", metavar="ID", help="Which schedule, where there are several.")
+@click.option("--dry-run", is_flag=True, help="Print the request, secrets masked; launch nothing.")
+@click.option("--yes", is_flag=True, help="Launch without asking.")
+@click.option("--wait", metavar="SPAN", help="How long to follow it; default: its poll window.")
+@click.pass_obj
+def test(
+    options: Options,
+    pipeline: str,
+    date: str | None,
+    schedule: str | None,
+    dry_run: bool,
+    yes: bool,
+    wait: str | None,
+) -> None:
+    """Launch PIPELINE's job once, for real, and say how each step went.
+
+    No run comes of it, and its token is never that of an attempt. Exits 1 unless the job ends well.
+    """
+    settings = read_settings(Path(options.project), os.environ)
+    wanted = _pipeline(options, pipeline)
+    context = _context(wanted, schedule, date, settings)
+    if dry_run:
+        with closing(open_previews(settings, utc_now)) as jobs:
+            document({"type": wanted.job.type, **jobs.preview(wanted, context)})
+        return
+    patience = wanted.job.poll_window if wait is None else _span(wait)
+    if not yes:
+        _ask(wanted, context)
+    make_folder(settings)
+    sys.exit(_try(wanted, context, settings, patience.total_seconds()))
+
+
+def _pipeline(options: Options, pipeline_id: str) -> Pipeline:
+    """From the file, whether it is in force or not."""
+    project = load_project(options.project)
+    if pipeline_id in project.pipelines:
+        return project.pipelines[pipeline_id]
+    if project.errors:
+        in_lines(project.errors, len(project.sources))
+    raise NotFoundError(f"there is no sound file of a pipeline {pipeline_id} in {options.project}")
+
+
+def _context(
+    pipeline: Pipeline, schedule_id: str | None, date: str | None, settings: Settings
+) -> JobContext:
+    schedule = _schedule(pipeline, schedule_id)
+    try:
+        return trial_context(pipeline, schedule, date, utc_now(), settings.instance)
+    except ValueError as error:
+        raise ConfigError(f"--date: {error}") from error
+
+
+def _schedule(pipeline: Pipeline, schedule_id: str | None) -> Schedule:
+    for schedule in pipeline.schedules:
+        if schedule_id in (None, schedule.id):
+            return schedule
+    known = ", ".join(schedule.id for schedule in pipeline.schedules)
+    raise NotFoundError(f"{pipeline.id} has no schedule {schedule_id}, it has: {known}")
+
+
+def _span(text: str) -> timedelta:
+    try:
+        return duration.parse(text)
+    except ValueError as error:
+        raise ConfigError(f"--wait: {error}") from error
+
+
+def _ask(pipeline: Pipeline, context: JobContext) -> None:
+    what = f"the {pipeline.job.type} job of {pipeline.id} for {context.label}"
+    click.confirm(f"This launches {what}, for real. Go on?", abort=True, err=True)
+
+
+def _try(pipeline: Pipeline, context: JobContext, settings: Settings, patience: float) -> Exit:
+    from rich.console import Console
+
+    click.echo(f"{pipeline.id} {context.label}: {pipeline.job.type} job, token {context.token}")
+    began = time.monotonic()
+    last: Step | None = None
+    with (
+        closing(open_jobs(settings, open_secrets(settings), utc_now)) as jobs,
+        Console(stderr=True).status("") as status,
+    ):
+        wait = _waiting(began, patience, status.update)
+        for last in try_job(pipeline, context, jobs, wait):
+            _show(last, time.monotonic() - began)
+    return Exit.FINE if last is not None and last.is_good else Exit.FOUND_PROBLEMS
+
+
+def _waiting(began: float, patience: float, tell: Callable[[str], None]) -> Callable[[], bool]:
+    """Longer pauses as time goes by; on a terminal they are seen."""
+
+    def wait() -> bool:
+        passed = time.monotonic() - began
+        left = patience - passed
+        tell(f"followed for {passed:.0f} s; Ctrl-C leaves the job alone")
+        time.sleep(max(0.0, min(left, _LONGEST_PAUSE, max(_FIRST_PAUSE, passed / 4))))
+        return left > 0
+
+    return wait
+
+
+def _show(step: Step, seconds: float) -> None:
+    colour = None if step.is_good else "red"
+    lines(f"  {step.part:<6} {seconds:6.1f} s  ", [step.message], colour)

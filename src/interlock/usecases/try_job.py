@@ -1,0 +1,131 @@
+"""Try a job: launch it once for real and follow it to its end. No run, no row and no event come of it."""
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from enum import StrEnum
+
+import msgspec
+
+from interlock.domain.cron import cron_grain
+from interlock.domain.job_configs import CONFIGS, Completion
+from interlock.domain.partition import Grain, Label, label_at
+from interlock.domain.pipeline import Pipeline, Schedule
+from interlock.domain.run import RunKey, trial_token
+from interlock.domain.zones import zone
+from interlock.errors import LaunchError, TransientError
+from interlock.ports import (
+    Absent,
+    CannotTell,
+    Failed,
+    JobContext,
+    Jobs,
+    Launched,
+    Running,
+    Succeeded,
+)
+from interlock.usecases.job_context import context_of
+
+#: Waits a while; False when there is no patience left.
+Waiting = Callable[[], bool]
+
+
+class Part(StrEnum):
+    """What a trial does, in this order."""
+
+    LAUNCH = "launch"
+    FIND = "find"
+    POLL = "poll"
+    END = "end"
+
+
+class Step(msgspec.Struct, frozen=True):
+    """How one part went. `is_good` is False for what an attempt would suffer from."""
+
+    part: Part
+    message: str
+    is_good: bool = True
+
+
+def trial_context(
+    pipeline: Pipeline, schedule: Schedule, date: str | None, now: datetime, instance: str
+) -> JobContext:
+    """As for a first attempt, under a token that no attempt ever has. Raises ValueError for the date."""
+    label = _present(schedule, now) if date is None else Label.parse(date)
+    key = RunKey(pipeline.id, schedule.id, str(label))
+    return context_of(key, 0, trial_token(instance, key, now), now)
+
+
+def try_job(pipeline: Pipeline, context: JobContext, jobs: Jobs, wait: Waiting) -> Iterator[Step]:
+    """Each part as it is done. The last one is good if the job ended well."""
+    try:
+        launched = jobs.launch(pipeline, context)
+    except LaunchError as error:
+        doubt = "; it may have started all the same" if error.maybe_started else ""
+        yield Step(Part.LAUNCH, f"{error.category}: {error}{doubt}", False)
+        return
+    yield Step(Part.LAUNCH, f"started, run id {launched.run_id}")
+    yield _look(pipeline, context, launched, jobs)
+    if _tells_itself(pipeline) and not launched.finished:
+        yield Step(Part.END, "the job tells its end itself, which a trial does not hear")
+        return
+    yield from _follow(launched, jobs, wait)
+
+
+def _present(schedule: Schedule, now: datetime) -> Label:
+    grain = Grain.DAY if schedule.cron is None else cron_grain(schedule.cron)
+    return label_at(now, zone(schedule.timezone), grain)
+
+
+def _look(pipeline: Pipeline, context: JobContext, launched: Launched, jobs: Jobs) -> Step:
+    """Whether a start that nobody wrote down would be recognised."""
+    try:
+        found = jobs.find(pipeline, context)
+    except (LaunchError, TransientError) as error:
+        return Step(Part.FIND, f"it can't be looked for: {error}", False)
+    if isinstance(found, Launched):
+        same = found.run_id == launched.run_id
+        message = "found again by its token" if same else f"another was found: {found.run_id}"
+        return Step(Part.FIND, message, same)
+    return Step(Part.FIND, _UNFOUND[type(found)])
+
+
+_UNFOUND: dict[type[Absent | CannotTell], str] = {
+    Absent: "not listed under its token: a repeat is recognised only if the platform knows tokens",
+    CannotTell: "this job can't be looked for: a start of unknown outcome is repeated,"
+    " unless atMostOnce says otherwise",
+}
+
+
+def _tells_itself(pipeline: Pipeline) -> bool:
+    config = msgspec.convert(pipeline.job.config, CONFIGS[pipeline.job.type])
+    return getattr(config, "ends_by", None) == Completion.EVENT
+
+
+def _follow(launched: Launched, jobs: Jobs, wait: Waiting) -> Iterator[Step]:
+    told = None
+    while True:
+        step = _polled(launched, jobs)
+        if step.part is Part.END:
+            yield step
+            return
+        if step != told:
+            yield step
+        told = step
+        if not wait():
+            yield Step(Part.END, "it has not ended yet, and goes on unfollowed", False)
+            return
+
+
+def _polled(launched: Launched, jobs: Jobs) -> Step:
+    try:
+        answer = jobs.poll(launched.metadata)
+    except TransientError as error:
+        return Step(Part.POLL, f"no answer, asking again: {error}", False)
+    match answer:
+        case Running(message, unseen):
+            return Step(Part.POLL, message or "running", not unseen)
+        case Succeeded(message):
+            return Step(Part.END, f"succeeded: {message}" if message else "succeeded")
+        case Failed(category, message):
+            kind = "stopped" if answer.stopped else f"failed ({category or 'of no known kind'})"
+            return Step(Part.END, f"{kind}: {message}", False)
