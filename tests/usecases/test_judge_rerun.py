@@ -164,7 +164,9 @@ def test_the_same_request_again_is_no_other_request(home: Home) -> None:
 def test_a_request_that_opened_a_date_is_not_granted_again_when_its_attempts_have_failed(
     home: Home,
 ) -> None:
-    home.scripts["silver-orders"] = (JobScript(launch=LaunchOutcome.ERROR, category=Category.PERMANENT),)
+    home.scripts["silver-orders"] = (
+        JobScript(launch=LaunchOutcome.ERROR, category=Category.PERMANENT),
+    )
     home.adopt()
     home.reading(date="2026-03-03", count=1)
     request = home.request()
