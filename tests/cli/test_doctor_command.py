@@ -11,7 +11,6 @@ import pytest
 from cli.place import Place
 from cli.served import served
 from interlock.cli.checkup import Checkup
-from interlock.errors import UnavailableError
 
 
 def findings(place: Place, code: int = 0) -> dict[str, dict[str, Any]]:
@@ -88,12 +87,6 @@ def test_changes_that_could_not_be_handled_are_shown_and_tried_again(place: Plac
     assert "1 change will be tried again" in result.output
     place.catch_up()
     assert findings(place)["changes"]["what"] == "every change was handled"
-
-
-def test_a_retry_is_not_made_behind_a_servers_back(place: Place) -> None:
-    with served(place):
-        result = place.run("doctor", "--retry")
-    assert isinstance(result.exception, UnavailableError)
 
 
 def test_a_server_that_answers_is_named(place: Place) -> None:

@@ -10,7 +10,7 @@ from cli.place import Place
 from cli.served import served
 from interlock.adapters.local.backup import back_up
 from interlock.domain.guards import GUARDS
-from interlock.errors import ConfigError, UnavailableError
+from interlock.errors import ConfigError
 from interlock.wiring.home import open_home
 
 
@@ -101,16 +101,6 @@ def test_prune_alone_removes_what_has_expired(old_run: Place) -> None:
     document = old_run.json("prune")
     assert document["runs"] == 0 and document["removed"]["runs"] == 0
     assert len(old_run.json("runs")) == 1
-
-
-def test_prune_leaves_a_file_that_is_served_alone(old_run: Place) -> None:
-    with served(old_run):
-        result = old_run.run("prune", "--runs-before", "2999-01-01", "--yes")
-        assert "1 finished run" in old_run.shown(
-            "prune", "--runs-before", "2999-01-01", "--dry-run"
-        )
-    assert isinstance(result.exception, UnavailableError)
-    assert "stop it to prune" in str(result.exception)
 
 
 def test_a_bound_that_is_no_date_is_refused(place: Place) -> None:

@@ -106,6 +106,17 @@ def test_the_server_answers_reruns_backfills_and_pauses(server: Served) -> None:
     assert "2026-03-06" in dry
 
 
+def test_the_server_keeps_house_when_asked_to(server: Served) -> None:
+    server.run("sensor", "put", "silver-orders", "orders", "count=4200", "--date", "2026-01-05")
+    server.until("run", "silver-orders", "2026-01-05", shows="JOB_COMPLETED")
+    old = ("prune", "--runs-before", "2026-02-01")
+    assert "1 finished run" in server.run(*old, "--dry-run")
+    assert "removed: 1 runs" in server.run(*old, "--yes")
+    assert "0 finished runs" in server.run(*old, "--dry-run")
+    assert "0 changes will be tried again now" in server.run("doctor", "--retry")
+    server.run("prune", "--runs-before", "soon", code=1)
+
+
 def test_the_server_is_reached_from_elsewhere_by_its_address(
     server: Served, tmp_path: Path
 ) -> None:

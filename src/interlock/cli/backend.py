@@ -84,6 +84,8 @@ class Looking(Protocol):
 
     def would_resume(self, pipeline_id: str) -> list[Foreseen]: ...
 
+    def prunable(self, runs_before: str) -> int: ...
+
 
 class Acting(Protocol):
     """What can be asked for."""
@@ -108,6 +110,10 @@ class Acting(Protocol):
     def resume(self, pipeline_id: str) -> Config: ...
 
     def watch_pass(self, since: datetime | None = None) -> Pass | None: ...
+
+    def prune(self, runs_before: str | None = None) -> dict[str, int]: ...
+
+    def retry_parked(self) -> int: ...
 
 
 @dataclass(frozen=True)

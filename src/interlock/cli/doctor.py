@@ -4,13 +4,11 @@ import sys
 
 import click
 
-from interlock.cli.backend import file_for_writing, server_of, settings_of
+from interlock.cli.backend import acting, settings_of
 from interlock.cli.checkup import Checkup, Finding, Level
 from interlock.cli.exits import Exit
 from interlock.cli.options import Options
-from interlock.cli.shown import as_json_option, count, document, lines, now
-from interlock.errors import UnavailableError
-from interlock.wiring.settings import Settings
+from interlock.cli.shown import as_json_option, count, document, lines
 
 
 @click.command("doctor")
@@ -21,7 +19,7 @@ def command(options: Options, retry: bool, as_json: bool) -> None:
     """Check the installation: each finding with its remedy. Exits 1 when something is wrong."""
     settings = settings_of(options)
     if retry:
-        _retry(settings)
+        _retry(options)
     findings = Checkup(settings).findings()
     if as_json:
         document(findings)
@@ -32,15 +30,12 @@ def command(options: Options, retry: bool, as_json: bool) -> None:
     sys.exit(Exit.FOUND_PROBLEMS if wrong else Exit.FINE)
 
 
-def _retry(settings: Settings) -> None:
-    server = server_of(settings)
-    if server is not None:
-        raise UnavailableError(
-            f"{server.url} is using the state file: stop it, retry, and start it again"
-        )
-    with file_for_writing(settings) as home:
-        changes = count(home.store.changes.retry_parked(now()), "change")
-    click.echo(f"{changes} will be tried again when `interlock serve` runs", err=True)
+def _retry(options: Options) -> None:
+    with acting(options) as home:
+        home.note("retry", "parked changes")
+        changes = count(home.act.retry_parked(), "change")
+        when = "now" if home.served else "when `interlock serve` runs"
+    click.echo(f"{changes} will be tried again {when}", err=True)
 
 
 def _show(finding: Finding) -> None:

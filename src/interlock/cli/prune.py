@@ -2,12 +2,11 @@
 
 import click
 
-from interlock.cli.backend import file_for_reading, file_for_writing, server_of, settings_of
+from interlock.cli.backend import acting, looking
 from interlock.cli.options import Options
-from interlock.cli.shown import as_json_option, count, document, now
+from interlock.cli.shown import as_json_option, count, document
 from interlock.domain.partition import Label
-from interlock.errors import ConfigError, UnavailableError
-from interlock.wiring.settings import Settings
+from interlock.errors import ConfigError
 
 
 @click.command("prune")
@@ -21,24 +20,21 @@ def command(
 ) -> None:
     """Remove what has expired (a server does that once an hour), and old runs if asked to.
 
-    Runs that are not finished, readings and everything that decisions still need stay. Needs the
-    state file to itself: stop the server first.
+    Runs that are not finished, readings and everything that decisions still need stay.
     """
     bound = None if runs_before is None else _day(runs_before)
-    settings = settings_of(options)
-    runs = 0 if bound is None else _prunable(settings, bound)
+    runs = 0 if bound is None else _prunable(options, bound)
     if not as_json and bound is not None:
         click.echo(f"{count(runs, 'finished run')} of dates before {bound}")
     if dry_run:
         if as_json:
             document({"runs": runs, "removed": None})
         return
-    _refuse_if_served(settings)
     if runs and not yes and as_json:
         raise click.UsageError("--json asks nobody: add --yes or --dry-run")
     if runs and not yes:
         click.confirm("Remove them? They can't be brought back, but by a backup", abort=True)
-    removed = _remove(settings, bound if runs else None)
+    removed = _remove(options, bound if runs else None)
     if as_json:
         document({"runs": runs, "removed": removed})
         return
@@ -53,22 +49,12 @@ def _day(text: str) -> str:
         raise ConfigError(f"--runs-before: {error}") from error
 
 
-def _prunable(settings: Settings, bound: str) -> int:
-    with file_for_reading(settings) as home:
-        return home.store.retention.prunable(bound)
+def _prunable(options: Options, bound: str) -> int:
+    with looking(options) as look:
+        return look.prunable(bound)
 
 
-def _refuse_if_served(settings: Settings) -> None:
-    server = server_of(settings)
-    if server is not None:
-        raise UnavailableError(
-            f"{server.url} is using the state file: stop it to prune, or look with --dry-run"
-        )
-
-
-def _remove(settings: Settings, bound: str | None) -> dict[str, int]:
-    with file_for_writing(settings) as home:
-        removed = home.store.retention.sweep(now())
-        if bound is not None:
-            removed["runs"] += home.store.retention.prune(bound)
-    return removed
+def _remove(options: Options, bound: str | None) -> dict[str, int]:
+    with acting(options) as home:
+        home.note("prune", bound or "-")
+        return home.act.prune(bound)

@@ -122,6 +122,17 @@ class Remote:
         answer = self._client.call("POST", f"{API}/watchdog", query)
         return _as(Pass, answer.json()) if answer.body else None
 
+    def prunable(self, runs_before: str) -> int:
+        answer = self._client.call("GET", f"{API}/prune", {"before": runs_before})
+        return int(answer.json()["runs"])
+
+    def prune(self, runs_before: str | None = None) -> dict[str, int]:
+        answer = self._client.call("POST", f"{API}/prune", document={"before": runs_before})
+        return _as(dict[str, int], answer.json()["removed"])
+
+    def retry_parked(self) -> int:
+        return int(self._client.call("POST", f"{API}/changes/retry").json()["changes"])
+
     def _list(
         self,
         kind: type[T],

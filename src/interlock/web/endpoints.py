@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from interlock.adapters.local.changes import Parked
 from interlock.domain.event import Event
 from interlock.domain.run import Run, RunKey
 from interlock.domain.sensor import Reading
@@ -120,6 +121,31 @@ class NewRerun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 class NewPause(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     until: Instant | None = None
     reason: Text = ""
+
+
+class NewPrune(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    before: Date | None = None
+    reason: Text = ""
+
+
+class PruneQuery(_Query, frozen=True, kw_only=True):
+    before: Date
+
+
+class Prunable(msgspec.Struct, frozen=True):
+    runs: int
+
+
+class Pruned(msgspec.Struct, frozen=True):
+    removed: dict[str, int]
+
+
+class NewRetry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    reason: Text = ""
+
+
+class Retried(msgspec.Struct, frozen=True):
+    changes: int
 
 
 class NewResume(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -329,6 +355,31 @@ def resume(desk: Desk, given: Given) -> Config:
 def watch_now(desk: Desk, given: Given) -> Pass | None:
     desk.note(given.caller, "watchdog", "-", "")
     return desk.home.operations.watch_pass(given.query.since)
+
+
+# --- upkeep
+
+
+def prunable(desk: Desk, given: Given) -> Prunable:
+    return Prunable(desk.home.operations.prunable(given.query.before))
+
+
+def prune(desk: Desk, given: Given) -> Pruned:
+    asked: NewPrune = given.body or NewPrune()
+    if asked.before is not None:
+        desk.home.operations.prunable(asked.before)  # refuses a date that is none
+    desk.note(given.caller, "prune", asked.before or "-", asked.reason)
+    return Pruned(desk.home.operations.prune(asked.before))
+
+
+def parked(desk: Desk, given: Given) -> Page[Parked]:
+    return Page(desk.home.operations.parked())
+
+
+def retry_parked(desk: Desk, given: Given) -> Retried:
+    asked: NewRetry = given.body or NewRetry()
+    desk.note(given.caller, "retry", "parked changes", asked.reason)
+    return Retried(desk.home.operations.retry_parked())
 
 
 # --- tokens
@@ -546,6 +597,47 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         Config,
         act=resume,
         body=NewResume,
+        bare=True,
+    ),
+    Endpoint(
+        "GET",
+        "/prune",
+        "prunable",
+        "How many finished runs of dates before a day there are.",
+        Scope.READ,
+        Prunable,
+        act=prunable,
+        query=PruneQuery,
+    ),
+    Endpoint(
+        "POST",
+        "/prune",
+        "prune",
+        "Remove what has expired, and finished runs of dates before a day. It can't be undone.",
+        Scope.OPERATE,
+        Pruned,
+        act=prune,
+        body=NewPrune,
+        bare=True,
+    ),
+    Endpoint(
+        "GET",
+        "/changes/parked",
+        "parkedChanges",
+        "The changes that could not be handled.",
+        Scope.READ,
+        Page[Parked],
+        act=parked,
+    ),
+    Endpoint(
+        "POST",
+        "/changes/retry",
+        "retryChanges",
+        "Have the changes that could not be handled tried again.",
+        Scope.OPERATE,
+        Retried,
+        act=retry_parked,
+        body=NewRetry,
         bare=True,
     ),
     Endpoint(

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from interlock.adapters.local.changes import Parked
 from interlock.adapters.local.store import Store
 from interlock.domain.admission import Ignore
 from interlock.domain.event import ALIASES, Event
@@ -262,6 +263,28 @@ class Operations:
         """As `watch`, with what was found in words."""
         report = self.watch(since)
         return None if report is None else in_words(report)
+
+    # --- upkeep
+
+    def prunable(self, runs_before: str) -> int:
+        """How many finished runs of dates before that day there are."""
+        return self._store.retention.prunable(_label(runs_before).day.isoformat())
+
+    def prune(self, runs_before: str | None = None) -> dict[str, int]:
+        """Remove what has expired, and finished runs of dates before that day; how many by table."""
+        removed = self._store.retention.sweep(self._ports.clock())
+        if runs_before is not None:
+            bound = _label(runs_before).day.isoformat()
+            removed["runs"] += self._store.retention.prune(bound)
+        return removed
+
+    def parked(self) -> list[Parked]:
+        """The changes that could not be handled."""
+        return self._store.changes.parked()
+
+    def retry_parked(self) -> int:
+        """Have them tried again at once; how many."""
+        return self._store.changes.retry_parked(self._ports.clock())
 
     def _config(self, pipeline_id: str) -> Config:
         config = self._store.pipelines.find(pipeline_id)
