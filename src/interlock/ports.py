@@ -618,7 +618,8 @@ class Deliveries(Protocol):
     def save(self, delivery: Delivery) -> bool:
         """Store a delivery's next version (the first: if absent). False if somebody was first.
 
-        A held one comes back at its `due_at`: whoever sends is then told to release its target.
+        A held one comes back at its `due_at`: whoever sends is then told to release its target. One
+        that was held and is queued again is looked at like a new one.
         """
         ...
 

@@ -148,7 +148,7 @@ def a_delivery(event: Event | None = None, target: Target | None = None) -> Deli
 
 def a_thread(date: str = KEY.date, channel: str = "C1") -> Thread:
     key = ThreadKey(KEY.pipeline_id, KEY.schedule_id, date, channel)
-    return Thread(key=key, created_at=NOW, claim_until=NOW)
+    return Thread(key=key, sink="slack", created_at=NOW, claim_until=NOW)
 
 
 def many(count: int, make: Callable[[int], Any]) -> list[Any]:

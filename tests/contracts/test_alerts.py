@@ -10,7 +10,7 @@ import pytest
 from contracts.home import Home
 from contracts.samples import KEY, NOW, a_delivery, a_thread, an_event, many
 from interlock.domain.delivery import Delivery, DeliveryState, Target
-from interlock.domain.event import EventType
+from interlock.domain.event import EventType, Severity
 from interlock.domain.thread import Phase, Thread, ThreadKey
 
 AtOnce = Callable[[Sequence[Callable[[], bool]]], list[bool]]
@@ -140,9 +140,9 @@ def test_a_thread_comes_back_as_it_was_stored(home: Home) -> None:
         thread_ts="1741000000.000100",
         state=Phase.LATE,
         state_at=NOW,
+        severity=Severity.ERROR,
         first="it is late",
         latest="it is very late",
-        count=7,
         root_hash="abc",
     )
     assert home.threads.save(full)
@@ -166,8 +166,8 @@ def test_only_the_first_to_store_a_version_wins(home: Home) -> None:
     thread = a_thread()
     assert home.threads.save(thread)
     assert not home.threads.save(thread)
-    assert home.threads.save(thread.rooted("1"))
-    assert not home.threads.save(thread.counted())
+    assert home.threads.save(thread.rooted("1", "face"))
+    assert not home.threads.save(thread.unclaimed(NOW))
 
 
 def test_a_date_has_a_thread_in_each_channel(home: Home) -> None:

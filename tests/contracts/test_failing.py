@@ -73,7 +73,7 @@ CALLS: dict[str, Callable[[Home], Any]] = {
     "start an execution": lambda home: home.workflows.start("new", {"pipelineId": "p"}),
     "claim a delivery": lambda home: home.deliveries.save(a_delivery().claimed(NOW)),
     "hold an alert": lambda home: home.deliveries.save(a_delivery().held(NOW)),
-    "claim a thread": lambda home: home.threads.save(a_thread().rooted("1")),
+    "claim a thread": lambda home: home.threads.save(a_thread().rooted("1", "face")),
     "turn a sink off": lambda home: home.switches.turn_off("ops", "as declared"),
     "save the watchdog's row": lambda home: home.watch.save(WatchdogState(version=1)),
 }

@@ -1,23 +1,76 @@
-"""Note: many alerts in few words."""
+"""Note: what a message says, in one line and for programs."""
 
 import msgspec
 
-from contracts.samples import an_event
+from alert_samples import told
+from contracts.samples import NOW, a_thread
 from interlock.domain.event import EventType, Severity
-from interlock.domain.note import counts, severest
+from interlock.domain.note import (
+    AlertNote,
+    DigestNote,
+    Note,
+    RootNote,
+    SummaryNote,
+    TrialNote,
+    about,
+    counts,
+    document,
+    headline,
+    severest,
+)
+
+E = EventType
+FAILED, LATE = (
+    told(E.JOB_FAILED, 1, message="it failed"),
+    told(E.SLA_WARNING, 2, message="it is late"),
+)
 
 
 def test_alerts_are_counted_by_severity_and_type_the_severest_first() -> None:
-    events = [
-        msgspec.structs.replace(an_event(part), severity=severity, type=kind)
-        for part, (severity, kind) in enumerate(
-            [
-                (Severity.WARNING, EventType.SLA_WARNING),
-                (Severity.ERROR, EventType.SLA_BREACH),
-                (Severity.ERROR, EventType.JOB_FAILED),
-                (Severity.ERROR, EventType.SLA_BREACH),
-            ]
-        )
-    ]
+    events = [told(E.SLA_WARNING), told(E.SLA_BREACH), told(E.JOB_FAILED), told(E.SLA_BREACH)]
     assert counts(events) == "1 error JOB_FAILED, 2 error SLA_BREACH, 1 warning SLA_WARNING"
     assert severest(events) is Severity.ERROR
+
+
+def test_every_note_is_one_line() -> None:
+    notes: dict[str, Note] = {
+        "error: silver-orders 2026-03-03: it failed": AlertNote(FAILED),
+        "error: silver-orders 2026-03-03: it failed (C9 is archived)": RootNote(
+            a_thread(), FAILED, note="C9 is archived"
+        ),
+        "error: 2 alerts at once: 1 error JOB_FAILED, 1 warning SLA_WARNING": DigestNote(
+            (FAILED, LATE)
+        ),
+        "2 alerts held while muted: 1 still open, 1 recovered meanwhile": SummaryNote(
+            NOW, (FAILED,), (LATE,)
+        ),
+        "1 alert held while muted: 0 still open, 1 recovered meanwhile": SummaryNote(
+            NOW, (), (LATE,)
+        ),
+        "a test": TrialNote("a test", NOW),
+        "error: interlock: w": AlertNote(told(E.WATCHDOG_DEGRADED, key=None, message="w")),
+    }
+    assert {headline(note) for note in notes.values()} == set(notes)
+
+
+def test_a_note_knows_the_events_that_it_tells_of() -> None:
+    assert about(AlertNote(FAILED)) == about(RootNote(a_thread(), FAILED)) == (FAILED,)
+    assert about(DigestNote((FAILED, LATE))) == about(SummaryNote(NOW, (FAILED,), (LATE,)))
+    assert about(TrialNote("a test", NOW)) == ()
+
+
+def test_programs_get_type_timestamp_and_data() -> None:
+    told_of = document(AlertNote(FAILED, "C9 is archived"))
+    assert (told_of["type"], told_of["timestamp"]) == ("JOB_FAILED", "2026-03-03T10:00:01.123Z")
+    assert told_of["data"]["eventId"] == FAILED.event_id
+    assert told_of["data"]["note"] == "C9 is archived"
+    assert "note" not in document(AlertNote(FAILED))["data"]
+    assert document(RootNote(a_thread(), FAILED)) == document(AlertNote(FAILED))
+    held = document(SummaryNote(NOW, (FAILED,), (LATE,)))
+    assert held["type"] == "ALERTS_HELD"
+    assert held["data"]["open"] == [FAILED.event_id]
+    assert held["data"]["recovered"] == [LATE.event_id]
+    many = document(DigestNote((LATE, FAILED)))
+    assert (many["type"], many["timestamp"]) == ("ALERTS_DIGEST", "2026-03-03T10:00:02.123Z")
+    assert document(TrialNote("a test", NOW))["data"] == {"message": "a test"}
+    msgspec.json.encode([told_of, held, many])

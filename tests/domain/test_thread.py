@@ -8,10 +8,12 @@ import msgspec
 import pytest
 
 from contracts.samples import KEY, NOW, a_key, a_thread
+from interlock.domain.delivery import Target
 from interlock.domain.event import CATALOGUE, Event, EventType, Severity, happened, subject
 from interlock.domain.run import RunKey
 from interlock.domain.thread import PHASES, ROOT_CLAIM, Phase, opened, thread_key
 
+C1 = Target("slack", "C1")
 SECOND = timedelta(seconds=1)
 
 
@@ -64,10 +66,10 @@ def test_every_type_that_people_are_told_of_has_a_phase() -> None:
 
 def test_a_thread_opens_in_the_state_that_its_date_has_by_now() -> None:
     late_news = told(EventType.JOB_FAILED, 60)
-    thread = opened(late_news, "C1", NOW, DAY)
+    thread = opened(late_news, C1, NOW, DAY)
     assert (thread.state, thread.version) == (Phase.DONE, 1)
     assert (thread.first, thread.latest) == (late_news.message, "JOB_COMPLETED at 120")
-    assert opened(late_news, "C1", NOW).state is Phase.FAILED
+    assert opened(late_news, C1, NOW).state is Phase.FAILED
 
 
 def test_one_at_a_time_may_post_the_first_message() -> None:
@@ -75,19 +77,19 @@ def test_one_at_a_time_may_post_the_first_message() -> None:
     assert mine is not None and mine.claimed("you", NOW + ROOT_CLAIM - SECOND) is None
     yours = mine.claimed("you", NOW + ROOT_CLAIM)
     assert yours is not None and yours.claimed_by == "you"
-    rooted = yours.rooted("171.1")
+    rooted = yours.rooted("171.1", "face")
     assert rooted.claimed("me", NOW + 2 * ROOT_CLAIM) is None
     again = rooted.unclaimed(NOW).claimed("me", NOW)
     assert again is not None and again.thread_ts is None
 
 
 def test_its_first_message_is_changed_when_it_would_say_something_else() -> None:
-    thread = a_thread().moved(told(EventType.JOB_FAILED, 60)).rooted("171.1")
-    assert thread.root_hash == thread.face
-    assert thread.counted().face == thread.face
+    thread = a_thread().moved(told(EventType.JOB_FAILED, 60))
+    assert not thread.is_stale  # there is no first message yet
+    thread = thread.rooted("171.1", thread.face)
+    assert not thread.is_stale
     moved = thread.moved(told(EventType.JOB_COMPLETED, 70))
-    assert moved.root_hash != moved.face
-    assert moved.shown().root_hash == moved.face
+    assert moved.is_stale and not moved.shown().is_stale
 
 
 def test_there_is_one_thread_per_date_and_without_a_date_per_type_and_day() -> None:
@@ -102,3 +104,9 @@ def test_there_is_one_thread_per_date_and_without_a_date_per_type_and_day() -> N
     )
     rejected = msgspec.structs.replace(told(EventType.SENSOR_REJECTED), schedule_id=None, date=None)
     assert thread_key(rejected, "C1").schedule == "SENSOR_REJECTED"
+
+
+def test_a_thread_knows_its_target() -> None:
+    assert opened(told(EventType.JOB_FAILED), C1, NOW).target == C1
+    console = Target("console")
+    assert opened(told(EventType.JOB_FAILED), console, NOW).target == console

@@ -27,6 +27,11 @@ class Target(msgspec.Struct, frozen=True, order=True):
     def __str__(self) -> str:
         return self.sink if self.channel == NO_CHANNEL else f"{self.sink} {self.channel}"
 
+    @property
+    def place(self) -> str:
+        """What tells it from other targets: the channel, or the sink that has only one."""
+        return self.sink if self.channel == NO_CHANNEL else self.channel
+
 
 class DeliveryState(StrEnum):
     """Where an alert is. Sent and dead ones are settled; what was given up is still to be told of."""

@@ -7,6 +7,7 @@ from enum import StrEnum
 import msgspec
 
 from interlock.domain import canonical
+from interlock.domain.delivery import Target
 from interlock.domain.event import Event, EventType, Severity
 
 #: How long whoever posts the first message has for it.
@@ -42,14 +43,17 @@ class Thread(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     key: ThreadKey
     created_at: datetime
     claim_until: datetime
+    #: By which sink its channel is reached.
+    sink: str = ""
     claimed_by: str = ""
     thread_ts: str | None = None
     state: Phase | None = None
     state_at: datetime | None = None
+    #: How grave that is which the state came from.
+    severity: Severity | None = None
     #: What opened it, and what it was told last.
     first: str = ""
     latest: str = ""
-    count: int = 0
     root_hash: str = ""
     version: int = 1
 
@@ -59,9 +63,9 @@ class Thread(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
             return None
         return self._next(claimed_by=by, claim_until=now + ROOT_CLAIM)
 
-    def rooted(self, receipt: str) -> "Thread":
-        """Its first message is there, as `face` was when it was posted."""
-        return self._next(thread_ts=receipt, root_hash=self.face)
+    def rooted(self, receipt: str, face: str) -> "Thread":
+        """Its first message is there, and shows what `face` was when it was posted."""
+        return self._next(thread_ts=receipt, root_hash=face)
 
     def unclaimed(self, now: datetime) -> "Thread":
         """There is no first message: whoever comes next posts one."""
@@ -71,37 +75,52 @@ class Thread(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
         """Its first message shows what is so now."""
         return self._next(root_hash=self.face)
 
-    def counted(self) -> "Thread":
-        """One more alert was told in it."""
-        return self._next(count=self.count + 1)
+    @property
+    def target(self) -> Target:
+        place = self.key.channel
+        return Target(self.sink) if place == self.sink else Target(self.sink, place)
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether its first message shows what is no longer so."""
+        return self.thread_ts is not None and self.root_hash != self.face
 
     @property
     def face(self) -> str:
         """What its first message shows, in short: another face is another text."""
-        return canonical.content_hash((self.state, self.latest, self.first), 16)
+        return canonical.content_hash((self.state, self.severity, self.latest, self.first), 16)
 
     def moved(self, event: Event) -> "Thread":
         """The state after this event, by the time at which it happened; itself if that changes nothing."""
         phase = _phase(event)
         if phase is None or _rank(event.timestamp, phase) <= _rank(self.state_at, self.state):
             return self
-        return self._next(state=phase, state_at=event.timestamp, latest=event.message)
+        return self._next(
+            state=phase,
+            state_at=event.timestamp,
+            severity=event.severity,
+            latest=event.message,
+        )
 
     def _next(self, **changes: object) -> "Thread":
         return msgspec.structs.replace(self, version=self.version + 1, **changes)
 
 
-def thread_key(event: Event, channel: str) -> ThreadKey:
+def thread_key(event: Event, place: str) -> ThreadKey:
     """One conversation per pipeline, schedule and date; without a date, per type and day."""
     day = event.date or f"{event.timestamp:%Y-%m-%d}"
     schedule = (event.schedule_id or "-") if event.date else event.type
-    return ThreadKey(event.pipeline_id or SYSTEM, schedule, day, channel)
+    return ThreadKey(event.pipeline_id or SYSTEM, schedule, day, place)
 
 
-def opened(event: Event, channel: str, now: datetime, told: Iterable[Event] = ()) -> Thread:
+def opened(event: Event, target: Target, now: datetime, told: Iterable[Event] = ()) -> Thread:
     """A thread for this alert, in the state that all that was told of its date leads to."""
     thread = Thread(
-        key=thread_key(event, channel), created_at=now, claim_until=now, first=event.message
+        key=thread_key(event, target.place),
+        sink=target.sink,
+        created_at=now,
+        claim_until=now,
+        first=event.message,
     )
     for each in (event, *told):
         thread = thread.moved(each)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from interlock.adapters.alerts.console import DELAYS
 from interlock.domain.delivery import Answer, Posted
 from interlock.domain.event import Event
 from interlock.domain.guards import EngineState
@@ -135,9 +136,7 @@ class RecordingSink:
         self._faults = faults
         self.sent: list[tuple[Event, str]] = []
 
-    @property
-    def manner(self) -> Manner:
-        return Manner(threaded=True)
+    manner = Manner(threaded=True, delays=DELAYS)
 
     def post(self, channel: str, note: Note, thread: str | None) -> Answer:
         self._faults.meet(Call.ALERT)

@@ -29,6 +29,7 @@ from interlock.simulation.invariants import Invariants
 from interlock.simulation.jobs import Launch, ScriptedJobs
 from interlock.simulation.scenario import Moment, Scenario, TimelineEntry
 from interlock.usecases.pause import pause, resume
+from interlock.wiring.alerting import console_alone
 from interlock.wiring.dispatcher import Dispatcher
 from interlock.wiring.jobs import JobsByPipeline
 from interlock.wiring.runtime import Runtime
@@ -126,7 +127,8 @@ class World:
         )
         self._ports = self._around(ports)
         self._runtime = Runtime(store, self._ports, self._scenario.watchdog)
-        self._dispatcher = Dispatcher(store, self._ports, self._sink)
+        alerting = console_alone(store, self._ports.events, self._sink)
+        self._dispatcher = Dispatcher(store, lambda: alerting)
 
     def _settle(self) -> None:
         """Let the controller do what is due now; when it dies, boot it and let it go on."""

@@ -1,111 +1,149 @@
-"""Dispatcher: brings events to people, once each, in one thread per pipeline, schedule and date."""
+"""Dispatcher: brings events to people. It follows the event log, and sends the deliveries that are due.
+
+Each sink has its own pair of hands, so that one that does not answer keeps nobody else waiting.
+"""
 
 import logging
-from datetime import datetime, timedelta
+import sqlite3
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from typing import Protocol
 
 from interlock.adapters.local.store import Store
-from interlock.domain.delivery import Delivery, DeliveryState, Posted, Target
-from interlock.domain.event import CATALOGUE, Alert, Event, EventType, clean, happened, subject
-from interlock.domain.note import AlertNote
-from interlock.domain.thread import opened, thread_key
-from interlock.ports import Ports, Sink
-from interlock.usecases.claim_event import claim_event
+from interlock.domain.alerts import CONSOLE
+from interlock.domain.delivery import Delivery
+from interlock.domain.event import Event
+from interlock.errors import InterlockError
+from interlock.usecases.release_held import release_held
+from interlock.usecases.route_event import route_event
+from interlock.usecases.send_alert import send_alerts
+from interlock.wiring.alerting import Alerting
 from interlock.wiring.unchanged import Unchanged
 
 log = logging.getLogger(__name__)
 
 CONSUMER = "alerts"
 AT_ONCE = 256
-THREAD_WAIT = timedelta(seconds=3)
-DELAYS = tuple(timedelta(seconds=s) for s in (5, 30, 120, 600, 1800, 3600))
-_TARGET = Target("console")
+
+
+class Senders(Protocol):
+    """Who sends: the dispatcher itself, or a thread for each sink."""
+
+    def busy(self) -> Sequence[str]:
+        """The sinks whose alerts somebody has in hand."""
+        ...
+
+    def send(self, sink: str, work: Callable[[], object]) -> None: ...
+
+
+class OwnSenders:
+    """One after another, at once."""
+
+    def busy(self) -> Sequence[str]:
+        return ()
+
+    def send(self, sink: str, work: Callable[[], object]) -> None:
+        work()
+
+
+class SenderThreads:
+    """One thread for each sink at most. `idle` is called whenever one is done."""
+
+    def __init__(self, idle: Callable[[], None]) -> None:
+        self._idle = idle
+        self._pool = ThreadPoolExecutor(16, thread_name_prefix="interlock-sender")
+        self._busy: set[str] = set()
+
+    def busy(self) -> Sequence[str]:
+        return tuple(self._busy)
+
+    def send(self, sink: str, work: Callable[[], object]) -> None:
+        self._busy.add(sink)
+        self._pool.submit(self._work, sink, work)
+
+    def stop(self) -> None:
+        """Begin nothing more; what is under way is repeated after the next start, if it must be."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _work(self, sink: str, work: Callable[[], object]) -> None:
+        try:
+            work()
+        except Exception:
+            log.exception("alerts can't be sent", extra={"action": "send_failed", "sink": sink})
+        finally:
+            self._busy.discard(sink)
+            self._idle()
 
 
 class Dispatcher:
     """Reads the event log behind a cursor of its own, so that nothing is skipped and nothing waits."""
 
-    def __init__(self, store: Store, ports: Ports, sink: Sink) -> None:
-        self._store, self._ports, self._sink = store, ports, sink
+    def __init__(
+        self, store: Store, alerting: Callable[[], Alerting], senders: Senders | None = None
+    ) -> None:
+        self._store = store
+        self._alerting = alerting
+        self._senders = senders or OwnSenders()
         self._agenda = Unchanged(store.agenda.stamp, store.agenda.look)
 
     def step(self, now: datetime) -> bool:
-        """Queue what is new and send what is due. Whether there was anything."""
-        queued = self._queue(now)
-        due = self._agenda().next_alert
-        if due is None or due > now:
-            return queued
-        alerts = self._store.deliveries.due(now, AT_ONCE)
-        for alert in alerts:
-            claimed = alert.claimed(now)
-            if self._store.deliveries.save(claimed):
-                self._send(claimed, now)
-        return queued or bool(alerts)
+        """Route what is new, release what was held long enough, send what is due. Whether there was any."""
+        routed = self._route()
+        released = self._release(now)
+        return self._send(now) or routed or released
 
     def next_due(self) -> datetime | None:
-        return self._agenda().next_alert
+        look = self._agenda()
+        moments = (look.next_alert, look.next_mute_end)
+        return min((moment for moment in moments if moment is not None), default=None)
 
-    def _queue(self, now: datetime) -> bool:
+    def _route(self) -> bool:
         if not self._agenda().has_unqueued:
             return False
         told = self._store.events.after(self._store.cursors.at(CONSUMER), AT_ONCE)
         for each in told:
-            if self._is_wanted(each.event):
-                self._store.deliveries.save(Delivery(event=each.event, target=_TARGET, due_at=now))
+            self._route_one(each.event)
         if told:
             self._store.cursors.move(CONSUMER, told[-1].seq)
         return bool(told)
 
-    def _is_wanted(self, event: Event) -> bool:
-        alert = CATALOGUE[event.type].alert
-        if alert is Alert.YES:
-            return True
-        key = thread_key(event, _TARGET.channel)
-        return alert is Alert.THREAD and self._store.threads.find(key) is not None
-
-    def _send(self, alert: Delivery, now: datetime) -> None:
-        threads, key = self._store.threads, thread_key(alert.event, _TARGET.channel)
-        thread = threads.find(key)
-        if thread is None:
-            thread = opened(alert.event, _TARGET.channel, now)
-            threads.save(thread)
-        root = thread.thread_ts
-        if root is None:
-            claimed = thread.claimed(alert.event.event_id, now)
-            if claimed is None or not threads.save(claimed):
-                self._store.deliveries.save(alert.postponed(now + THREAD_WAIT))
-                return
-            thread = claimed
+    def _route_one(self, event: Event) -> None:
+        """An event that can't be routed stops nobody else, and does not vanish."""
+        alerting = self._alerting()
         try:
-            answer = self._sink.post(_TARGET.channel, AlertNote(alert.event), root)
-        except Exception as error:  # noqa: BLE001 - whatever a sink raises, the alert comes back later
-            self._failed(alert, clean(str(error)), now)
-            return
-        if not isinstance(answer, Posted):
-            self._failed(alert, str(answer), now)
-            return
-        if root is None:
-            threads.save(thread.rooted(answer.receipt))
-        self._store.deliveries.save(alert.sent(now, answer.receipt))
+            route_event(event, alerting.alerts, alerting.ports)
+        except (InterlockError, sqlite3.Error):
+            raise  # the store is in trouble: the same again, later
+        except Exception:
+            log.exception("an event can't be routed", extra={"action": "route_failed"})
+            plain = Delivery(event=event, target=CONSOLE, due_at=alerting.ports.clock())
+            self._store.deliveries.save(plain)
 
-    def _failed(self, alert: Delivery, error: str, now: datetime) -> None:
-        log.warning("alert failed", extra={"action": "alert_failed", "event": alert.event.event_id})
-        failed = alert.failed(error, now, DELAYS)
-        self._store.deliveries.save(failed)
-        if failed.state is DeliveryState.GIVEN_UP:
-            self._tell_given_up(failed)
+    def _release(self, now: datetime) -> bool:
+        if not _is_due(self._agenda().next_mute_end, now):
+            return False
+        alerting = self._alerting()
+        targets = self._store.deliveries.ended_mutes(now)
+        for target in targets:
+            release_held(target, alerting.alerts, alerting.ports)
+        return bool(targets)
 
-    def _tell_given_up(self, alert: Delivery) -> None:
-        config = self._ports.pipelines.find(alert.event.pipeline_id or "")
-        event = happened(
-            EventType.ALERT_UNDELIVERED,
-            subject(config.pipeline if config else None),
-            alert.due_at,
-            f"{alert.target} gave up on an alert: {alert.error}",
-            parts=(alert.target.sink, alert.event.event_id),
-            sink=alert.target.sink,
-            channel=alert.target.channel,
-            error=alert.error,
-            tries=alert.tries,
-        )
-        claim_event(event, self._ports)
-        self._store.deliveries.save(alert.dead(alert.due_at))
+    def _send(self, now: datetime) -> bool:
+        if not _is_due(self._agenda().next_alert, now):
+            return False
+        alerting = self._alerting()
+        by_sink: dict[str, list[Delivery]] = {}
+        for delivery in self._store.deliveries.due(now, AT_ONCE, self._senders.busy()):
+            by_sink.setdefault(delivery.target.sink, []).append(delivery)
+        for sink, deliveries in by_sink.items():
+            self._senders.send(sink, _work(deliveries, alerting))
+        return bool(by_sink)
+
+
+def _work(deliveries: Sequence[Delivery], alerting: Alerting) -> Callable[[], object]:
+    return lambda: send_alerts(deliveries, alerting.alerts, alerting.ports)
+
+
+def _is_due(moment: datetime | None, now: datetime) -> bool:
+    return moment is not None and moment <= now

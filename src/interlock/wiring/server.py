@@ -18,7 +18,8 @@ from interlock.adapters.local.lock import serving
 from interlock.errors import InterlockError
 from interlock.ports import Sink, Wait
 from interlock.usecases.watch import Report
-from interlock.wiring.dispatcher import Dispatcher
+from interlock.wiring.alerting import console_alone
+from interlock.wiring.dispatcher import Dispatcher, SenderThreads
 from interlock.wiring.engine import Engine
 from interlock.wiring.health import Health, NotedDatabase
 from interlock.wiring.home import Home, open_home
@@ -49,7 +50,7 @@ class Controller:
         self,
         home: Home,
         health: Health,
-        sink: Sink,
+        console: Sink,
         on_pass: Callable[[Report], None] = lambda report: None,
     ) -> None:
         self._home = home
@@ -67,7 +68,9 @@ class Controller:
             hands=self._hire,
             on_pass=on_pass,
         )
-        self._dispatcher = Dispatcher(home.store, home.ports, sink)
+        self._senders = SenderThreads(self._untold.set)
+        alerting = console_alone(home.store, home.ports.events, console)
+        self._dispatcher = Dispatcher(home.store, lambda: alerting, self._senders)
         self._loader = Loader(home.settings.project, home.ports)
         self._overdue = Overdue(
             home.database, home.store.watch, home.ports.clock, home.settings.watchdog_every
@@ -92,6 +95,7 @@ class Controller:
         self._committed()
         self._ends.interrupt()
         self._workers.stop(_STOP_SECONDS)
+        self._senders.stop()
         until = time.monotonic() + _STOP_SECONDS
         for thread in self._threads:
             thread.join(max(0.0, until - time.monotonic()))
@@ -139,7 +143,8 @@ class Controller:
         if due is None:
             return _LONGEST_SLEEP
         left = (due - self._home.ports.clock()).total_seconds()
-        return min(max(left, 0.0), _LONGEST_SLEEP)
+        # What is due and yet not sent is in the hands of a sender, who tells when it is done.
+        return _AFTER_TROUBLE if left <= 0 else min(left, _LONGEST_SLEEP)
 
     def _look_at_files(self) -> None:
         while not self._stopping.is_set():

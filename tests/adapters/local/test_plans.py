@@ -52,7 +52,7 @@ def deliver(store: Store) -> None:
 
 def converse(store: Store) -> None:
     store.threads.save(a_thread())
-    store.threads.save(a_thread().counted())
+    store.threads.save(a_thread().unclaimed(NOW))
     store.threads.find(a_thread().key)
 
 

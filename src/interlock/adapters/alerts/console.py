@@ -3,45 +3,46 @@
 import os
 import threading
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from interlock.domain import canonical
 from interlock.domain.delivery import Answer, Failed, Posted
-from interlock.domain.event import Event, Severity
-from interlock.domain.note import AlertNote, Note
+from interlock.domain.event import Severity
+from interlock.domain.note import AlertNote, Note, RootNote, about, document, headline, severest
 from interlock.ports import Manner
 
 NAME = "alerts.log"
 LARGEST = 16 * 1024 * 1024
+DELAYS = tuple(timedelta(seconds=seconds) for seconds in (5, 30, 120, 600, 1800, 3600))
+
+Show = Callable[[Severity, str], None]
 
 
 class ConsoleAlerts:
     """The file is the record; the screen is for those who happen to look. One older file is kept."""
 
-    def __init__(self, folder: Path, show: Callable[[Severity, str], None]) -> None:
+    manner = Manner(delays=DELAYS)
+
+    def __init__(self, folder: Path, show: Show) -> None:
         self._path = folder / NAME
         self._show = show
         self._lock = threading.Lock()
 
-    @property
-    def manner(self) -> Manner:
-        return Manner()
-
     def post(self, channel: str, note: Note, thread: str | None) -> Answer:
-        assert isinstance(note, AlertNote)
-        event = note.event
-        document = {"thread": thread, **canonical.as_json(event)}
-        line = canonical.encode(document) + "\n"
+        told = document(note)
         try:
             with self._lock:
-                self._append(line.encode())
+                self._append(f"{canonical.encode(told)}\n".encode())
         except OSError as error:
             return Failed(f"{self._path} can't be written: {error.strerror}")
-        self._show(event.severity, _spoken(event))
-        return Posted(event.event_id)
+        events = about(note)
+        self._show(severest(events) if events else Severity.INFO, _spoken(note, told))
+        return Posted("")
 
     def update(self, channel: str, receipt: str, note: Note) -> Answer:
-        return self.post(channel, note, receipt)
+        return Posted(receipt)  # what was said can't be changed
 
     def _append(self, line: bytes) -> None:
         handle = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -54,6 +55,11 @@ class ConsoleAlerts:
             self._path.replace(self._path.with_name(f"{NAME}.1"))
 
 
-def _spoken(event: Event) -> str:
+def _spoken(note: Note, told: dict[str, Any]) -> str:
+    clock = told["timestamp"][11:19]
+    if not isinstance(note, AlertNote | RootNote):
+        return f"{clock} {headline(note)}"
+    event = note.event
     where = " ".join(part for part in (event.pipeline_id, event.schedule_id, event.date) if part)
-    return f"{event.timestamp:%H:%M:%S} {event.type} {where}: {event.message}"
+    why = f" ({note.note})" if note.note else ""
+    return f"{clock} {event.type} {where}: {event.message}{why}"

@@ -57,10 +57,14 @@ class SqliteDeliveries:
             micros(until),
         )
 
-    def due(self, now: datetime, limit: int) -> list[Delivery]:
-        """What somebody must look at by now, the longest due first."""
+    def due(self, now: datetime, limit: int, but: Sequence[str] = ()) -> list[Delivery]:
+        """What somebody must look at by now, the longest due first; but not that of these sinks."""
         return self._select(
-            f"WHERE {_DUE} AND due_at <= ? ORDER BY due_at LIMIT ?", micros(now), limit
+            f"WHERE {_DUE} AND due_at <= ? AND sink NOT IN (SELECT value FROM json_each(?))"
+            " ORDER BY due_at LIMIT ?",
+            micros(now),
+            listed(but),
+            limit,
         )
 
     def ended_mutes(self, now: datetime) -> list[Target]:

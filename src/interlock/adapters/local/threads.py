@@ -6,6 +6,7 @@ from typing import Any
 
 from interlock.adapters.local.database import Database
 from interlock.adapters.local.rows import instant, maybe_instant, maybe_micros, micros
+from interlock.domain.event import Severity
 from interlock.domain.thread import Phase, Thread, ThreadKey
 
 
@@ -44,17 +45,17 @@ def _save(connection: sqlite3.Connection, thread: Thread) -> bool:
 
 def _insert(connection: sqlite3.Connection, thread: Thread) -> sqlite3.Cursor:
     return connection.execute(
-        "INSERT INTO threads (created_at, thread_ts, claimed_by, claim_until, state, state_at,"
-        " first, latest, count, root_hash, version, pipeline, schedule, date, channel)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        (micros(thread.created_at), *_values(thread), *_columns(thread.key)),
+        "INSERT INTO threads (created_at, sink, thread_ts, claimed_by, claim_until, state, state_at,"
+        " severity, first, latest, root_hash, version, pipeline, schedule, date, channel)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        (micros(thread.created_at), thread.sink, *_values(thread), *_columns(thread.key)),
     )
 
 
 def _update(connection: sqlite3.Connection, thread: Thread) -> sqlite3.Cursor:
     return connection.execute(
         "UPDATE threads SET thread_ts = ?, claimed_by = ?, claim_until = ?, state = ?,"
-        " state_at = ?, first = ?, latest = ?, count = ?, root_hash = ?, version = ?"
+        " state_at = ?, severity = ?, first = ?, latest = ?, root_hash = ?, version = ?"
         " WHERE pipeline = ? AND schedule = ? AND date = ? AND channel = ? AND version = ?",
         (*_values(thread), *_columns(thread.key), thread.version - 1),
     )
@@ -67,9 +68,9 @@ def _values(thread: Thread) -> tuple[object, ...]:
         micros(thread.claim_until),
         thread.state or "",
         maybe_micros(thread.state_at),
+        thread.severity or "",
         thread.first,
         thread.latest,
-        thread.count,
         thread.root_hash,
         thread.version,
     )
@@ -80,25 +81,26 @@ def _columns(key: ThreadKey) -> tuple[str, str, str, str]:
 
 
 _THREAD = (
-    "SELECT pipeline, schedule, date, channel, created_at, claimed_by, claim_until, version,"
-    " thread_ts, state, state_at, first, latest, count, root_hash FROM threads"
+    "SELECT pipeline, schedule, date, channel, created_at, sink, claimed_by, claim_until, version,"
+    " thread_ts, state, state_at, severity, first, latest, root_hash FROM threads"
 )
 
 
 def _thread(row: Sequence[Any]) -> Thread:
-    created_at, claimed_by, claim_until, version, ts, state, state_at = row[4:11]
-    first, latest, count, root_hash = row[11:]
+    created_at, sink, claimed_by, claim_until, version, ts, state, state_at = row[4:12]
+    severity, first, latest, root_hash = row[12:]
     return Thread(
         key=ThreadKey(*row[:4]),
         created_at=instant(created_at),
+        sink=sink,
         claimed_by=claimed_by,
         claim_until=instant(claim_until),
         version=version,
         thread_ts=ts,
         state=Phase(state) if state else None,
         state_at=maybe_instant(state_at),
+        severity=Severity(severity) if severity else None,
         first=first,
         latest=latest,
-        count=count,
         root_hash=root_hash,
     )

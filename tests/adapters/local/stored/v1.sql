@@ -114,9 +114,9 @@ CREATE TABLE switches (
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE threads (
   pipeline TEXT NOT NULL, schedule TEXT NOT NULL, date TEXT NOT NULL, channel TEXT NOT NULL,
-  thread_ts TEXT, claimed_by TEXT NOT NULL, claim_until INTEGER NOT NULL,
-  state TEXT NOT NULL, state_at INTEGER, first TEXT NOT NULL, latest TEXT NOT NULL,
-  count INTEGER NOT NULL, root_hash TEXT NOT NULL,
+  sink TEXT NOT NULL, thread_ts TEXT, claimed_by TEXT NOT NULL, claim_until INTEGER NOT NULL,
+  state TEXT NOT NULL, state_at INTEGER, severity TEXT NOT NULL,
+  first TEXT NOT NULL, latest TEXT NOT NULL, root_hash TEXT NOT NULL,
   created_at INTEGER NOT NULL, version INTEGER NOT NULL,
   PRIMARY KEY (pipeline, schedule, date, channel)
 ) STRICT;

@@ -1,0 +1,363 @@
+"""Send alerts: bring what is due to its sinks, once each, in threads, at the pace of each channel.
+
+Everything that was done is in the delivery, the thread or the channel's row before the next thing is
+begun, so whoever repeats it after a death goes on from there. A message may be sent twice only when its
+sender died between sending and storing that it had: better twice than never.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import assert_never
+
+from interlock.domain.alerts import CONSOLE, Alerts
+from interlock.domain.delivery import (
+    Answer,
+    Delivery,
+    DeliveryState,
+    Failed,
+    Gone,
+    NoAccess,
+    NoChannel,
+    NoThread,
+    Posted,
+    Target,
+    TryLater,
+)
+from interlock.domain.digest import split
+from interlock.domain.event import Event, EventType, Subject, clean, happened
+from interlock.domain.note import AlertNote, DigestNote, RootNote
+from interlock.domain.thread import Thread, thread_key
+from interlock.errors import InterlockError
+from interlock.ports import AlertPorts, Sink
+from interlock.usecases.converse import change_thread
+from interlock.usecases.route_event import open_thread
+
+log = logging.getLogger(__name__)
+
+#: How long whoever lost the claim of a thread waits for its first message.
+THREAD_WAIT = timedelta(seconds=3)
+#: How long a channel that can't be reached is left alone.
+UNREACHABLE_WAIT = timedelta(seconds=5)
+
+
+def send_alerts(
+    deliveries: Sequence[Delivery], alerts: Alerts, ports: AlertPorts
+) -> list[Delivery]:
+    """Send those that are due. All of them as they stand afterwards, and those that came of them."""
+    now = ports.clock()
+    due = [delivery for delivery in deliveries if delivery.is_due(now)]
+    paced = {name for name, sink in ports.sinks.items() if sink.manner.paced}
+    digests, alone = split(due, alerts.limits.digest_over, paced)
+    turn = Round(alerts, ports)
+    for delivery in alone:
+        if delivery.is_critical:
+            turn.send(delivery)
+    for digest in digests:
+        turn.send_digest(digest)
+    for delivery in alone:
+        if not delivery.is_critical:
+            turn.send(delivery)
+    turn.finish()
+    rest = [delivery for delivery in deliveries if not delivery.is_due(now)]
+    return [*rest, *turn.done]
+
+
+@dataclass
+class Round:
+    """One pass over what is due. It knows which channels take nothing more for now."""
+
+    alerts: Alerts
+    ports: AlertPorts
+    done: list[Delivery] = field(default_factory=list)
+    _again: list[Delivery] = field(default_factory=list)
+    _closed: dict[str, datetime] = field(default_factory=dict)
+
+    def finish(self) -> None:
+        """Send what came of the others: what was handed over, and what needs a thread anew."""
+        while self._again:
+            self.send(self._again.pop(0))
+
+    def send(self, delivery: Delivery) -> None:
+        if delivery.state is DeliveryState.GIVEN_UP:
+            self._tell_given_up(delivery)
+            return
+        sink = self._sink(delivery)
+        if sink is None:
+            return
+        until = self._closed_until(delivery, sink)
+        if until is None:
+            self._claim_and_send(delivery, sink)
+            return
+        self._save_last(delivery.postponed(until))
+        if sink.manner.paced:  # the next in line comes after this one
+            self._closed[delivery.target.place] = until + self.alerts.limits.every
+
+    def send_digest(self, digest: Sequence[Delivery]) -> None:
+        """All in one message, and each of them sent, or failed, with it."""
+        sink = self._sink(digest[0])
+        if sink is None:
+            for delivery in digest[1:]:
+                self.send(delivery)
+            return
+        until = self._closed_until(digest[0], sink)
+        if until is not None:
+            for delivery in digest:
+                self._save_last(delivery.postponed(until))
+            return
+        now = self.ports.clock()
+        claimed = [each for each in (one.claimed(now) for one in digest) if self._save(each)]
+        if claimed:
+            note = DigestNote(tuple(delivery.event for delivery in claimed))
+            answer = ask(lambda: sink.post(claimed[0].target.channel, note, None))
+            for delivery in claimed:
+                self._answered(delivery, sink, answer)
+
+    def _sink(self, delivery: Delivery) -> Sink | None:
+        """Its sink, or None after it was handed to another."""
+        name = delivery.target.sink
+        sink = self.ports.sinks.get(name)
+        if sink is None:
+            self._hand_over(delivery, f"there is no sink {name} any more")
+        elif self.ports.switches.is_off(name, self.alerts.declared(name)):
+            self._hand_over(delivery, f"{name} wants no more messages")
+        else:
+            return sink
+        return None
+
+    def _closed_until(self, delivery: Delivery, sink: Sink) -> datetime | None:
+        """When to come again, if its channel takes nothing now."""
+        place, now = delivery.target.place, self.ports.clock()
+        if self._closed.get(place, now) > now:
+            return self._closed[place]
+        if not (sink.manner.paced and delivery.needs_post):
+            return None
+        slot = self.ports.paces.take(place, now, self.alerts.limits.every)
+        if slot <= now:
+            return None
+        self._closed[place] = slot
+        return slot
+
+    def _claim_and_send(self, delivery: Delivery, sink: Sink) -> None:
+        claimed = delivery.claimed(self.ports.clock())
+        if self._save(claimed):
+            self._send_claimed(claimed, sink)
+
+    def _send_claimed(self, delivery: Delivery, sink: Sink) -> None:
+        if not delivery.needs_post:
+            self._show(delivery, sink)
+        elif sink.manner.threaded:
+            self._post_in_thread(delivery, sink)
+        else:
+            note = AlertNote(delivery.event, delivery.note)
+            channel = delivery.target.channel
+            self._answered(delivery, sink, ask(lambda: sink.post(channel, note, None)))
+
+    def _post_in_thread(self, delivery: Delivery, sink: Sink) -> None:
+        """The first alert of a thread is its first message; the others are replies to it."""
+        thread = open_thread(delivery.event, delivery.target, self.ports)
+        root = thread.thread_ts
+        if root is None:
+            self._post_root(delivery, thread, sink)
+            return
+        note = AlertNote(delivery.event, delivery.note)
+        answer = ask(lambda: sink.post(delivery.target.channel, note, root))
+        if isinstance(answer, NoThread):
+            change_thread(thread.key, lambda found: self._uprooted(found, root), self.ports)
+            self._come_again(delivery)
+            return
+        self._answered(delivery, sink, answer)
+
+    def _post_root(self, delivery: Delivery, thread: Thread, sink: Sink) -> None:
+        now = self.ports.clock()
+        mine = thread.claimed(delivery.event.event_id, now)
+        if mine is None or not self.ports.threads.save(mine):
+            self._save_last(delivery.postponed(now + THREAD_WAIT))  # somebody got there first
+            return
+        note = RootNote(mine, delivery.event, is_first=True, note=delivery.note)
+        answer = ask(lambda: sink.post(delivery.target.channel, note, None))
+        if isinstance(answer, Posted):
+            receipt, face = answer.receipt, mine.face
+            change_thread(mine.key, lambda found: _rooted(found, receipt, face), self.ports)
+        else:
+            change_thread(mine.key, lambda found: self._unclaimed(found, mine), self.ports)
+        self._answered(delivery, sink, answer)
+
+    def _answered(self, delivery: Delivery, sink: Sink, answer: Answer) -> None:
+        """What becomes of a message that was to be posted."""
+        now = self.ports.clock()
+        match answer:
+            case Posted(receipt):
+                self._posted(delivery, sink, receipt)
+            case TryLater(after):
+                self._block(delivery, now + after)
+                self._save_last(delivery.postponed(now + after))
+            case Failed(error, unreachable):
+                if unreachable:
+                    self._closed[delivery.target.place] = now + UNREACHABLE_WAIT
+                self._failed(delivery, error, sink.manner.delays)
+            case NoThread(error):
+                self._failed(delivery, error, sink.manner.delays)
+            case NoChannel(error):
+                self._hand_over(delivery, f"{delivery.target}: {error}")
+            case NoAccess(error):
+                self._give_up(delivery, error, CONSOLE)
+            case Gone(error):
+                name = delivery.target.sink
+                self.ports.switches.turn_off(name, self.alerts.declared(name))
+                self._give_up(delivery, error, self._spare(delivery))
+            case _:
+                assert_never(answer)
+
+    def _posted(self, delivery: Delivery, sink: Sink, receipt: str) -> None:
+        thread = self.ports.threads.find(thread_key(delivery.event, delivery.target.place))
+        if not sink.manner.threaded or thread is None or not thread.is_stale:
+            self._save_last(delivery.sent(self.ports.clock(), receipt))
+            return
+        posted = delivery.posted(receipt)
+        if self._save(posted):
+            self._show(posted, sink)
+
+    def _show(self, delivery: Delivery, sink: Sink) -> None:
+        """Make the first message of its thread say what is so now."""
+        answer = show_thread(delivery, sink, self.ports)
+        now = self.ports.clock()
+        if isinstance(answer, TryLater):
+            self._block(delivery, now + answer.after)
+            self._save_last(delivery.postponed(now + answer.after))
+        elif isinstance(answer, Failed) and delivery.tries < len(sink.manner.delays):
+            self._failed(delivery, answer.error, sink.manner.delays)
+        else:
+            self._save_last(delivery.sent(now))
+
+    def _failed(self, delivery: Delivery, error: str, delays: Sequence[timedelta]) -> None:
+        _log("alert_failed", delivery, error)
+        failed = delivery.failed(clean(error), self.ports.clock(), delays)
+        if failed.state is DeliveryState.GIVEN_UP:
+            if self._save(failed):
+                self._tell_given_up(failed)
+        else:
+            self._save_last(failed)
+
+    def _give_up(self, delivery: Delivery, error: str, other: Target | None) -> None:
+        """Nobody tries again: another sink has it, and that it was so is told."""
+        _log("alert_given_up", delivery, error)
+        given_up = delivery.given_up(clean(error), self.ports.clock())
+        if self._save(given_up):
+            self._queue_for(other, given_up, f"{delivery.target}: {clean(error)}")
+            self._tell_given_up(given_up)
+
+    def _hand_over(self, delivery: Delivery, why: str) -> None:
+        """The default sink gets it at once, with a note."""
+        _log("alert_handed_over", delivery, why)
+        if not delivery.quiet:
+            self._queue_for(self._spare(delivery), delivery, clean(why))
+        self._save_last(delivery.dead(self.ports.clock(), clean(why)))
+
+    def _spare(self, delivery: Delivery) -> Target | None:
+        spares = (self.alerts.default, CONSOLE)
+        return next((each for each in spares if each.sink != delivery.target.sink), None)
+
+    def _queue_for(self, target: Target | None, delivery: Delivery, why: str) -> None:
+        if target is None or target == delivery.target:
+            return
+        note = f"sent here because {why}"
+        other = Delivery(event=delivery.event, target=target, due_at=self.ports.clock(), note=note)
+        if self.ports.deliveries.save(other):
+            self._again.append(other)
+
+    def _tell_given_up(self, delivery: Delivery) -> None:
+        """Publish first, then bury: a repeat tells the same thing again, under the same id."""
+        if delivery.event.type is not EventType.ALERT_UNDELIVERED:
+            self.ports.events.publish([_undelivered(delivery)])
+        self._save_last(delivery.dead(delivery.due_at))
+
+    def _come_again(self, delivery: Delivery) -> None:
+        again = delivery.postponed(self.ports.clock())
+        if self._save(again):
+            self._again.append(again)
+
+    def _block(self, delivery: Delivery, until: datetime) -> None:
+        self.ports.paces.block(delivery.target.place, until)
+        self._closed[delivery.target.place] = until
+
+    def _save(self, delivery: Delivery) -> bool:
+        if self.ports.deliveries.save(delivery):
+            return True
+        found = self.ports.deliveries.find(delivery.event, delivery.target)
+        if found is not None:
+            self.done.append(found)  # somebody got there first
+        return False
+
+    def _save_last(self, delivery: Delivery) -> None:
+        if self._save(delivery):
+            self.done.append(delivery)
+
+    def _uprooted(self, found: Thread, root: str) -> Thread:
+        return found.unclaimed(self.ports.clock()) if found.thread_ts == root else found
+
+    def _unclaimed(self, found: Thread, mine: Thread) -> Thread:
+        is_mine = found.thread_ts is None and found.claimed_by == mine.claimed_by
+        return found.unclaimed(self.ports.clock()) if is_mine else found
+
+
+def show_thread(delivery: Delivery, sink: Sink, ports: AlertPorts) -> Answer:
+    """Change the first message of its thread if it shows what is no longer so.
+
+    Whoever finds that the thread has changed meanwhile shows it once more: of two, the later is right.
+    """
+    key, lost = thread_key(delivery.event, delivery.target.place), False
+    answer: Answer = Posted("")
+    while True:
+        thread = ports.threads.find(key)
+        if thread is None or thread.thread_ts is None or not (thread.is_stale or lost):
+            return answer
+        root, note = thread.thread_ts, RootNote(thread, delivery.event)
+        answer = ask(lambda: sink.update(delivery.target.channel, root, note))  # noqa: B023
+        if isinstance(answer, NoThread):
+            ports.threads.save(thread.unclaimed(ports.clock()))
+            return answer
+        if not isinstance(answer, Posted) or ports.threads.save(thread.shown()):
+            return answer
+        lost = True
+
+
+def _rooted(found: Thread, receipt: str, face: str) -> Thread:
+    """If our claim had ended and somebody else posted as well, theirs stays the one."""
+    return found if found.thread_ts is not None else found.rooted(receipt, face)
+
+
+def ask(call: Callable[[], Answer]) -> Answer:
+    """What a sink answers. One that breaks has failed, and nothing else has."""
+    try:
+        return call()
+    except InterlockError as error:
+        return Failed(clean(str(error)))
+    except Exception as error:
+        log.exception("a sink broke", extra={"action": "sink_broke"})
+        return Failed(clean(f"{type(error).__name__}: {error}"))
+
+
+def _undelivered(delivery: Delivery) -> Event:
+    event, target = delivery.event, delivery.target
+    return happened(
+        EventType.ALERT_UNDELIVERED,
+        Subject(pipeline_id=event.pipeline_id, owner=event.owner, tags=event.tags),
+        delivery.due_at,
+        f"{target} gave up on {event.type}: {delivery.error}",
+        parts=(target.sink, event.event_id),
+        sink=target.sink,
+        channel=target.channel,
+        error=delivery.error,
+        tries=delivery.tries,
+    )
+
+
+def _log(action: str, delivery: Delivery, error: str) -> None:
+    log.warning(
+        "%s: %s",
+        delivery.target,
+        clean(error),
+        extra={"action": action, "event": delivery.event.event_id},
+    )
