@@ -3,10 +3,10 @@
 No value can mention a person or make a link: what Slack would read as such is escaped in every value.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, assert_never
-from urllib.parse import quote
 
 from interlock.domain import canonical, duration, timestamp
 from interlock.domain.event import Event, Severity, clean
@@ -35,7 +35,8 @@ WHOLE = 10_000
 LINES = 20
 _LINE = 240
 _TEXT = 600
-_LONGEST_PATH = 400
+#: Ids and dates are made of these; what is not has no page.
+_PATH = re.compile(r"[A-Za-z0-9._-]{1,63}(/[A-Za-z0-9._-]{1,63}){2}")
 
 
 def message(note: Note, base_url: str | None = None) -> dict[str, Any]:
@@ -183,11 +184,10 @@ def _about(event: Event, base_url: str | None) -> Block:
 
 
 def _run_link(event: Event, base_url: str | None) -> str:
-    if base_url is None or not (event.pipeline_id and event.schedule_id and event.date):
+    path = f"{event.pipeline_id}/{event.schedule_id}/{event.date}"
+    if base_url is None or event.date is None or _PATH.fullmatch(path) is None:
         return ""
-    parts = (event.pipeline_id, event.schedule_id, event.date)
-    path = "/".join(quote(part, safe="") for part in parts)
-    return f"<{base_url}/runs/{path}|open run>" if len(path) <= _LONGEST_PATH else ""
+    return f"<{base_url}/runs/{path}|open run>"
 
 
 def _link(base_url: str | None) -> list[Block]:
