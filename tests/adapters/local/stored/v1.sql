@@ -16,7 +16,7 @@ CREATE TABLE changes (
   kind TEXT NOT NULL, pipeline TEXT NOT NULL, key TEXT NOT NULL,
   body TEXT, removed INTEGER NOT NULL, at INTEGER NOT NULL
 ) STRICT;
-INSERT INTO "changes" VALUES(1,'sensor','silver-orders','orders-landed','{"fields":{"count":4200},"key":"orders-landed","pipelineId":"silver-orders","receivedAt":"2026-03-03T10:00:00.123457Z","version":"27911ac657ec83b0"}',0,1772532000123457);
+INSERT INTO "changes" VALUES(1,'sensor','silver-orders','orders-landed','{"fields":{"count":4200},"key":"orders-landed","pipelineId":"silver-orders","receivedAt":"2026-03-03T10:00:00.123000Z","version":"27911ac657ec83b0"}',0,1772532000123000);
 CREATE TABLE cursors (
   feed TEXT NOT NULL, consumer TEXT NOT NULL, seq INTEGER NOT NULL,
   PRIMARY KEY (feed, consumer)
@@ -82,7 +82,7 @@ CREATE TABLE pipelines (
   armed TEXT NOT NULL DEFAULT '{}',
   version INTEGER NOT NULL DEFAULT 0
 ) STRICT;
-INSERT INTO "pipelines" VALUES('silver-orders',NULL,NULL,NULL,'{"calendars":{},"dryRun":false,"holidaysUntil":null,"job":{"config":{"run":"true"},"jobPollWindowSeconds":3600,"maxCodeRetries":1,"maxDriftReruns":1,"maxManualReruns":1,"maxRetries":0,"type":"command"},"pipeline":{"description":null,"id":"silver-orders","owner":"orders-team","tags":{"tier":"1"}},"postRun":{"driftField":null,"driftThreshold":0.05,"evaluation":{"interval":null,"window":"24h"},"rules":[{"check":"exists","field":null,"key":"audit","value":null}],"sensorTimeout":"2h"},"schedules":[{"calendar":null,"cron":null,"dayOffset":1,"evaluation":{"interval":null,"window":"1h"},"exclude":null,"grace":"10m","id":"stream","include":null,"time":null,"timezone":"UTC","trigger":{"check":"exists","deadline":null,"field":null,"hours":null,"key":"orders-landed","pipeline":null,"value":null}}],"sla":null,"validation":{"rules":[{"check":"gte","field":"count","key":"orders-count","value":0.10}],"trigger":"ALL"}}','f70d41d4203ab389a6fefaee5faa6b3f2f5f5863e65d3de65c3d7fb54ba5f428',1772532000123457,1772532000123457,NULL,NULL,NULL,NULL,'{}',1);
+INSERT INTO "pipelines" VALUES('silver-orders',NULL,NULL,NULL,'{"calendars":{},"dryRun":false,"holidaysUntil":null,"job":{"config":{"run":"true"},"jobPollWindowSeconds":3600,"maxCodeRetries":1,"maxDriftReruns":1,"maxManualReruns":1,"maxRetries":0,"type":"command"},"pipeline":{"description":null,"id":"silver-orders","owner":"orders-team","tags":{"tier":"1"}},"postRun":{"driftField":null,"driftThreshold":0.05,"evaluation":{"interval":null,"window":"24h"},"rules":[{"check":"exists","field":null,"key":"audit","value":null}],"sensorTimeout":"2h"},"schedules":[{"calendar":null,"cron":null,"dayOffset":1,"evaluation":{"interval":null,"window":"1h"},"exclude":null,"grace":"10m","id":"stream","include":null,"time":null,"timezone":"UTC","trigger":{"check":"exists","deadline":null,"field":null,"hours":null,"key":"orders-landed","pipeline":null,"value":null}}],"sla":null,"validation":{"rules":[{"check":"gte","field":"count","key":"orders-count","value":0.10}],"trigger":"ALL"}}','f70d41d4203ab389a6fefaee5faa6b3f2f5f5863e65d3de65c3d7fb54ba5f428',1772532000123000,1772532000123000,NULL,NULL,NULL,NULL,'{}',1);
 CREATE TABLE rerun_requests (
   pipeline TEXT NOT NULL, schedule TEXT NOT NULL, date TEXT NOT NULL, dry INTEGER NOT NULL,
   requested_at INTEGER NOT NULL, judged INTEGER NOT NULL DEFAULT 0, request TEXT NOT NULL,
@@ -101,14 +101,14 @@ CREATE TABLE runs (
   run TEXT NOT NULL,
   PRIMARY KEY (pipeline, schedule, date, dry)
 ) STRICT;
-INSERT INTO "runs" VALUES('silver-orders','stream','2026-03-03',0,'PENDING',1,0,'silver-orders-stream-2026-03-03',1772532000123457,1772532120123457,1775140200123457,'{"attempt":0,"breachAt":null,"changedAt":"2026-03-03T10:00:00.123457Z","completedAt":null,"configHash":"","evidence":{},"executionName":"silver-orders-stream-2026-03-03","failure":null,"firstSensorAt":null,"infraRetries":0,"job":{},"jobMessage":null,"jobType":null,"jobUnseen":false,"key":{"date":"2026-03-03","dry":false,"pipelineId":"silver-orders","scheduleId":"stream"},"lateTold":[],"launchedAt":null,"leaseUntil":"2026-03-03T14:30:00.123457Z","openedAt":"2026-03-03T10:00:00.123457Z","openedBy":"sensor","openedFor":"orders-landed","postRun":{"missingJudged":false,"n":0,"outcome":null,"seen":{},"told":[]},"postRunDueAt":null,"recovered":false,"relativeBreachAt":null,"relativeWarningAt":null,"retryAt":null,"runId":null,"slaArmed":{},"slaTold":[],"slaVerdict":null,"spending":{"codeRetries":0,"driftReruns":0,"manualReruns":0,"retries":0},"startedAt":null,"status":"PENDING","triggerVersion":null,"verdict":null,"version":1,"warningAt":null}');
+INSERT INTO "runs" VALUES('silver-orders','stream','2026-03-03',0,'PENDING',1,0,'silver-orders-stream-2026-03-03',1772532000123000,1772532120123000,1775140200123000,'{"attempt":0,"breachAt":null,"changedAt":"2026-03-03T10:00:00.123000Z","completedAt":null,"configHash":"","evidence":{},"executionName":"silver-orders-stream-2026-03-03","failure":null,"firstSensorAt":null,"infraRetries":0,"job":{},"jobMessage":null,"jobType":null,"jobUnseen":false,"key":{"date":"2026-03-03","dry":false,"pipelineId":"silver-orders","scheduleId":"stream"},"lateTold":[],"launchedAt":null,"leaseUntil":"2026-03-03T14:30:00.123000Z","openedAt":"2026-03-03T10:00:00.123000Z","openedBy":"sensor","openedFor":"orders-landed","postRun":{"missingJudged":false,"n":0,"outcome":null,"seen":{},"told":[]},"postRunDueAt":null,"recovered":false,"relativeBreachAt":null,"relativeWarningAt":null,"retryAt":null,"runId":null,"slaArmed":{},"slaTold":[],"slaVerdict":null,"spending":{"codeRetries":0,"driftReruns":0,"manualReruns":0,"retries":0},"startedAt":null,"status":"PENDING","triggerVersion":null,"verdict":null,"version":1,"warningAt":null}');
 CREATE TABLE sensors (
   pipeline TEXT NOT NULL, key TEXT NOT NULL,
   reading TEXT NOT NULL, content TEXT NOT NULL, received_at INTEGER NOT NULL,
   expires_at INTEGER,
   PRIMARY KEY (pipeline, key)
 ) STRICT;
-INSERT INTO "sensors" VALUES('silver-orders','orders-landed','{"fields":{"count":4200},"key":"orders-landed","pipelineId":"silver-orders","receivedAt":"2026-03-03T10:00:00.123457Z","version":"27911ac657ec83b0"}','27911ac657ec83b0',1772532000123457,NULL);
+INSERT INTO "sensors" VALUES('silver-orders','orders-landed','{"fields":{"count":4200},"key":"orders-landed","pipelineId":"silver-orders","receivedAt":"2026-03-03T10:00:00.123000Z","version":"27911ac657ec83b0"}','27911ac657ec83b0',1772532000123000,NULL);
 CREATE TABLE switches (
   sink TEXT PRIMARY KEY, declared TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
@@ -124,13 +124,13 @@ CREATE TABLE timer_log (
   seq INTEGER PRIMARY KEY,
   name TEXT NOT NULL, due_at INTEGER NOT NULL, state TEXT NOT NULL, at INTEGER NOT NULL
 ) STRICT;
-INSERT INTO "timer_log" VALUES(1,'breach.silver-orders.stream.2026-03-03',1772535600123457,'armed',1772532000123457);
+INSERT INTO "timer_log" VALUES(1,'breach.silver-orders.stream.2026-03-03',1772535600123000,'armed',1772532000123000);
 CREATE TABLE timers (
   name TEXT PRIMARY KEY,
   kind TEXT NOT NULL, payload TEXT NOT NULL, due_at INTEGER NOT NULL,
   state TEXT NOT NULL, settled_at INTEGER
 ) STRICT;
-INSERT INTO "timers" VALUES('breach.silver-orders.stream.2026-03-03','breach','{"pipelineId":"silver-orders","share":0.5}',1772535600123457,'armed',NULL);
+INSERT INTO "timers" VALUES('breach.silver-orders.stream.2026-03-03','breach','{"pipelineId":"silver-orders","share":0.5}',1772535600123000,'armed',NULL);
 CREATE TABLE tokens (
   name TEXT PRIMARY KEY, hash TEXT NOT NULL UNIQUE, token TEXT NOT NULL
 ) STRICT;
