@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 RESULTS = Path(__file__).parent / "results" / "LATEST.md"
-NAMES = ("start", "rules", "simulate", "sleepers", "watchdog", "latency", "ingest", "idle")
+NAMES = ("start", "rules", "simulate", "sleepers", "watchdog", "latency", "ingest", "idle", "pages")
 
 
 def main(names: list[str]) -> None:

@@ -40,7 +40,7 @@ class Listening:
             await asyncio.wait_for(task, 5)
 
     async def until(self, text: str) -> str:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while text not in self._text:
                 self._text += (await self._pieces.get()).decode()
         return self._text
@@ -89,6 +89,29 @@ def test_a_stream_may_be_of_one_pipeline_or_type(house: House) -> None:
 
     assert "silver-orders" not in text
     assert text.count("event: ") == text.count("event: TRIGGER_STARTED") == 1
+
+
+def test_a_stream_may_be_without_names(house: House) -> None:
+    async def follow() -> str:
+        async with Listening(house, "named=false", last_id="0").open() as listening:
+            await asyncio.to_thread(_happen, house, "2026-03-03")
+            return await listening.until('"date":"2026-03-03"')
+
+    text = asyncio.run(follow())
+
+    assert "data: " in text and "event: " not in text
+
+
+def test_who_wants_to_hears_of_every_write(house: House) -> None:
+    """A reading that leads to nothing is no event, and yet a page shows it."""
+
+    async def follow() -> str:
+        async with Listening(house, "pulse=true").open() as listening:
+            await listening.until("retry:")
+            await asyncio.to_thread(house.home.operations.put, "silver-orders", "other", {})
+            return await listening.until("event: pulse")
+
+    assert asyncio.run(follow()).count("event: ") == 1
 
 
 def test_streams_end_when_the_server_does(house: House) -> None:

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from interlock.domain import duration
 from interlock.domain.deadline import SlaVerdict
 from interlock.domain.event import EventType
 from interlock.domain.opening import instants
@@ -43,7 +44,7 @@ def _decide(run: Run, config: Config, now: datetime) -> Write | None:
         EventType.SLA_MET,
         noted,
         config.pipeline,
-        f"done {int((breach_at - run.completed_at).total_seconds() // 60)} minutes before its deadline",
+        f"done {duration.for_people(breach_at - run.completed_at)} before its deadline",
         parts=(),
         breachAt=spell(breach_at),
         completedAt=spell(run.completed_at),

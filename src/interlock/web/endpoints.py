@@ -87,6 +87,8 @@ class StreamQuery(_Query, frozen=True, kw_only=True):
     type: Text | None = None
     #: Without names one listener of a browser hears every event.
     named: bool = True
+    #: Also an event named `pulse` when anything was written, every two seconds at most.
+    pulse: bool = False
 
 
 class BackfillQuery(_Query, frozen=True, kw_only=True):

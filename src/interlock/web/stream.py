@@ -19,6 +19,8 @@ MOST_STREAMS = 100
 _AT_ONCE = 500
 _LOOK_SECONDS = 0.2
 _QUIET_SECONDS = 15.0
+_PULSE_SECONDS = 2.0
+_PULSE = b"event: pulse\ndata: {}\n\n"
 #: How long a browser waits before it comes back.
 _RETRY = b"retry: 2000\n\n"
 
@@ -55,7 +57,7 @@ class Streams:
         self._count += 1
         try:
             yield _RETRY
-            seen, quiet = -1, 0.0
+            seen, felt, quiet = -1, database.commits, 0.0
             while not self._desk.closing:
                 commits = database.commits
                 told = (
@@ -69,6 +71,9 @@ class Streams:
                 quiet = 0.0 if text else quiet + _LOOK_SECONDS
                 if text:
                     yield text
+                elif query.pulse and quiet >= _PULSE_SECONDS and commits != felt:
+                    felt, quiet = commits, 0.0
+                    yield _PULSE
                 elif quiet >= _QUIET_SECONDS:
                     quiet = 0.0
                     yield b": still here\n\n"

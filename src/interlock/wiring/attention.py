@@ -87,7 +87,7 @@ def _late(configs: Mapping[str, Config], now: datetime, history: History) -> Ite
         if is_over and due is not None and due < now - 7 * RECENT:
             continue
         yield Concern(
-            kind=Kind.OVERDUE if is_over else Kind.AT_RISK,
+            kind=_kind(run, is_over),
             pipeline_id=run.key.pipeline_id,
             key=run.key,
             run=run,
@@ -95,6 +95,13 @@ def _late(configs: Mapping[str, Config], now: datetime, history: History) -> Ite
             due_at=due,
             reasons=reasons(run, configs, now),
         )
+
+
+def _kind(run: Run, is_over: bool) -> Kind:
+    """What has failed needs more than patience, whatever its deadline."""
+    if run.status is Status.FAILED and not run.awaits_retry:
+        return Kind.FAILED
+    return Kind.OVERDUE if is_over else Kind.AT_RISK
 
 
 def _failed(now: datetime, history: History) -> Iterator[Concern]:

@@ -201,7 +201,7 @@ def test_many_pipelines_are_shown_a_page_at_a_time(house: House, visitor: Visito
         house.declare(f"pipeline: {{id: many-{number:02}}}\nsla: {{deadline: '09:00'}}")
     house.runtime.settle()
 
-    for path, size in (("/timeline", 30), ("/pipelines", 50), ("/sla", 40)):
+    for path, size in (("/timeline", 25), ("/pipelines", 50), ("/sla", 25)):
         first = visitor.see(f"{path}?q=many")
         (after,) = [link for link in first.all("a") if link.get("rel") == "next"]
         second = visitor.see(after["href"])

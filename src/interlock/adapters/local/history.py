@@ -12,7 +12,7 @@ from interlock.adapters.local.database import Database
 from interlock.adapters.local.rows import decoder, listed, micros, run_columns
 from interlock.domain import timestamp
 from interlock.domain.deadline import SlaVerdict
-from interlock.domain.event import Event, EventType
+from interlock.domain.event import Event
 from interlock.domain.run import Run, RunKey, Status
 from interlock.ports import Clock, EventFilter, Glance, Tally, Told
 
@@ -24,7 +24,6 @@ _AFTER = "~"
 _LIVE = "(expires_at IS NULL OR expires_at > ?)"
 _ACTIVE = "status NOT IN ('COMPLETED', 'FAILED_FINAL')"
 _IN_RANGE = f"date BETWEEN ? AND ? AND {_LIVE}"
-_BREACHES = (EventType.SLA_BREACH, EventType.RELATIVE_SLA_BREACH)
 
 _UP = timedelta(seconds=1)
 
@@ -140,14 +139,12 @@ class SqliteHistory:
         return [Told(seq, _event(body)) for seq, body in rows]
 
     def breaches(self, since: datetime, until: datetime) -> list[tuple[str, str]]:
-        return [
-            (pipeline, date)
-            for kind in _BREACHES
-            for pipeline, date in self._rows(
-                "SELECT pipeline, date FROM events WHERE type = ? AND at >= ? AND at < ?",
-                (kind, micros(since), micros(until)),
-            )
-        ]
+        rows = self._rows(
+            "SELECT pipeline, date FROM events"
+            " WHERE type IN ('SLA_BREACH', 'RELATIVE_SLA_BREACH') AND at >= ? AND at < ?",
+            (micros(since), micros(until)),
+        )
+        return [(pipeline, date) for pipeline, date in rows]
 
     def _now(self) -> int:
         return micros(self._clock())

@@ -224,6 +224,8 @@ CREATE INDEX runs_due ON runs (warning_at)
   WHERE status NOT IN ('COMPLETED', 'FAILED_FINAL') AND warning_at IS NOT NULL;
 ALTER TABLE events ADD COLUMN severity TEXT AS (body ->> '$.severity');
 CREATE INDEX events_of_note ON events (at) WHERE severity <> 'info';
+CREATE INDEX events_of_breaches ON events (at, pipeline, date)
+  WHERE type IN ('SLA_BREACH', 'RELATIVE_SLA_BREACH');
 """
 
 SCRIPTS: tuple[str, ...] = (_FIRST, _LOOKED_AT)

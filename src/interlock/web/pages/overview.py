@@ -1,10 +1,8 @@
 """Overview: what needs attention first, then how today goes."""
 
-from collections.abc import Mapping
 from datetime import timedelta
 
-from interlock.domain.run import Run
-from interlock.ports import Config, EventFilter
+from interlock.ports import EventFilter
 from interlock.web.pages.asked import Asked, PageRow, Shown
 from interlock.web.pages.standing import (
     DONE,
@@ -51,7 +49,7 @@ def build(asked: Asked) -> Shown:
         "more_concerns": max(0, len(found) - _SHOWN),
         "figures": _figures(asked, found),
         "waiting": [(run, reasons(run, configs, now)) for run in waiting[:_FEW]],
-        "soon": [(run, first_breach(run), _zone(run, configs)) for run in soon],
+        "soon": [(run, first_breach(run)) for run in soon],
         "noted": None if note is None else [told.event for told in note],
     }
 
@@ -73,13 +71,6 @@ def _figures(asked: Asked, found: list[Concern]) -> list[tuple[Standing, int]] |
     overdue = sum(each.kind is Kind.OVERDUE for each in found)
     missed = sum(each.kind is Kind.MISSED for each in found)
     return [*by_word.values(), (OVERDUE, overdue), (IS_MISSING, missed)]
-
-
-def _zone(run: Run, configs: Mapping[str, Config]) -> str:
-    config = configs.get(run.key.pipeline_id)
-    if config is None or not config.pipeline.has_schedule(run.key.schedule_id):
-        return "UTC"
-    return config.pipeline.schedule(run.key.schedule_id).timezone
 
 
 PAGE = PageRow("/", "overview.html", build)

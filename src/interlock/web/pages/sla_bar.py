@@ -8,7 +8,7 @@ import msgspec
 from interlock.domain.run import Run
 
 WIDTH = 1000
-_LEAST = timedelta(minutes=1)
+_LEAST = timedelta(seconds=1)
 
 
 class Tick(msgspec.Struct, frozen=True):

@@ -13,7 +13,7 @@ from interlock.web.pages.asked import Asked, Number, PageRow, Shown, Text, found
 from interlock.web.pages.standing import Standing, standing
 from interlock.wiring.attainment import Attainment, Kept, attainments, part_met
 
-ROWS = 40
+ROWS = 25
 WEEKS = 12
 _FEW = 6
 _WORST = 10

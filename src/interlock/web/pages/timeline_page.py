@@ -14,7 +14,7 @@ from interlock.web.pages.grid import HOUR, GridRow, Hours, hour_rows
 from interlock.web.pages.standing import LEGEND
 from interlock.wiring.timeline import timeline
 
-ROWS = 30
+ROWS = 25
 
 #: How much is shown at once: so many hours, or so many days.
 SPANS: dict[str, tuple[str, int]] = {

@@ -2,7 +2,7 @@
 (() => {
   "use strict";
 
-  const STREAM = "/api/v1/events/stream?named=false";
+  const STREAM = "/api/v1/events/stream?named=false&pulse=true";
   const POLL_MS = 15000;
   const CALM_MS = 700;
   const FAILED_MS = 10000;
@@ -11,7 +11,9 @@
 
   if (window.Idiomorph) {
     const callbacks = Idiomorph.defaults.callbacks;
-    callbacks.beforeNodeMorphed = (old) => !(old.matches && old.matches("[data-keep]"));
+    const kept = (node) => node.matches && node.matches("[data-keep]:not(details:not([open]))");
+    callbacks.beforeNodeMorphed = (old) => !kept(old);
+    callbacks.beforeNodeRemoved = (old) => !kept(old);
     callbacks.beforeAttributeUpdated = (name, node) => !(name === "open" && node.localName === "details");
     callbacks.afterNodeAdded = (node) => {
       if (node.matches && node.matches("tr, li")) node.classList.add("new");
@@ -46,6 +48,7 @@
     source = new EventSource(STREAM);
     source.onopen = () => { say("live", "live"); news(); };
     source.onmessage = news;
+    source.addEventListener("pulse", news);
     source.onerror = () => {
       const over = source.readyState === EventSource.CLOSED;
       say("lost", over ? "not live" : "reconnecting");

@@ -1,0 +1,1 @@
+"""Browser: the pages as people use them, in a real one."""

@@ -1,0 +1,213 @@
+"""History: what people look at is what was stored, newest first, a page at a time."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from contracts.families import Home
+from contracts.samples import KEY, NOW, ManualClock, a_key, a_run, an_event, reopened
+from interlock.domain.deadline import SlaVerdict
+from interlock.domain.event import EventType, Severity
+from interlock.domain.run import Run, RunKey, Status
+from interlock.ports import EventFilter
+
+HOUR = timedelta(hours=1)
+
+
+def stored(home: Home, key: RunKey, status: Status = Status.PENDING, **changes: Any) -> Run:
+    run = a_run(key, **changes)
+    assert home.runs.open(run)
+    for step in _WAYS[status]:
+        run = run.to(step, NOW, **changes)
+        assert home.runs.save(run)
+    return run
+
+
+_WAYS: dict[Status, tuple[Status, ...]] = {
+    Status.PENDING: (),
+    Status.FAILED: (Status.FAILED,),
+    Status.FAILED_FINAL: (Status.FAILED_FINAL,),
+    Status.COMPLETED: (Status.TRIGGERING, Status.RUNNING, Status.COMPLETED),
+}
+
+
+def test_a_glance_tells_verdict_and_slack(home: Home) -> None:
+    late = {"breach_at": NOW, "completed_at": NOW + HOUR, "sla_verdict": SlaVerdict.BREACHED}
+    early = {"relative_breach_at": NOW, "completed_at": NOW - HOUR, "sla_verdict": SlaVerdict.MET}
+    stored(home, a_key(date="2026-03-03"), Status.COMPLETED, **late)
+    stored(home, a_key(date="2026-03-04"), Status.COMPLETED, **early, breach_at=NOW + HOUR)
+    stored(home, a_key(date="2026-03-05"))
+
+    found = home.history.glances([KEY.pipeline_id], "2026-03-01", "2026-03-31")
+
+    told = [(each.key.date, each.status, each.sla_verdict, each.slack) for each in found]
+    assert told == [
+        ("2026-03-05", Status.PENDING, None, None),
+        ("2026-03-04", Status.COMPLETED, SlaVerdict.MET, 3600),  # of two deadlines the earlier
+        ("2026-03-03", Status.COMPLETED, SlaVerdict.BREACHED, -3600),
+    ]
+
+
+def test_a_slack_of_milliseconds_is_none(home: Home) -> None:
+    """Deadlines are whole seconds, completions are not."""
+    done = {"breach_at": NOW.replace(microsecond=0), "completed_at": NOW}
+    stored(home, KEY, Status.COMPLETED, **done)
+
+    (found,) = home.history.glances([KEY.pipeline_id], KEY.date, KEY.date)
+
+    assert found.slack == 0
+
+
+def test_a_range_holds_the_hours_of_its_last_day(home: Home) -> None:
+    for date in ("2026-03-02", "2026-03-03", "2026-03-03T23", "2026-03-04"):
+        stored(home, a_key(date=date))
+
+    found = home.history.glances([KEY.pipeline_id], "2026-03-03", "2026-03-03")
+
+    assert [each.key.date for each in found] == ["2026-03-03T23", "2026-03-03"]
+
+
+def test_the_hours_of_a_day_are_counted_together(home: Home) -> None:
+    for hour in range(3):
+        done = {"breach_at": NOW, "completed_at": NOW - (hour + 1) * HOUR}
+        stored(home, a_key(date=f"2026-03-03T{hour:02}"), Status.COMPLETED, **done)
+    stored(home, a_key(date="2026-03-03T03"))
+    stored(home, a_key(date="2026-03-04T00"))
+
+    found = home.history.tallies([KEY.pipeline_id], "2026-03-03", "2026-03-04")
+
+    told = {(each.day, each.status): (each.count, each.newest.date, each.slack) for each in found}
+    assert told == {
+        ("2026-03-03", Status.COMPLETED): (3, "2026-03-03T02", 6 * 3600),
+        ("2026-03-03", Status.PENDING): (1, "2026-03-03T03", None),
+        ("2026-03-04", Status.PENDING): (1, "2026-03-04T00", None),
+    }
+
+
+def test_only_the_pipelines_that_were_asked_for_are_told_of(home: Home) -> None:
+    for name in ("a", "b", "c"):
+        stored(home, a_key(pipeline_id=name, date="2026-03-03"))
+        stored(home, a_key(pipeline_id=name, date="2026-03-04"))
+
+    newest = home.history.newest(["a", "c", "nobody"])
+
+    assert {name: each.key.date for name, each in newest.items()} == {
+        "a": "2026-03-04",
+        "c": "2026-03-04",
+    }
+    assert {g.key.pipeline_id for g in home.history.glances(["b"], "2026", "2027")} == {"b"}
+    assert {t.newest.pipeline_id for t in home.history.tallies(["b"], "2026", "2027")} == {"b"}
+    assert home.history.glances([], "2026", "2027") == []
+
+
+def test_runs_are_counted_by_state(home: Home) -> None:
+    stored(home, a_key(date="2026-03-03"), Status.COMPLETED)
+    stored(home, a_key(date="2026-03-03T10"), Status.COMPLETED)
+    stored(home, a_key(date="2026-03-04"))
+    stored(home, a_key(date="2026-03-05"))
+
+    counts = home.history.counts("2026-03-03", "2026-03-04")
+
+    assert counts in (None, {Status.COMPLETED: 2, Status.PENDING: 1})
+
+
+def test_the_longest_wait_comes_first(home: Home) -> None:
+    stored(home, a_key(date="2026-03-03"), opened_at=NOW)
+    stored(home, a_key(date="2026-03-04"), opened_at=NOW - HOUR)
+    stored(home, a_key(date="2026-03-05"), Status.COMPLETED)
+
+    assert [run.key.date for run in home.history.waiting(9)] == ["2026-03-04", "2026-03-03"]
+    assert len(home.history.waiting(1)) == 1
+
+
+def test_what_is_due_is_found_by_its_first_warning(home: Home) -> None:
+    stored(home, a_key(date="2026-03-03"), warning_at=NOW)
+    stored(home, a_key(date="2026-03-04"), warning_at=NOW, relative_warning_at=NOW - HOUR)
+    stored(home, a_key(date="2026-03-05"), Status.COMPLETED, warning_at=NOW)
+    stored(home, a_key(date="2026-03-06"), relative_warning_at=NOW + 2 * HOUR)
+    stored(home, a_key(date="2026-03-07"))
+
+    past = home.history.due(None, NOW + HOUR, 9)
+    ahead = home.history.due(NOW + HOUR, NOW + 3 * HOUR, 9)
+
+    assert [run.key.date for run in past] == ["2026-03-04", "2026-03-03"]
+    assert [run.key.date for run in ahead] == ["2026-03-06"]
+
+
+def test_a_run_that_was_opened_again_has_not_failed(home: Home) -> None:
+    stored(home, a_key(date="2026-03-02"), Status.FAILED_FINAL)
+    stored(home, a_key(date="2026-03-03"), Status.FAILED_FINAL)
+    mended = stored(home, a_key(date="2026-03-04"), Status.FAILED)
+    assert home.runs.save(reopened(mended))
+
+    found = home.history.failed("2026-03-03", 9)
+
+    assert found is None or [run.key.date for run in found] == ["2026-03-03"]
+
+
+def test_an_expired_run_is_no_history(home: Home, clock: ManualClock) -> None:
+    stored(home, KEY)
+    clock.advance(days=400)
+
+    assert home.history.glances([KEY.pipeline_id], "2026", "2027") == []
+    assert home.history.newest([KEY.pipeline_id]) == {}
+    assert home.history.waiting(9) == []
+
+
+def test_pages_of_runs_hold_each_once(home: Home) -> None:
+    for day in range(1, 8):
+        stored(home, a_key(date=f"2026-03-{day:02}"))
+
+    found: list[str] = []
+    after = None
+    while page := home.history.runs(KEY.pipeline_id, "2026", "2027", after, 3):
+        found += [run.key.date for run in page]
+        after = page[-1].key
+
+    assert found == [f"2026-03-{day:02}" for day in range(7, 0, -1)]
+
+
+def test_events_are_found_by_what_somebody_wants_to_see(home: Home) -> None:
+    other = a_key(pipeline_id="other")
+    home.events.publish(
+        [
+            an_event(1),
+            an_event(2, at=NOW + HOUR),
+            an_event(3, key=other, at=NOW + 2 * HOUR),
+            an_event("x", kind=EventType.VALIDATION_EXHAUSTED, at=NOW + 3 * HOUR),
+        ]
+    )
+
+    def parts(**wanted: Any) -> list[str] | None:
+        found = home.history.events(EventFilter(**wanted), None, 9)
+        return None if found is None else [t.event.event_id.rpartition("/")[2] for t in found]
+
+    assert parts(pipeline_id=KEY.pipeline_id) == ["x", "2", "1"]
+    assert parts(kind="TRIGGER_STARTED", since=NOW + HOUR) == ["3", "2"]
+    assert parts(pipeline_id=KEY.pipeline_id, of_note=True) == ["x"]
+    assert parts(pipeline_id=KEY.pipeline_id, text="TOLD of 2") == ["2"]
+    assert parts() in (None, ["x", "3", "2", "1"])
+
+
+def test_pages_of_events_hold_each_once_even_of_one_instant(home: Home) -> None:
+    home.events.publish([an_event(n) for n in range(7)])
+
+    found, before = [], None
+    wanted = EventFilter(pipeline_id=KEY.pipeline_id)
+    while page := home.history.events(wanted, before, 3):
+        found += [told.event.event_id for told in page]
+        before = page[-1].event.timestamp, page[-1].seq
+
+    assert len(found) == len(set(found)) == 7
+
+
+@pytest.mark.parametrize("kind", [EventType.SLA_BREACH, EventType.RELATIVE_SLA_BREACH])
+def test_breaches_are_listed_with_or_without_a_run(home: Home, kind: EventType) -> None:
+    from interlock.domain.event import happened, subject
+
+    inside = happened(kind, subject(None, KEY), NOW, "late", severity=Severity.ERROR)
+    outside = happened(kind, subject(None, a_key(date="2026-03-09")), NOW + 9 * HOUR, "late")
+    home.events.publish([inside, outside, an_event(1)])
+
+    assert home.history.breaches(NOW, NOW + HOUR) == [(KEY.pipeline_id, KEY.date)]
