@@ -1,18 +1,37 @@
 """History: what people look at is what was stored, newest first, a page at a time."""
 
+from collections.abc import Iterator
 from datetime import timedelta
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
-from contracts.families import Home
 from contracts.samples import KEY, NOW, ManualClock, a_key, a_run, an_event, reopened
+from interlock.adapters.local.database import MEMORY, Database
+from interlock.adapters.local.store import Store
 from interlock.domain.deadline import SlaVerdict
-from interlock.domain.event import EventType, Severity
+from interlock.domain.event import EventType, Severity, happened, subject
 from interlock.domain.run import Run, RunKey, Status
-from interlock.ports import EventFilter
+from interlock.ports import EventFilter, Events, History, Runs
 
 HOUR = timedelta(hours=1)
+
+
+class Home(NamedTuple):
+    """A home whose past can be looked at."""
+
+    runs: Runs
+    events: Events
+    history: History
+
+
+@pytest.fixture(params=[MEMORY, "interlock.db"], ids=["sqlite-memory", "sqlite-file"])
+def home(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock) -> Iterator[Home]:
+    name = request.param if request.param == MEMORY else tmp_path / request.param
+    with Database(name) as database:
+        store = Store(database, clock)
+        yield Home(store.runs, store.events, store.history)
 
 
 def stored(home: Home, key: RunKey, status: Status = Status.PENDING, **changes: Any) -> Run:
@@ -204,8 +223,6 @@ def test_pages_of_events_hold_each_once_even_of_one_instant(home: Home) -> None:
 
 @pytest.mark.parametrize("kind", [EventType.SLA_BREACH, EventType.RELATIVE_SLA_BREACH])
 def test_breaches_are_listed_with_or_without_a_run(home: Home, kind: EventType) -> None:
-    from interlock.domain.event import happened, subject
-
     inside = happened(kind, subject(None, KEY), NOW, "late", severity=Severity.ERROR)
     outside = happened(kind, subject(None, a_key(date="2026-03-09")), NOW + 9 * HOUR, "late")
     home.events.publish([inside, outside, an_event(1)])

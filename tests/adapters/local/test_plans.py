@@ -29,7 +29,7 @@ from interlock.adapters.local.store import Store
 from interlock.adapters.local.workflows import Progress
 from interlock.domain.run import Status
 from interlock.domain.sla import SlaWatch
-from interlock.ports import Baseline, Wait
+from interlock.ports import Baseline, EventFilter, Wait
 
 RUN = a_run()
 FAILED = RUN.to(Status.FAILED, NOW)
@@ -128,6 +128,21 @@ CALLS: dict[str, Callable[[Store], Any]] = {
     "threads: of a date": lambda store: store.threads.of_date("p", "s", "d"),
     "paces: take": lambda store: store.paces.take("C1", NOW, MINUTE),
     "switches: is off": lambda store: store.switches.is_off("ops", ""),
+    "history: glances": lambda store: store.history.glances(["p"], "2026-03-01", "2026-03-02"),
+    "history: tallies": lambda store: store.history.tallies(["p"], "2026-03-01", "2026-03-02"),
+    "history: newest": lambda store: store.history.newest(["p"]),
+    "history: counts": lambda store: store.history.counts("2026-03-01", "2026-03-02"),
+    "history: due": lambda store: store.history.due(None, NOW, 9),
+    "history: failed": lambda store: store.history.failed("2026-03-01", 9),
+    "history: runs": lambda store: store.history.runs("p", "2026", "2027", KEY, 9),
+    "history: runs of all": lambda store: store.history.runs(None, "2026", "2027", KEY, 9),
+    "history: events of note": lambda store: store.history.events(
+        EventFilter(of_note=True, since=NOW), (NOW, 1), 9
+    ),
+    "history: events with a text": lambda store: store.history.events(
+        EventFilter(pipeline_id="p", text="x"), None, 9
+    ),
+    "history: breaches": lambda store: store.history.breaches(NOW, NOW),
     "watch: load": lambda store: store.watch.load(),
     "retention: sweep": lambda store: store.retention.sweep(NOW),
 }
@@ -138,6 +153,7 @@ LISTINGS: dict[str, tuple[Callable[[Store], Any], str]] = {
     "unadopted": (lambda store: store.pipelines.unadopted(), "pipelines_unadopted"),
     "active": (lambda store: store.runs.active(), "runs_active"),
     "unjudged": (lambda store: store.reruns.unjudged(), "rerun_requests_unjudged"),
+    "waiting": (lambda store: store.history.waiting(9), "runs_active"),
     "newest events": (lambda store: store.events.newest(limit=9), "events_by_time"),
 }
 

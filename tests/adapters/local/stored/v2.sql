@@ -187,6 +187,8 @@ CREATE INDEX runs_failed ON runs (date) WHERE status IN ('FAILED', 'FAILED_FINAL
 CREATE INDEX runs_due ON runs (warning_at)
   WHERE status NOT IN ('COMPLETED', 'FAILED_FINAL') AND warning_at IS NOT NULL;
 CREATE INDEX events_of_note ON events (at) WHERE severity <> 'info';
+CREATE INDEX events_of_breaches ON events (at, pipeline, date)
+  WHERE type IN ('SLA_BREACH', 'RELATIVE_SLA_BREACH');
 DELETE FROM "sqlite_sequence";
 INSERT INTO "sqlite_sequence" VALUES('changes',1);
 COMMIT;
