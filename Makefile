@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 WORKERS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help setup format lint types imports test coverage check faults bench docs demo package clean
+.PHONY: help setup format lint types imports test coverage check faults cloud bench docs demo package clean
 
 help: ## List the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## /\1\t/' | expand -t 12
@@ -53,6 +53,9 @@ check: lint types imports coverage test ## Everything that must be green before 
 
 faults: $(READY) ## Play every scenario with every fault
 	$(BIN)/interlock simulate --quiet --faults scenarios/*.yaml
+
+cloud: $(READY) ## Play every scenario on the AWS functions too
+	INTERLOCK_EVERY_SCENARIO=1 $(BIN)/python -m pytest -q -n $(WORKERS) tests/aws/test_scenarios.py
 
 bench: $(READY) ## Measure, and write benchmarks/results/LATEST.md
 	$(BIN)/python -m benchmarks

@@ -269,10 +269,12 @@ def _changes(services: Services) -> list[Change]:
     records = [
         record for name in (NAMES.control, NAMES.joblog) for record in services.records(name)
     ]
-    return [change for record in records if _passes(record) and (change := change_of(record))]
+    return [
+        change for record in records if passes_the_filters(record) and (change := change_of(record))
+    ]
 
 
-def _passes(record: dict[str, Any]) -> bool:
+def passes_the_filters(record: dict[str, Any]) -> bool:
     """The filters of the stream mappings."""
     sort_key: str = record["dynamodb"]["Keys"]["SK"]["S"]
     return sort_key == "CONFIG" or sort_key.startswith(("SENSOR#", "RERUN_REQUEST#", "JOB#"))

@@ -1,11 +1,16 @@
 """Note a job record: arm the retry that a failure is due, and wake the run that polls for its end."""
 
+from datetime import timedelta
+
 import msgspec
 
 from interlock.domain.run import Run, Status
 from interlock.ports import JobRecord, Ports, Wait
 from interlock.usecases.job_ending import ENDINGS, is_failure, retry_of
 from interlock.usecases.retry_job import foretell_retry, retry_timer
+
+#: How long the execution that polled a job may take until its run is FAILED; before that no retry can begin.
+_UNTIL_NOTED = timedelta(seconds=10)
 
 
 def note_job_record(record: JobRecord, ports: Ports) -> None:
@@ -34,4 +39,5 @@ def _awaiting_retry(run: Run, record: JobRecord, ports: Ports) -> Run | None:
     retry = retry_of(record, run, config.pipeline.job)
     if retry.due_at is None:
         return None
-    return msgspec.structs.replace(run, retry_at=retry.due_at)
+    soonest = ports.clock() + _UNTIL_NOTED
+    return msgspec.structs.replace(run, retry_at=max(retry.due_at, soonest))

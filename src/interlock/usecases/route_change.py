@@ -2,7 +2,6 @@
 
 from interlock.ports import Change, ChangeKind, Ports
 from interlock.usecases.admit_reading import admit_reading
-from interlock.usecases.adopt_config import adopt_config
 from interlock.usecases.judge_rerun import judge_rerun
 from interlock.usecases.note_job_record import note_job_record
 
@@ -10,6 +9,10 @@ from interlock.usecases.note_job_record import note_job_record
 def route_change(change: Change, ports: Ports) -> None:
     """Handle one record. It may come again, late, and in any company."""
     if change.kind is ChangeKind.CONFIG:
+        from interlock.usecases.adopt_config import (
+            adopt_config,
+        )  # and with it all that checks files
+
         adopt_config(change.pipeline_id, ports)
     elif change.removed:
         return  # a reading, request or record that is gone opens nothing

@@ -46,6 +46,8 @@ OVERLAP = timedelta(minutes=15)
 PASS_LEASE = timedelta(minutes=4)
 OUTBOX_PATIENCE = timedelta(minutes=1)
 _LAGGING = 500
+#: So many cadences a pass, or a pipeline in it, may be late before that is told.
+_PASSES_LATE = 3
 _SHOWN = 50
 _TOGETHER = 100
 
@@ -66,13 +68,23 @@ class Report(msgspec.Struct):
     failures: list[Failure] = []
     suspects: dict[str, datetime] = {}
     beyond: datetime | None = None
+    #: The pipelines for which no time was left; they come first in the next pass.
+    left_out: set[str] = set()
 
     def count(self, kind: type) -> int:
         return sum(isinstance(finding, kind) for _, _, finding in self.findings)
 
 
-def watch(every: timedelta, ports: Ports, since: datetime | None = None) -> Report | None:
-    """One pass; None when another one is under way. What fails is recorded and does not stop the rest."""
+def watch(
+    every: timedelta,
+    ports: Ports,
+    since: datetime | None = None,
+    has_time: Callable[[], bool] = lambda: True,
+) -> Report | None:
+    """One pass; None when another one is under way. What fails is recorded and does not stop the rest.
+
+    It stops between pipelines when there is no time left; the next pass goes on there.
+    """
     now = ports.clock()
     state = ports.watch.load()
     if state.pass_until is not None and now < state.pass_until:
@@ -82,7 +94,8 @@ def watch(every: timedelta, ports: Ports, since: datetime | None = None) -> Repo
         return None
     report = Report(now)
     _sweep(report, ports)
-    _look_at_all(claimed, since, report, ports)
+    _look_at_all(claimed, since, report, ports, has_time)
+    _note_starving(claimed, report, every)
     _conclude(claimed, report, every, ports)
     return report
 
@@ -104,7 +117,11 @@ def _publish(event: Event, ports: Ports) -> None:
 
 
 def _look_at_all(
-    state: WatchdogState, since: datetime | None, report: Report, ports: Ports
+    state: WatchdogState,
+    since: datetime | None,
+    report: Report,
+    ports: Ports,
+    has_time: Callable[[], bool],
 ) -> None:
     due = _guarded(report, "stale-triggers", "*", lambda: ports.runs.due(report.now)) or []
     configs = _guarded(report, "list", "*", ports.pipelines.in_force) or []
@@ -117,23 +134,35 @@ def _look_at_all(
         config = _guarded(report, "list", pipeline_id, find)
         if config is not None:
             configs.append(config)
-    looks = [
-        look
-        for config in configs
-        for look in _guarded(
-            report,
-            "look",
-            config.pipeline.id,
-            partial(_looks, config, by_pipeline, since, state, report, ports),
-        )
-        or []
-    ]
-    for batch in batched(looks, _TOGETHER):
-        _look_at(batch, state, report, ports)
+    configs.sort(key=lambda config: state.lagging.get(config.pipeline.id, report.now))
+    for batch in batched(configs, _TOGETHER):
+        if not has_time():
+            report.left_out |= {config.pipeline.id for config in batch}
+            continue
+        looks = [
+            look
+            for config in batch
+            for look in _guarded(
+                report,
+                "look",
+                config.pipeline.id,
+                partial(_looks, config, by_pipeline, since, state, report, ports),
+            )
+            or []
+        ]
+        _look_at(looks, state, report, ports)
     for config in configs:
         if not config.is_retired:
             arm = partial(arm_cron, config, report.now, ports)
             _guarded(report, "cron", config.pipeline.id, arm)
+
+
+def _note_starving(state: WatchdogState, report: Report, every: timedelta) -> None:
+    """A pipeline that no pass has time for is not watched, and that is a failure."""
+    for name in sorted(report.left_out):
+        if report.now - state.lagging.get(name, report.now) > _PASSES_LATE * every:
+            error = "no pass has had time for it"
+            report.failures.append(Failure("time", name, error))
 
 
 def _looks(
@@ -220,9 +249,9 @@ def _conclude(state: WatchdogState, report: Report, every: timedelta, ports: Por
     """Record the pass, and say what it means for the watchdog itself."""
     now = report.now
     failing = sorted({f"{failure.check} ({failure.pipeline})" for failure in report.failures})
-    gap = state.last_pass_at is not None and now - state.last_pass_at > 3 * every
+    gap = state.last_pass_at is not None and now - state.last_pass_at > _PASSES_LATE * every
     ok_at = state.last_ok_at or now
-    back = not failing and now - ok_at > 3 * every
+    back = not failing and now - ok_at > _PASSES_LATE * every
     since = state.failing_since or (now if failing else None)
     _guarded(report, "report", "*", lambda: _tell(state, report, failing, since, gap, ports))
     lagging = _lagging(state, report, ports)
@@ -249,7 +278,7 @@ def _lagging(state: WatchdogState, report: Report, ports: Ports) -> dict[str, da
 
     None when the common start itself must stay.
     """
-    behind = {failure.pipeline for failure in report.failures}
+    behind = {failure.pipeline for failure in report.failures} | report.left_out
     if "*" in behind:
         return None
     behind |= {
@@ -311,7 +340,7 @@ def _tell_recovered(start: datetime, report: Report, ports: Ports) -> None:
     claim_event(event, ports)
 
 
-def batched(items: Sequence[Look], size: int) -> Iterable[Sequence[Look]]:
+def batched(items: Sequence[T], size: int) -> Iterable[Sequence[T]]:
     return (items[n : n + size] for n in range(0, len(items), size))
 
 

@@ -24,20 +24,25 @@ class DeadMan:
             threading.Thread(target=self._request, name="interlock-dead-man", daemon=True).start()
 
     def _request(self) -> None:
-        """The address may hold a secret: of what went wrong only the kind is told."""
-        import urllib3
-
         try:
-            with urllib3.PoolManager(retries=False) as pool:
-                answer = pool.request("GET", self._url, timeout=SECONDS, redirect=False)
-            good = answer.status < 400
-        except urllib3.exceptions.HTTPError as error:
-            good = False
-            log.warning(
-                "DEAD_MAN_URL can't be reached: %s",
-                type(error).__name__,
-                extra={"action": "dead_man_failed"},
-            )
+            good = tell_alive(self._url)
         finally:
             self._busy.release()
         self._told(good)
+
+
+def tell_alive(url: str) -> bool:
+    """Whether it was heard. The address may hold a secret: of what went wrong only the kind is told."""
+    import urllib3
+
+    try:
+        with urllib3.PoolManager(retries=False) as pool:
+            answer = pool.request("GET", url, timeout=SECONDS, redirect=False)
+        return answer.status < 400
+    except urllib3.exceptions.HTTPError as error:
+        log.warning(
+            "DEAD_MAN_URL can't be reached: %s",
+            type(error).__name__,
+            extra={"action": "dead_man_failed"},
+        )
+        return False

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
 
@@ -14,6 +13,7 @@ from interlock.adapters.local.retention import SqliteRetention
 from interlock.adapters.local.store import Store
 from interlock.errors import ConfigError
 from interlock.ports import Clock, Ports
+from interlock.wiring.clock import utc_now as utc_now
 from interlock.wiring.jobs import JobsByPipeline
 from interlock.wiring.open_jobs import open_jobs, open_secrets
 from interlock.wiring.operations import Operations
@@ -67,12 +67,6 @@ def open_home(
     except BaseException:
         opened.close()
         raise
-
-
-def utc_now() -> datetime:
-    """To the millisecond, which every store and every text keeps."""
-    now = datetime.now(UTC)
-    return now.replace(microsecond=now.microsecond // 1000 * 1000)
 
 
 def make_folder(settings: Settings) -> None:

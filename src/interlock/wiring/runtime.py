@@ -13,13 +13,11 @@ import msgspec
 
 from interlock.adapters.local.store import Store
 from interlock.domain.event import EventType, clean, happened, subject
-from interlock.domain.run import DeadlineKind, RunKey, Status
+from interlock.domain.run import RunKey, Status
 from interlock.domain.watching import START_GRACE
 from interlock.ports import Change, Ports, Timer, TimerKind
 from interlock.usecases.claim_event import claim_event
-from interlock.usecases.fire_cron import fire_cron
-from interlock.usecases.fire_deadline import fire_deadline
-from interlock.usecases.retry_job import retry_job
+from interlock.usecases.fire_timer import fire_timer
 from interlock.usecases.route_change import route_change
 from interlock.usecases.start_run import start_run
 from interlock.usecases.watch import Report, watch
@@ -221,7 +219,7 @@ class Runtime:
     def _fire(self, timer: Timer, now: datetime) -> bool:
         """A timer whose effect failed stays armed and is tried again."""
         try:
-            _effect(timer, self._ports)
+            fire_timer(timer.kind, timer.payload, self._ports)
             self._store.timers.fire(timer.name, timer.due_at)
         except Exception:
             log.exception("timer failed", extra={"action": "timer_failed", "timer": timer.name})
@@ -272,15 +270,3 @@ class Runtime:
 
 def _is_due(moment: datetime | None, now: datetime) -> bool:
     return moment is not None and moment <= now
-
-
-def _effect(timer: Timer, ports: Ports) -> None:
-    given = timer.payload
-    pipeline_id, schedule_id, date = given["pipelineId"], given["scheduleId"], given["date"]
-    if timer.kind == TimerKind.CRON:
-        fire_cron(pipeline_id, schedule_id, ports)
-    elif timer.kind == TimerKind.RETRY:
-        key = RunKey(pipeline_id, schedule_id, date, dry=bool(given.get("dry")))
-        retry_job(key, int(given["attempt"]), ports)
-    else:
-        fire_deadline(RunKey(pipeline_id, schedule_id, date), DeadlineKind(timer.kind), ports)

@@ -35,11 +35,20 @@ def event_from_envelope(envelope: Mapping[str, Any]) -> Event:
     detail = envelope.get("detail")
     if not isinstance(detail, Mapping):
         raise ValueError("there is no detail")
-    at = instant(detail.get("timestamp"))
+    at = instant(detail.get("timestamp")) or instant(envelope.get("time"))
     if at is None:
         raise ValueError("the timestamp can't be read")
     plain = {name: value for name, value in detail.items() if name in {*_SAME, "tags", "detail"}}
+    if "message" not in plain:
+        plain["message"] = _alarm_message(plain.get("detail"))
     return _event({**plain, "type": envelope.get("detail-type"), "timestamp": at})
+
+
+def _alarm_message(detail: Any) -> str:
+    """An alarm comes without a sentence: no rule of EventBridge can write one."""
+    if not isinstance(detail, Mapping) or "alarmName" not in detail:
+        raise ValueError("there is no message")
+    return f"alarm {detail['alarmName']} is {detail.get('alarmState', 'UNKNOWN')}"
 
 
 def event_item(event: Event, kept: timedelta) -> Item:
@@ -85,4 +94,7 @@ def event_from_item(item: Item) -> Event | None:
 
 
 def _event(plain: Mapping[str, Any]) -> Event:
-    return msgspec.convert(dict(plain), Event)
+    try:
+        return msgspec.convert(dict(plain), Event)
+    except msgspec.ValidationError as error:
+        raise ValueError(str(error)) from error

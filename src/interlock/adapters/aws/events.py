@@ -75,7 +75,7 @@ class EventLog:
     def put(self, told: Mapping[str, Any]) -> Event | None:
         """Keep what a rule handed over, once; None for what can't be read, which is kept as it is."""
         try:
-            event = event_from_envelope(told)
+            event = event_from_envelope(canonical.as_json(told))
         except ValueError as error:
             now = self._clock()
             self._table.put(unreadable_item(told, str(error), now, self._kept))

@@ -1,0 +1,134 @@
+"""Invocation: what every function does around its work. Its home is made once per process.
+
+Logs and metrics are lines on the standard output: CloudWatch reads both there.
+"""
+
+import logging
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable
+from datetime import timedelta
+from functools import cache
+from typing import Any
+
+from interlock.domain import canonical
+from interlock.wiring.aws import AwsHome, open_aws_home
+from interlock.wiring.aws_settings import Function, read_aws_settings
+
+log = logging.getLogger(__name__)
+
+#: What Lambda sets in every function: there, a wrong environment fails the start and not the first call.
+IN_LAMBDA = "AWS_LAMBDA_FUNCTION_NAME"
+NAMESPACE = "Interlock"
+
+_PLAIN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+
+OpenHome = Callable[[], AwsHome]
+
+
+def home_of(function: Function, jobs: Any = None) -> OpenHome:
+    """The home of this process, made at once in Lambda and elsewhere when it is first asked for."""
+
+    @cache
+    def opened() -> AwsHome:
+        log_as_json(os.environ.get("LOG_LEVEL", "INFO"))
+        return open_aws_home(read_aws_settings(function, os.environ), jobs=jobs)
+
+    if IN_LAMBDA in os.environ:
+        opened()
+    return opened
+
+
+def begin(home: AwsHome, context: Any) -> AwsHome:
+    """`context` is Lambda's; what it says of the time left holds for this invocation."""
+    ask = getattr(context, "get_remaining_time_in_millis", None)
+    home.begin(None if ask is None else lambda: timedelta(milliseconds=ask()))
+    return home
+
+
+def in_order(
+    records: Iterable[dict[str, Any]], act: Callable[[dict[str, Any]], None]
+) -> dict[str, Any]:
+    """Handle the records of a stream; stop at the first that fails: it and all behind it come again."""
+    for record in records:
+        number = record["dynamodb"]["SequenceNumber"]
+        try:
+            act(record)
+        except Exception:
+            log.exception("record failed", extra={"action": "record_failed", "record": number})
+            return {"batchItemFailures": [{"itemIdentifier": number}]}
+    return {"batchItemFailures": []}
+
+
+def one_by_one(
+    records: Iterable[dict[str, Any]], act: Callable[[dict[str, Any]], bool]
+) -> dict[str, Any]:
+    """Handle the messages of a queue; those that fail, or are not done yet, come again by themselves."""
+    failed = []
+    for record in records:
+        try:
+            done = act(record)
+        except Exception:
+            log.exception("message failed", extra={"action": "message_failed"})
+            done = False
+        if not done:
+            failed.append({"itemIdentifier": record["messageId"]})
+    return {"batchItemFailures": failed}
+
+
+def count(name: str, environment: str, value: int = 1) -> None:
+    """A metric, in CloudWatch's embedded form."""
+    metric = {
+        "_aws": {
+            "Timestamp": int(time.time() * 1000),
+            "CloudWatchMetrics": [
+                {
+                    "Namespace": NAMESPACE,
+                    "Dimensions": [["environment"]],
+                    "Metrics": [{"Name": name, "Unit": "Count"}],
+                }
+            ],
+        },
+        "environment": environment,
+        name: value,
+    }
+    _write(metric)
+
+
+def log_as_json(level: str, mask: Callable[[str], str] = str) -> None:
+    """One line each, with whatever `extra` says."""
+    handler = logging.StreamHandler(sys.stdout)
+    handler.setFormatter(_Formatter(mask))
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(level if level in logging.getLevelNamesMapping() else logging.INFO)
+    logging.getLogger("botocore").setLevel(logging.WARNING)
+
+
+class _Formatter(logging.Formatter):
+    def __init__(self, mask: Callable[[str], str]) -> None:
+        super().__init__()
+        self._mask = mask
+
+    def format(self, record: logging.LogRecord) -> str:
+        said = {name: value for name, value in vars(record).items() if name not in _PLAIN}
+        line: dict[str, Any] = {
+            "level": record.levelname,
+            "message": record.getMessage(),
+            "logger": record.name,
+            "timestamp": int(record.created * 1000),
+            **{name: _plain(value) for name, value in said.items()},
+        }
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return self._mask(canonical.encode(line))
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, str | int | bool | type(None)) else str(value)
+
+
+def _write(line: dict[str, Any]) -> None:
+    sys.stdout.write(f"{canonical.encode(line)}\n")
+    sys.stdout.flush()

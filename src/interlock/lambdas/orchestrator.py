@@ -1,0 +1,35 @@
+"""Orchestrator: the Tasks of the state machine, one mode each. It raises what goes wrong."""
+
+from typing import Any
+
+from interlock.domain.partition import Label
+from interlock.domain.sensor import period_keys
+from interlock.lambdas.invocation import begin, home_of
+from interlock.lifecycle.modes import ORCHESTRATOR, call
+from interlock.lifecycle.step import step_of
+from interlock.usecases.evidence import judged_keys
+from interlock.wiring.aws import AwsHome
+from interlock.wiring.aws_jobs import aws_jobs
+from interlock.wiring.aws_settings import Function
+
+_home = home_of(Function.ORCHESTRATOR, aws_jobs)
+
+
+def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    return handle(event, context, _home())
+
+
+def handle(event: dict[str, Any], context: Any, home: AwsHome) -> dict[str, Any]:
+    begin(home, context)
+    if event.get("mode") == "evaluate":
+        _prefetch(event, home)
+    return call(ORCHESTRATOR, event, home.ports)
+
+
+def _prefetch(event: dict[str, Any], home: AwsHome) -> None:
+    """An evaluation reads its run and the readings of its rules: together that is one request."""
+    step = step_of(event)
+    label = Label.parse(step.key.date)
+    names = judged_keys(step.pipeline, step.key.schedule_id)
+    keys = {key for name in names for key in period_keys(name, label)}
+    home.store.runs.prefetch(step.key, sorted(keys))

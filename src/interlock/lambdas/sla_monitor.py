@@ -1,0 +1,37 @@
+"""SLA monitor: deadlines, for the state machine, for EventBridge Scheduler, and by hand."""
+
+from typing import Any
+
+from interlock.domain.run import DeadlineKind, RunKey
+from interlock.lambdas.invocation import begin, home_of
+from interlock.lifecycle.deadlines import reconcile
+from interlock.lifecycle.modes import SLA_MONITOR, call
+from interlock.usecases.fire_deadline import fire_deadline
+from interlock.wiring.aws import AwsHome
+from interlock.wiring.aws_settings import Function
+
+_home = home_of(Function.SLA_MONITOR)
+
+
+def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    return handle(event, context, _home())
+
+
+def handle(event: dict[str, Any], context: Any, home: AwsHome) -> dict[str, Any]:
+    begin(home, context)
+    answer = _answer(event, home)
+    home.settle()
+    return answer
+
+
+def _answer(event: dict[str, Any], home: AwsHome) -> dict[str, Any]:
+    mode = event.get("mode")
+    if mode == "fire-alert":
+        return {"told": fire_deadline(_key(event), DeadlineKind(event["kind"]), home.ports)}
+    if mode == "reconcile":
+        return reconcile(_key(event), home.ports)
+    return call(SLA_MONITOR, event, home.ports)
+
+
+def _key(event: dict[str, Any]) -> RunKey:
+    return RunKey(event["pipelineId"], event["scheduleId"], event["date"])

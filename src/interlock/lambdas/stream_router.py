@@ -1,0 +1,35 @@
+"""Stream router: records of the two streams, and the timers that open runs."""
+
+from typing import Any
+
+from interlock.adapters.aws.stream import change_of
+from interlock.lambdas.invocation import begin, home_of, in_order
+from interlock.usecases.route_change import route_change
+from interlock.wiring.aws import AwsHome
+from interlock.wiring.aws_settings import Function
+
+_home = home_of(Function.STREAM_ROUTER)
+
+
+def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    return handle(event, context, _home())
+
+
+def handle(event: dict[str, Any], context: Any, home: AwsHome) -> dict[str, Any]:
+    """A batch of a stream, or what EventBridge Scheduler was given with a timer."""
+    begin(home, context)
+    if "Records" in event:
+        return in_order(event["Records"], lambda record: _route(record, home))
+    from interlock.usecases.fire_timer import fire_timer  # a batch has no use for it
+
+    fire_timer(event["timer"], event, home.ports)
+    home.settle()
+    return {}
+
+
+def _route(record: dict[str, Any], home: AwsHome) -> None:
+    home.begin()
+    change = change_of(record)
+    if change is not None:
+        route_change(change, home.ports)
+        home.settle()

@@ -1,0 +1,54 @@
+"""Watchdog: one pass, called by a schedule."""
+
+import logging
+from datetime import timedelta
+from typing import Any
+
+from interlock.errors import InterlockError
+from interlock.lambdas.invocation import begin, count, home_of
+from interlock.usecases.watch import Report, watch
+from interlock.wiring.aws import AwsHome
+from interlock.wiring.aws_jobs import aws_jobs
+from interlock.wiring.aws_settings import Function
+from interlock.wiring.dead_man import tell_alive
+
+log = logging.getLogger(__name__)
+
+#: What it needs to put down how far it came.
+RESERVE = timedelta(seconds=20)
+EVERY = timedelta(minutes=5)
+
+_home = home_of(Function.WATCHDOG, aws_jobs)
+
+
+class WatchdogError(InterlockError):
+    """Some checks failed; everything that was found is stored and told."""
+
+
+def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    return handle(event, context, _home())
+
+
+def handle(event: dict[str, Any], context: Any, home: AwsHome) -> dict[str, Any]:
+    """The schedule may say how often it calls: `everySeconds`."""
+    begin(home, context)
+    every = timedelta(seconds=int(event.get("everySeconds") or EVERY.total_seconds()))
+    report = watch(every, home.ports, has_time=lambda: home.time_left() > RESERVE)
+    if report is None:
+        log.info("another pass is under way", extra={"action": "pass_skipped"})
+        return {"findings": 0, "leftOut": 0}
+    home.settle()
+    count("WatchdogPass", home.settings.environment_name)
+    _conclude(report, home)
+    return {"findings": len(report.findings), "leftOut": len(report.left_out)}
+
+
+def _conclude(report: Report, home: AwsHome) -> None:
+    if report.left_out:
+        left_out = ", ".join(sorted(report.left_out)[:20])
+        log.warning("no time for %s", left_out, extra={"action": "pass_cut_short"})
+    if report.failures:
+        failed = sorted({f"{failure.check} ({failure.pipeline})" for failure in report.failures})
+        raise WatchdogError(f"watchdog checks failed: {', '.join(failed)}")
+    if home.settings.dead_man_url is not None:
+        tell_alive(home.settings.dead_man_url)

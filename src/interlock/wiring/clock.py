@@ -1,0 +1,9 @@
+"""Clock: what time it is, for whoever is not told."""
+
+from datetime import UTC, datetime
+
+
+def utc_now() -> datetime:
+    """To the millisecond, which every store and every text keeps."""
+    now = datetime.now(UTC)
+    return now.replace(microsecond=now.microsecond // 1000 * 1000)
