@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 WORKERS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help setup format lint types imports test coverage check faults cloud bench docs demo package clean
+.PHONY: help setup format lint types imports test coverage check faults cloud airflow bench docs demo package clean
 
 help: ## List the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## /\1\t/' | expand -t 12
@@ -56,6 +56,13 @@ faults: $(READY) ## Play every scenario with every fault
 
 cloud: $(READY) ## Play every scenario on the AWS functions too
 	INTERLOCK_EVERY_SCENARIO=1 $(BIN)/python -m pytest -q -n $(WORKERS) tests/aws/test_scenarios.py
+
+# An Airflow has hundreds of requirements of its own, so it lives outside of the project.
+AIRFLOW_VENV ?= $(or $(TMPDIR),/tmp)/interlock-airflow
+
+airflow: $(READY) ## Try jobs against a real Airflow 3, installed for that in AIRFLOW_VENV
+	test -x $(AIRFLOW_VENV)/bin/airflow || { $(PYTHON) -m venv $(AIRFLOW_VENV) && $(AIRFLOW_VENV)/bin/pip install --quiet "apache-airflow>=3,<4"; }
+	INTERLOCK_TEST_AIRFLOW=$(AIRFLOW_VENV)/bin/airflow $(BIN)/python -m pytest -q -v tests/adapters/jobs/test_real_airflow.py
 
 bench: $(READY) ## Measure, and write benchmarks/results/LATEST.md
 	$(BIN)/python -m benchmarks

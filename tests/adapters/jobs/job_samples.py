@@ -75,22 +75,24 @@ def surroundings(
     return Surroundings(**{**given, **changes})
 
 
-def ending(jobs: Jobs, launched: Launched, seconds: float = 20) -> Succeeded | Failed:
+def ending(
+    jobs: Jobs, launched: Launched, seconds: float = 20, pause: float = 0.01
+) -> Succeeded | Failed:
     """Poll until the job has ended."""
 
     def ended() -> list[Succeeded | Failed]:
         answer = jobs.poll(launched.metadata)
         return [] if isinstance(answer, Running) else [answer]
 
-    return soon(ended, seconds)[0]
+    return soon(ended, seconds, pause)[0]
 
 
-def soon(look: Callable[[], T | None], seconds: float = 20) -> T:
+def soon(look: Callable[[], T | None], seconds: float = 20, pause: float = 0.01) -> T:
     """What a look finds, as soon as it finds something."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         found = look()
         if found:
             return found
-        time.sleep(0.01)
+        time.sleep(pause)
     raise AssertionError("it did not come")
