@@ -17,6 +17,15 @@ import msgspec
 from msgspec import NODEFAULT, inspect
 
 import interlock
+from interlock.adapters.jobs import (
+    airflow,
+    databricks,
+    emr,
+    emr_serverless,
+    glue,
+    step_function,
+)
+from interlock.adapters.jobs.states import Meaning
 from interlock.cli import app
 from interlock.cli.commands import COMMANDS
 from interlock.cli.exits import Exit
@@ -225,6 +234,38 @@ def job_types() -> str:
         doc = (config.__doc__ or "").splitlines()[0]
         parts.append(f"## `{name}`\n\n{doc}\n\n{_field_table(job_rows(name))}")
     return "\n\n".join(parts)
+
+
+#: What each meaning of a state says to a reader.
+_MEANINGS = {
+    Meaning.RUNNING: "running",
+    Meaning.SUCCEEDED: "success",
+    Meaning.FAILED: "failure, of the kind that its message hints at",
+    Meaning.UNEXPLAINED: "failure of no known kind",
+    Meaning.TRANSIENT: "transient failure",
+    Meaning.PERMANENT: "permanent failure",
+    Meaning.TIMEOUT: "timeout",
+    Meaning.STOPPED: "stopped on purpose",
+}
+
+
+def job_states() -> str:
+    """Every state that a platform may report, and what it means."""
+    tables = {
+        "airflow": airflow.STATES,
+        "glue": glue.STATES,
+        "emr": emr.STATES,
+        "emr-serverless": emr_serverless.STATES,
+        "step-function": step_function.STATES,
+        "databricks": {**databricks.LIFE_CYCLES, **databricks.RESULTS},
+    }
+    rows = [
+        (f"`{kind}`", " ".join(f"`{state}`" for state, each in states.items() if each is meaning), said)
+        for kind, states in tables.items()
+        for meaning, said in _MEANINGS.items()
+        if meaning in states.values()
+    ]
+    return table(("type", "state", "means"), rows)
 
 
 # ----------------------------------------------------------------------------- checks, events, problems
@@ -619,6 +660,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "calendar-fields": calendar_fields,
     "text-forms": text_forms,
     "job-types": job_types,
+    "job-states": job_states,
     "checks": checks,
     "reason-kinds": reason_kinds,
     "event-list": event_list,

@@ -36,6 +36,14 @@ def test_every_generated_part_stands_on_one_page() -> None:
     assert sorted(written) == sorted(GENERATE.BLOCKS)
 
 
+def test_every_job_type_has_a_page_and_a_guarantee() -> None:
+    promised = text(ROOT / "docs" / "concepts" / "jobs.md")
+    for kind in JobType:
+        page = ROOT / "docs" / "howto" / "jobs" / f"{kind}.md"
+        assert "## Rights" in text(page)
+        assert f"| [`{kind}`](../howto/jobs/{kind}.md) |" in promised
+
+
 def test_every_field_says_what_it_is() -> None:
     tables = [GENERATE.pipeline_rows(), GENERATE.calendar_rows(), GENERATE.scenario_rows()]
     tables += [GENERATE.job_rows(str(kind)) for kind in CONFIGS]
