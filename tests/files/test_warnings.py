@@ -116,6 +116,16 @@ def test_thousands_of_rules_on_one_field_are_no_burden() -> None:
         ("http", "{url: 'https://a.b', headers: {Authorization: Bearer abc}}", ["headers.Authorization"]),
         ("http", "{url: 'https://a.b', headers: {X-Api-Key: abc}}", ["headers.X-Api-Key"]),
         ("http", "{url: 'https://a.b', headers: {Idempotency-Key: '${RUN_ID}'}}", []),
+        (
+            "airflow",
+            "{url: 'https://a.b', dagId: d, auth: {username: u, password: hunter2}}",
+            ["auth.password"],
+        ),
+        (
+            "airflow",
+            "{url: 'https://a.b', dagId: d, auth: {username: u, password: 'secret://file/p'}}",
+            [],
+        ),
         ("http", "{url: 'https://a.b', headers: {X-Token: '${INTERLOCK_MINE}'}}", []),
         ("http", "{url: 'https://a.b', headers: {X-Token: 'secret://env/INTERLOCK_MINE'}}", []),
         ("http", "{url: 'http://a.b', headers: {X: 'secret://env/INTERLOCK_MINE'}}", ["url"]),

@@ -18,6 +18,7 @@ _NO_SECRET = frozenset({"idempotency-key"})
 _SECRET_PLACES = frozenset({"headers", "auth", "env"})
 _ANSWER_PLACES = frozenset({"statusUrl", "cancelUrl"})
 _OURS_IN_GLUE = ("--par_day", "--par_hour", "--interlock_token")
+_LITERAL = "a secret in the file: use ${INTERLOCK_NAME} or secret://"
 _URLS = ("url", "statusUrl", "cancelUrl", "workspaceUrl")
 
 
@@ -29,6 +30,7 @@ def job_warnings(file: PipelineFile, at: At) -> Iterator[Remark]:
             yield path, Kind.BAD_VALUE, "secret:// is replaced in headers, auth and env only"
     if isinstance(at.node, Map):
         yield from _literal_secrets(at)
+        yield from _literal_password(at)
         yield from _odd_addresses(at)
         if file.job.type is JobType.GLUE:
             yield from _overridden(at)
@@ -63,8 +65,14 @@ def _literal_secrets(at: At) -> Iterator[Remark]:
         if name.lower() in _NO_SECRET or not job_forms.names_a_secret(name):
             continue
         if isinstance(value, Scalar) and not _is_replaced(value.text):
-            message = "a secret in the file: use ${INTERLOCK_NAME} or secret://"
-            yield (*at.path, "headers", name), Kind.BAD_VALUE, message
+            yield (*at.path, "headers", name), Kind.BAD_VALUE, _LITERAL
+
+
+def _literal_password(at: At) -> Iterator[Remark]:
+    auth = at.given("auth")
+    password = auth.items.get("password") if isinstance(auth, Map) else None
+    if isinstance(password, Scalar) and not _is_replaced(password.text):
+        yield (*at.path, "auth", "password"), Kind.BAD_VALUE, _LITERAL
 
 
 def _is_replaced(text: str) -> bool:

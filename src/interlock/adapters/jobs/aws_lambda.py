@@ -55,12 +55,13 @@ class LambdaJobs:
     def preview(self, pipeline: Pipeline, context: JobContext) -> dict[str, Any]:
         request = _request(self._config(pipeline, context), context)
         payload = canonical.decode(request.params["Payload"])
-        shown = msgspec.structs.replace(request, params={**request.params, "Payload": payload})
-        return msgspec.to_builtins(shown)  # type: ignore[no-any-return]
+        return AwsRequest(
+            request.operation, {**request.params, "Payload": payload}, request.region
+        ).shown()
 
     def launch(self, pipeline: Pipeline, context: JobContext) -> Launched:
         config = self._config(pipeline, context)
-        answer = self._aws.wait(_request(config, context), self._seconds(config))
+        answer = self._aws.send(_request(config, context), self._seconds(config))
         run_id = answer.get("ResponseMetadata", {}).get("RequestId")
         if not run_id:
             raise without_run_id("Lambda")

@@ -5,12 +5,12 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from interlock.adapters.jobs.aws_clients import AwsClients
+from interlock.adapters.jobs.aws_clients import READ_SECONDS, AwsClients
+from interlock.adapters.jobs.job_config import config_of
 from interlock.adapters.jobs.surroundings import Surroundings
 from interlock.adapters.jobs.texts import Texts, run_values
 from interlock.domain.job_configs import AwsConfig
 from interlock.domain.pipeline import Pipeline
-from interlock.errors import ConfigError
 from interlock.ports import JobContext
 
 LONGEST_NAME = 256
@@ -25,6 +25,10 @@ class AwsRequest(msgspec.Struct, frozen=True, omit_defaults=True):
     params: dict[str, Any]
     region: str | None = None
 
+    def shown(self) -> dict[str, Any]:
+        plain: dict[str, Any] = msgspec.to_builtins(self)
+        return plain
+
 
 class Aws:
     """The clients, for those who have a config as it was written."""
@@ -35,14 +39,11 @@ class Aws:
 
     def config(self, pipeline: Pipeline, context: JobContext, kind: type[Kind]) -> Kind:
         """With every text replaced. Raises ConfigError."""
-        texts = Texts(self._environment, run_values(context))
-        try:
-            return msgspec.convert(texts.value(pipeline.job.config), kind)
-        except msgspec.ValidationError as error:
-            raise ConfigError(f"the job of {pipeline.id} can't be read: {error}") from error
+        return config_of(pipeline, kind, Texts(self._environment, run_values(context)))
 
-    def send(self, request: AwsRequest) -> dict[str, Any]:
-        return self._clients.call(request.operation, request.region, request.params)
+    def send(self, request: AwsRequest, seconds: int = READ_SECONDS) -> dict[str, Any]:
+        """`seconds` is how long the answer may take."""
+        return self._clients.call(request.operation, request.region, request.params, seconds)
 
     def call(self, operation: str, region: str | None, **params: Any) -> dict[str, Any]:
         return self._clients.call(operation, region, params)
@@ -51,16 +52,13 @@ class Aws:
         self, operation: str, region: str | None, token: str, **params: Any
     ) -> Iterator[dict[str, Any]]:
         """Every page of a list; `token` is the member that leads from one to the next."""
-        page: dict[str, Any] = {token: None}
-        while token in page:
-            page = self.call(operation, region, **given(**{**params, token: page[token]}))
+        following = None
+        while True:
+            page = self.call(operation, region, **given(**{**params, token: following}))
             yield page
-            if not page.get(token):
+            following = page.get(token)
+            if not following:
                 return
-
-    def wait(self, request: AwsRequest, seconds: int) -> dict[str, Any]:
-        """As `send`, for an answer that takes its time."""
-        return self._clients.call(request.operation, request.region, request.params, seconds)
 
 
 def given(**params: Any) -> dict[str, Any]:

@@ -45,8 +45,7 @@ class EmrJobs:
         self._aws = Aws(surroundings)
 
     def preview(self, pipeline: Pipeline, context: JobContext) -> dict[str, Any]:
-        request = _request(self._config(pipeline, context), context)
-        return msgspec.to_builtins(request)  # type: ignore[no-any-return]
+        return _request(self._config(pipeline, context), context).shown()
 
     def launch(self, pipeline: Pipeline, context: JobContext) -> Launched:
         config = self._config(pipeline, context)

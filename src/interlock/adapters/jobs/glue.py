@@ -59,7 +59,7 @@ class GlueJobs:
         self._analysis = GlueAnalysis(self._aws, surroundings)
 
     def preview(self, pipeline: Pipeline, context: JobContext) -> dict[str, Any]:
-        return msgspec.to_builtins(self._request(pipeline, context))  # type: ignore[no-any-return]
+        return self._request(pipeline, context).shown()
 
     def launch(self, pipeline: Pipeline, context: JobContext) -> Launched:
         answer = self._aws.send(self._request(pipeline, context))

@@ -4,6 +4,7 @@ from typing import TypeVar
 
 import msgspec
 
+from interlock.adapters.jobs.texts import Texts
 from interlock.domain.job_configs import Config
 from interlock.domain.pipeline import Pipeline
 from interlock.errors import ConfigError
@@ -11,9 +12,10 @@ from interlock.errors import ConfigError
 Kind = TypeVar("Kind", bound=Config)
 
 
-def config_of(pipeline: Pipeline, kind: type[Kind]) -> Kind:
-    """Raises ConfigError for what a file could not have said."""
+def config_of(pipeline: Pipeline, kind: type[Kind], texts: Texts | None = None) -> Kind:
+    """With every text replaced if `texts` are given. Raises ConfigError."""
+    written = pipeline.job.config if texts is None else texts.value(pipeline.job.config)
     try:
-        return msgspec.convert(pipeline.job.config, kind)
+        return msgspec.convert(written, kind)
     except msgspec.ValidationError as error:
         raise ConfigError(f"the job of {pipeline.id} can't be read: {error}") from error
