@@ -8,7 +8,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 RESULTS = Path(__file__).parent / "results" / "LATEST.md"
-NAMES = ("start", "rules", "simulate", "sleepers", "watchdog", "latency", "ingest", "idle", "pages")
+NAMES = (
+    "start",
+    "rules",
+    "simulate",
+    "sleepers",
+    "watchdog",
+    "latency",
+    "ingest",
+    "idle",
+    "pages",
+    "aws_cost",
+)
 
 
 def main(names: list[str]) -> None:

@@ -10,7 +10,8 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from aws.engine import ORCHESTRATOR, SLA_MONITOR, PlayedEngine, as_lambda_gets_it
 from aws.functions import function_home
@@ -29,6 +30,8 @@ from interlock.wiring.aws import AwsHome
 from interlock.wiring.aws_settings import Function
 from interlock.wiring.jobs import JobsByPipeline
 
+T = TypeVar("T")
+
 _BATCH = 10
 #: A record that fails is tried so often, and then left to the watchdog.
 _TRIES = 4
@@ -41,10 +44,20 @@ _SECOND = timedelta(seconds=1)
 class Cloud(World):
     """The same stories, told to the other home."""
 
-    def __init__(self, scenario: Scenario, wakes: bool = True) -> None:
-        """`wakes`: whether what a run waits for is noticed at once, as locally; else by the next look."""
+    def __init__(
+        self,
+        scenario: Scenario,
+        wakes: bool = True,
+        wrap: Callable[[Function, str, Any], Any] = lambda function, service, client: client,
+        configs_kept: timedelta = timedelta(0),
+    ) -> None:
+        """`wakes`: whether what a run waits for is noticed at once, as locally; else by the next look.
+        `wrap` may put something around the clients of a function.
+        """
         self._scenario = scenario
         self._wakes = wakes
+        self._wrap = wrap
+        self._configs_kept = configs_kept
         self._clock = VirtualClock(scenario.start)
         self._faults = Faults()
         self._jobs = ScriptedJobs(scenario.jobs, self._clock)
@@ -56,13 +69,19 @@ class Cloud(World):
         self._bus = deque[dict[str, Any]]()
         self._services = self._failing(quick_services(self._clock))
         tasks = {
-            ORCHESTRATOR: lambda given: orchestrator.handle(given, None, self._orchestrator),
-            SLA_MONITOR: lambda given: sla_monitor.handle(given, None, self._sla_monitor),
+            ORCHESTRATOR: lambda given: self._work(
+                given["mode"], lambda: orchestrator.handle(given, None, self._orchestrator)
+            ),
+            SLA_MONITOR: lambda given: self._work(
+                given["mode"], lambda: sla_monitor.handle(given, None, self._sla_monitor)
+            ),
         }
-        self._engine = PlayedEngine(self._engine_client, self._clock, tasks)
+        self.engine = PlayedEngine(self._engine_client, self._clock, tasks)
         self._streams = {name: _Stream() for name in (NAMES.control, NAMES.joblog)}
         self._again: dict[str, datetime] = {}
         self._next_pass = scenario.start
+        self.routed = 0
+        self.at_work = ""
         self._boot()
 
     # --- what World asks of a home
@@ -83,7 +102,7 @@ class Cloud(World):
         while (
             self._deliver_events()
             or self._deliver_all()
-            or self._engine.step()
+            or self.engine.step()
             or self._fire_entries()
             or self._watch()
         ):
@@ -95,7 +114,7 @@ class Cloud(World):
             self._back()
         for launch in self._jobs.ended(self._clock.now):
             if self._wakes and not self._is_down():
-                self._engine.wake(launch.pipeline, Wait.JOB)
+                self.engine.wake(launch.pipeline, Wait.JOB)
 
     def _next_due(self) -> datetime | None:
         if self._is_down():
@@ -105,7 +124,7 @@ class Cloud(World):
             *self._again.values(),
             *(stream.again_at for stream in self._streams.values()),
             *(fires_at(entry) for entry in self._services.entries()),
-            self._engine.next_due(),
+            self.engine.next_due(),
             self._jobs.next_end() if self._wakes else None,
         ]
         ahead = [moment for moment in moments if moment is not None]
@@ -145,7 +164,10 @@ class Cloud(World):
         if not batch:
             stream.place = fresh
             return False
-        answer = stream_router.handle({"Records": batch}, None, self._router)
+        self.routed += 1
+        answer = self._work(
+            name, lambda: stream_router.handle({"Records": batch}, None, self._router)
+        )
         failed = [each["itemIdentifier"] for each in answer["batchItemFailures"]]
         everything = self._services.records(name)
         numbers = [r["dynamodb"]["SequenceNumber"] for r in everything]
@@ -153,6 +175,14 @@ class Cloud(World):
         stream.place = numbers.index(last) + (0 if failed else 1)
         stream.answered(bool(failed), self._clock())
         return True
+
+    def _work(self, name: str, work: Callable[[], T]) -> T:
+        """A function is called; `at_work` says for what."""
+        self.at_work = name
+        try:
+            return work()
+        finally:
+            self.at_work = ""
 
     def _fire_entries(self) -> bool:
         did = False
@@ -193,9 +223,10 @@ class Cloud(World):
     # --- putting it together
 
     def _home(self, function: Function, jobs: Jobs | None = None) -> AwsHome:
-        home = function_home(function, self._services, self._clock, jobs)
+        wrap = partial(self._wrap, function)
+        home = function_home(function, self._services, self._clock, jobs, self._configs_kept, wrap)
         if self._wakes and function is Function.STREAM_ROUTER:
-            waking = _Waking(home.ports.workflows, self._engine)
+            waking = _Waking(home.ports.workflows, self.engine)
             home.ports = dataclasses.replace(home.ports, workflows=waking)
         return home
 

@@ -1,6 +1,7 @@
 """Engine: plays the part of Step Functions: the deployed file, our interpreter, functions as Tasks."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
@@ -35,6 +36,7 @@ class PlayedEngine:
         self._seen: set[str] = set()
         self.transitions = 0
         self.calls = 0
+        self.tasks: Counter[str] = Counter()
 
     def step(self) -> bool:
         """One step of each execution that is due. Whether there was one."""
@@ -78,6 +80,7 @@ class PlayedEngine:
 
     def _do(self, execution: asl.Execution, task: asl.Do) -> asl.Execution:
         self.calls += 1
+        self.tasks[task.payload["mode"]] += 1
         try:
             result = self._tasks[task.resource](as_lambda_gets_it(task.payload))
         except Exception as error:  # noqa: BLE001 - the machine decides what becomes of it

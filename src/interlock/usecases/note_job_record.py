@@ -14,7 +14,11 @@ _UNTIL_NOTED = timedelta(seconds=10)
 
 
 def note_job_record(record: JobRecord, ports: Ports) -> None:
-    """A failure's retry is armed from its record; the run need not have heard of it yet."""
+    """A failure's retry is armed from its record; the run need not have heard of it yet. That a job was
+    launched is no news to anybody.
+    """
+    if record.event == "triggered":
+        return
     run = ports.runs.find([record.key]).get(record.key)
     if run is None:
         foretell_retry(record, ports)
@@ -33,8 +37,10 @@ def _awaiting_retry(run: Run, record: JobRecord, ports: Ports) -> Run | None:
     if run.awaits_retry:
         return run
     failed = is_failure(record) and not record.final
+    if run.status is not Status.RUNNING or not failed:
+        return None
     config = ports.pipelines.find(run.key.pipeline_id)
-    if run.status is not Status.RUNNING or not failed or config is None:
+    if config is None:
         return None
     retry = retry_of(record, run, config.pipeline.job)
     if retry.due_at is None:

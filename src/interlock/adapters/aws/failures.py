@@ -3,7 +3,12 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError  # type: ignore[import-untyped]
+from botocore.exceptions import (  # type: ignore[import-untyped]
+    BotoCoreError,
+    ClientError,
+    HTTPClientError,
+)
+from botocore.exceptions import ConnectionError as NoConnection
 
 from interlock.domain.event import clean
 from interlock.errors import InterlockError, TransientError, UnavailableError
@@ -57,7 +62,7 @@ def meaning(error: ClientError | BotoCoreError) -> InterlockError:
         if code in _NOT_NOW or _status(error) >= 500:
             return TransientError(f"{operation}: {code}")
         return UnavailableError(clean(f"{operation}: {code}: {_message(error)}", 500))
-    if isinstance(error, HTTPClientError):
+    if isinstance(error, HTTPClientError | NoConnection):
         return TransientError(f"AWS can't be reached: {type(error).__name__}")
     return UnavailableError(clean(f"{type(error).__name__}: {error}", 500))
 

@@ -60,12 +60,18 @@ class DynamoMarks:
     def watches(self, keys: Collection[RunKey]) -> dict[RunKey, SlaWatch]:
         wanted = {watch_key(key): key for key in keys}
         now = self._clock()
-        found = self._control.get_many(wanted)
+        found = self._rows(wanted)
         return {
             wanted[place]: _watch(wanted[place], item)
             for place, item in found.items()
             if is_live(item, now)
         }
+
+    def _rows(self, places: Collection[Key]) -> dict[Key, Item]:
+        if not places or not all(self._notes.has(Use.WATCH, place) for place in places):
+            return self._control.get_many(places)
+        noted = {place: self._notes.take(Use.WATCH, place) for place in places}
+        return {place: row for place, row in noted.items() if row is not None}
 
     def save_watch(self, watch: SlaWatch, events: Sequence[Event] = ()) -> bool:
         now = self._clock()
@@ -77,6 +83,7 @@ class DynamoMarks:
             return {**_placed(key), **_attributes(watch), **until, **box, **(look if box else {})}
 
         first = watch.version == 1
+        self._notes.drop(key)
         stored = put_with_box(
             self._control,
             make,
@@ -85,7 +92,6 @@ class DynamoMarks:
             now=text(now),
             before=watch.version - 1,
         )
-        self._notes.drop(key)
         if stored is not None:
             self._notes.keep(key, stored, Use.OUTBOX)
         return stored is not None

@@ -19,6 +19,8 @@ class Use(StrEnum):
     OUTBOX = "outbox"
     #: The next look at the reading.
     READING = "reading"
+    #: The next look at the deadline of a date.
+    WATCH = "watch"
 
 
 class Notes:

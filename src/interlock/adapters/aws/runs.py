@@ -30,6 +30,7 @@ from interlock.errors import NotFoundError
 from interlock.ports import Baseline, Clock, RerunRecord, RerunRequest
 
 _TRIES = 4
+_FEW = 4
 
 
 class DynamoRuns:
@@ -51,7 +52,12 @@ class DynamoRuns:
         return run_from(item)
 
     def find(self, keys_: Collection[RunKey]) -> dict[RunKey, Run]:
-        items = self._control.get_many([keys.run_key(key) for key in keys_])
+        """Of a few dates their watches are read along: who finds no run asks for its watch next."""
+        wanted = {keys.run_key(key): key for key in keys_}
+        watches = [keys.watch_key(key) for key in wanted.values()] if len(wanted) <= _FEW else []
+        items = self._control.get_many([*wanted, *watches])
+        for watch in watches:
+            self._notes.keep(watch, items.pop(watch, None), Use.WATCH)
         return {run.key: run for run in self._live(items.values())}
 
     def open(self, run: Run, events: Sequence[Event] = ()) -> bool:
@@ -136,7 +142,7 @@ class DynamoRuns:
             self._control, lambda full: run_item(run, full), box, condition, **values
         )
         if stored is not None:
-            self._notes.keep(place, stored, Use.OUTBOX)
+            self._notes.keep(place, stored, Use.OUTBOX, Use.RUN)
         return stored is not None
 
     def _transact(
@@ -155,7 +161,7 @@ class DynamoRuns:
                 parts.append(self._control.putting(asked, NEWER, at=asked["requestedAt"]))
             answers = self._control.transact(parts)
             if all(answer.won for answer in answers):
-                self._notes.keep(place, item, Use.OUTBOX)
+                self._notes.keep(place, item, Use.OUTBOX, Use.RUN)
                 return True
             if not answers[0].won:
                 left = _left_to_tell(answers[0], values.get("seen"))

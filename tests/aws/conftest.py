@@ -1,0 +1,32 @@
+"""A clock, the services of one installation, and the homes of its functions."""
+
+import pytest
+
+from aws.functions import function_home
+from aws.homes import Services, quick_services
+from contracts.samples import ManualClock
+from interlock.ports import Jobs
+from interlock.simulation.jobs import ScriptedJobs
+from interlock.wiring.aws import AwsHome
+from interlock.wiring.aws_settings import Function
+from interlock.wiring.jobs import JobsByPipeline
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def services(clock: ManualClock) -> Services:
+    return quick_services(clock)
+
+
+@pytest.fixture
+def jobs(clock: ManualClock) -> Jobs:
+    return JobsByPipeline(ScriptedJobs({}, clock))
+
+
+@pytest.fixture
+def router(services: Services, clock: ManualClock) -> AwsHome:
+    return function_home(Function.STREAM_ROUTER, services, clock)

@@ -1,0 +1,395 @@
+"""Functions: called as the platform calls them; repeated, late, in part, and with nonsense."""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+import pytest
+
+from aws.functions import ENVIRONMENT, function_home
+from aws.homes import Services, failing
+from aws.recorded import payload
+from contracts.samples import NOW, ManualClock, a_config, a_pipeline, a_run, wanted
+from declared import declared
+from interlock.domain.event import EventType
+from interlock.domain.pipeline import Evaluation, Pipeline, Schedule, Sla
+from interlock.domain.run import RunKey, Status
+from interlock.errors import ConfigError, TransientError
+from interlock.lambdas import (
+    event_sink,
+    orchestrator,
+    sla_monitor,
+    stream_router,
+    watchdog,
+)
+from interlock.ports import Jobs
+from interlock.usecases.start_run import start_run
+from interlock.wiring.aws import AwsHome
+from interlock.wiring.aws_settings import Function, read_aws_settings
+
+KEY = RunKey("silver-orders", "stream", "2026-03-03")
+
+
+class Context:
+    """What Lambda says about an invocation."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    def get_remaining_time_in_millis(self) -> int:
+        return int(self._seconds * 1000)
+
+
+def told(home: AwsHome, services: Services) -> list[str]:
+    sink = function_home(Function.EVENT_SINK, services, home.ports.clock)
+    return [event.type for event in reversed(sink.store.event_log.newest())]
+
+
+# --- stream router --------------------------------------------------------------------------------
+
+
+def test_a_reading_opens_its_run_and_starts_it_once_however_often_it_comes(
+    router: AwsHome, services: Services
+) -> None:
+    router.store.pipelines.save(a_config())
+    for _ in range(3):
+        answer = stream_router.handle(payload("stream_sensor_map"), None, router)
+        assert answer == {"batchItemFailures": []}
+    assert router.store.runs.get(KEY).status is Status.PENDING
+    assert list(services.engine.given) == ["silver-orders-stream-2026-03-03"]
+    assert told(router, services) == ["TRIGGER_STARTED"]
+
+
+def test_a_batch_stops_at_the_first_record_that_fails(
+    services: Services, clock: ManualClock
+) -> None:
+    batch = {
+        "Records": [
+            *payload("stream_unknown")["Records"],
+            *payload("stream_sensor_steps")["Records"],
+        ]
+    }
+    broken = function_home(Function.STREAM_ROUTER, failing(services, 1), clock)
+    answer = stream_router.handle(batch, None, broken)
+    number = batch["Records"][1]["dynamodb"]["SequenceNumber"]
+    assert answer == {"batchItemFailures": [{"itemIdentifier": number}]}
+
+
+@pytest.mark.parametrize("broken_at", range(1, 13))
+def test_a_batch_whose_handling_died_anywhere_is_finished_by_its_repeat(
+    services: Services, clock: ManualClock, broken_at: int
+) -> None:
+    sound = function_home(Function.STREAM_ROUTER, services, clock)
+    sound.store.pipelines.save(a_config())
+    broken = function_home(Function.STREAM_ROUTER, failing(services, broken_at), clock)
+    stream_router.handle(payload("stream_sensor_map"), None, broken)
+    stream_router.handle(payload("stream_sensor_map"), None, sound)
+    assert list(services.engine.given) == ["silver-orders-stream-2026-03-03"]
+    assert told(sound, services) == ["TRIGGER_STARTED"]
+    assert sound.store.outbox.pending(str(KEY)) == []
+
+
+def test_a_config_that_was_taken_away_is_retired(router: AwsHome, services: Services) -> None:
+    router.store.pipelines.save(a_config())
+    stream_router.handle(payload("stream_removals"), None, router)
+    found = router.store.pipelines.find(KEY.pipeline_id)
+    assert found is not None and found.is_retired
+    assert router.store.pipelines.in_force() == []
+    assert told(router, services) == ["CONFIG_ADOPTED"]
+
+
+def test_a_wanted_config_is_adopted_from_the_stream(router: AwsHome, services: Services) -> None:
+    router.store.pipelines.want(wanted(declared()))
+    stream_router.handle({"Records": services.records(ENVIRONMENT["CONTROL_TABLE"])}, None, router)
+    assert [config.pipeline.id for config in router.store.pipelines.in_force()] == [KEY.pipeline_id]
+
+
+def test_a_cron_timer_opens_its_date_and_arms_the_next(
+    router: AwsHome, services: Services, clock: ManualClock
+) -> None:
+    nightly = a_pipeline("nightly", schedules=(Schedule(id="cron", cron="0 10 * * *"),))
+    since = NOW - timedelta(days=1)
+    router.store.pipelines.save(a_config(nightly, active_since=since, adopted_at=since))
+    stream_router.handle(payload("scheduler_cron"), None, router)
+    assert list(services.engine.given) == ["nightly-cron-2026-03-03"]
+    assert [entry["Name"] for entry in services.entries()] == ["cron.nightly.cron.2026-03-04"]
+
+
+def test_a_retry_that_is_due_already_begins_within_the_same_call(
+    router: AwsHome, services: Services, clock: ManualClock
+) -> None:
+    """An entry of Scheduler can't be set for the past."""
+    router.store.pipelines.save(a_config())
+    run = a_run(KEY)
+    versions = [run, run.to(Status.TRIGGERING, NOW)]
+    versions.append(versions[-1].to(Status.RUNNING, NOW, launched_at=NOW))
+    versions.append(versions[-1].to(Status.FAILED, NOW, retry_at=NOW + timedelta(seconds=30)))
+    assert router.store.runs.open(versions[0])
+    assert all(router.store.runs.save(version) for version in versions[1:])
+    clock.advance(hours=1)
+    stream_router.handle(payload("stream_joblog"), None, router)
+    assert router.store.runs.get(KEY).attempt == 1
+    assert list(services.engine.given) == ["silver-orders-stream-2026-03-03-rerun-1"]
+
+
+# --- orchestrator and SLA monitor -----------------------------------------------------------------
+
+
+def given(services: Services, home: AwsHome, mode: str, **also: Any) -> dict[str, Any]:
+    """What the state machine hands to a task of the run's execution."""
+    run = home.store.runs.get(KEY)
+    start_run(run, a_pipeline(), home.ports)
+    found: dict[str, Any] = json.loads(services.engine.given[run.execution_name])
+    return {**found, "mode": mode, **also}
+
+
+@pytest.fixture
+def opened(router: AwsHome) -> AwsHome:
+    router.store.pipelines.save(a_config())
+    assert router.store.runs.open(a_run(KEY))
+    return router
+
+
+def test_an_evaluation_is_two_requests(
+    opened: AwsHome, services: Services, clock: ManualClock, jobs: Jobs
+) -> None:
+    calls: list[str] = []
+    home = function_home(
+        Function.ORCHESTRATOR, services, clock, jobs, wrap=lambda _, client: _Counted(client, calls)
+    )
+    answer = orchestrator.handle(given(services, opened, "evaluate"), None, home)
+    assert answer["current"] and not answer["passed"]
+    assert calls == ["batch_get_item", "put_item"]
+
+
+def test_a_whole_run_from_evaluation_to_completion(
+    opened: AwsHome, services: Services, clock: ManualClock, jobs: Jobs
+) -> None:
+    reading = payload("stream_sensor_map")["Records"][0]["dynamodb"]["NewImage"]
+    reading["SK"] = {"S": "SENSOR#orders-count"}
+    services.tables.put_item(TableName=ENVIRONMENT["CONTROL_TABLE"], Item=reading)
+    home = function_home(Function.ORCHESTRATOR, services, clock, jobs)
+    assert orchestrator.handle(given(services, opened, "evaluate"), None, home)["passed"]
+    assert orchestrator.handle(given(services, opened, "trigger"), Context(300), home)["launched"]
+    clock.advance(minutes=10)
+    assert (
+        orchestrator.handle(given(services, opened, "check-job"), None, home)["event"] == "success"
+    )
+    answer = orchestrator.handle(given(services, opened, "complete-trigger"), None, home)
+    assert answer["outcome"] == "completed"
+    assert home.store.runs.get(KEY).status is Status.COMPLETED
+    assert set(told(home, services)) == {
+        "VALIDATION_PASSED",
+        "JOB_TRIGGERED",
+        "JOB_COMPLETED",
+        "POST_RUN_BASELINE_CAPTURED",
+    }
+
+
+def test_what_goes_wrong_in_a_mode_is_raised_by_the_name_the_machine_knows(
+    opened: AwsHome, services: Services, clock: ManualClock, jobs: Jobs
+) -> None:
+    broken = function_home(Function.ORCHESTRATOR, failing(services, 1), clock, jobs)
+    with pytest.raises(TransientError) as caught:
+        orchestrator.handle(given(services, opened, "evaluate"), None, broken)
+    assert type(caught.value).__name__ == "TransientError"
+    with pytest.raises(ConfigError, match="unknown mode"):
+        orchestrator.handle(given(services, opened, "dance"), None, broken)
+
+
+def test_a_function_without_a_port_says_so(
+    services: Services, clock: ManualClock, jobs: Jobs
+) -> None:
+    home = function_home(Function.ORCHESTRATOR, services, clock, jobs)
+    with pytest.raises(ConfigError, match="orchestrator has no timers"):
+        home.ports.timers.cancel(["any"])
+
+
+def with_deadline() -> Any:
+    daily = Schedule(
+        id="stream", trigger=a_pipeline().schedules[0].trigger, evaluation=Evaluation(window="1h")
+    )
+    return a_config(
+        a_pipeline(sla=Sla(deadline="11:00", expected_duration="30m"), schedules=(daily,)),
+        active_since=NOW - timedelta(days=1),
+    )
+
+
+def test_a_deadline_that_fires_late_is_told_once(
+    services: Services, clock: ManualClock, router: AwsHome
+) -> None:
+    router.store.pipelines.save(with_deadline())
+    home = function_home(Function.SLA_MONITOR, services, clock)
+    assert sla_monitor.handle(payload("scheduler_deadline"), None, home) == {"told": False}
+    clock.now = NOW.replace(day=4, hour=11, minute=0, second=40)
+    assert sla_monitor.handle(payload("scheduler_deadline"), None, home) == {"told": True}
+    assert sla_monitor.handle(payload("scheduler_deadline"), None, home) == {"told": False}
+    assert told(home, services) == ["SLA_BREACH"]
+
+
+def test_reconciling_a_date_arms_what_is_ahead_and_judges_what_has_passed(
+    services: Services, clock: ManualClock, router: AwsHome
+) -> None:
+    router.store.pipelines.save(with_deadline())
+    home = function_home(Function.SLA_MONITOR, services, clock)
+    event = {**payload("scheduler_deadline"), "mode": "reconcile"}
+    clock.now = NOW.replace(day=4, hour=10, minute=45)
+    answer = sla_monitor.handle(event, None, home)
+    assert answer["told"] == ["warning"]
+    assert [entry["Description"] for entry in services.entries()] == [
+        "breach.silver-orders.stream.2026-03-03"
+    ]
+
+
+# --- watchdog -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def dog(services: Services, clock: ManualClock, jobs: Jobs) -> AwsHome:
+    return function_home(Function.WATCHDOG, services, clock, jobs)
+
+
+def put_in_force(home: AwsHome, pipeline: Pipeline) -> None:
+    """Wanted and adopted: one that nobody wants would be retired."""
+    home.store.pipelines.want(wanted(pipeline))
+    assert home.store.pipelines.save(a_config(pipeline, config_hash=wanted(pipeline).config_hash))
+
+
+def test_a_complete_pass_is_counted(dog: AwsHome, capsys: pytest.CaptureFixture[str]) -> None:
+    answer = watchdog.handle(payload("watchdog_schedule"), Context(240), dog)
+    assert answer == {"findings": 0, "leftOut": 0}
+    metric = json.loads(capsys.readouterr().out)
+    assert metric["WatchdogPass"] == 1 and metric["environment"] == "t"
+    (declared,) = metric["_aws"]["CloudWatchMetrics"]
+    assert declared["Namespace"] == "Interlock"
+    assert declared["Dimensions"] == [["environment"]]
+
+
+def test_a_pass_without_time_leaves_pipelines_out_and_the_next_one_begins_with_them(
+    dog: AwsHome, clock: ManualClock
+) -> None:
+    names = ("a", "b")
+    for name in names:
+        put_in_force(dog, a_pipeline(name))
+    assert watchdog.handle({}, Context(19), dog)["leftOut"] == 2
+    state = dog.ports.watch.load()
+    assert set(state.lagging) == set(names) and state.last_pass_at == NOW
+    clock.advance(minutes=5)
+    assert watchdog.handle({}, Context(240), dog)["leftOut"] == 0
+    assert dog.ports.watch.load().lagging == {}
+
+
+def test_pipelines_for_which_no_pass_has_time_are_told_of(
+    dog: AwsHome, clock: ManualClock, services: Services
+) -> None:
+    put_in_force(dog, a_pipeline("a"))
+    for _ in range(3):
+        watchdog.handle({}, Context(19), dog)
+        clock.advance(minutes=5, milliseconds=1)
+    with pytest.raises(watchdog.WatchdogError, match=r"time \(a\)"):
+        watchdog.handle({}, Context(19), dog)
+    assert told(dog, services) == ["WATCHDOG_DEGRADED"]
+
+
+def test_a_pass_in_which_a_check_failed_is_stored_and_told_and_then_raised(
+    dog: AwsHome, services: Services
+) -> None:
+    for name in ("good", "bad"):
+        put_in_force(dog, a_pipeline(name))
+    services.tables.update_item(
+        TableName=ENVIRONMENT["CONTROL_TABLE"],
+        Key={"PK": {"S": "PIPELINE#bad"}, "SK": {"S": "CONFIG"}},
+        UpdateExpression="SET #configHash = :other",
+        ExpressionAttributeNames={"#configHash": "configHash"},
+        ExpressionAttributeValues={":other": {"S": "other"}},
+    )
+    services.tables.update_item(
+        TableName=ENVIRONMENT["CONTROL_TABLE"],
+        Key={"PK": {"S": "PIPELINE#bad"}, "SK": {"S": "CONFIG#ACTIVE"}},
+        UpdateExpression="SET #config = :broken",
+        ExpressionAttributeNames={"#config": "config"},
+        ExpressionAttributeValues={":broken": {"S": "{}"}},
+    )
+    fresh = function_home(Function.WATCHDOG, services, dog.ports.clock)
+    with pytest.raises(watchdog.WatchdogError, match=r"sweep \(bad\)"):
+        watchdog.handle({}, None, fresh)
+    assert fresh.ports.watch.load().last_pass_at == NOW
+    assert told(fresh, services) == ["WATCHDOG_DEGRADED"]
+
+
+def test_a_second_pass_at_the_same_time_does_nothing(dog: AwsHome) -> None:
+    state = dog.ports.watch.load()
+    claimed = msgspec.structs.replace(state, version=1, pass_until=NOW + timedelta(minutes=4))
+    assert dog.ports.watch.save(claimed)
+    assert watchdog.handle({}, None, dog) == {"findings": 0, "leftOut": 0}
+    assert dog.ports.watch.load() == claimed
+
+
+# --- event sink and alert dispatcher --------------------------------------------------------------
+
+
+@pytest.fixture
+def sink(services: Services, clock: ManualClock) -> AwsHome:
+    return function_home(Function.EVENT_SINK, services, clock)
+
+
+def test_an_event_is_kept_once_with_exact_numbers(sink: AwsHome) -> None:
+    for _ in range(2):
+        event_sink.handle(payload("eventbridge_event"), None, sink)
+    (event,) = sink.store.event_log.newest()
+    assert event.type is EventType.VALIDATION_EXHAUSTED
+    assert str(event.detail["failing"][0]["actual"]) == "940.5"
+    assert sink.store.event_log.of_run(KEY) == [event]
+
+
+def test_an_alarm_is_given_its_sentence(sink: AwsHome) -> None:
+    event_sink.handle(payload("eventbridge_alarm"), None, sink)
+    (event,) = sink.store.event_log.newest(kind=EventType.INFRA_ALARM)
+    assert event.message == "alarm t-interlock-alarm-control-dlq is ALARM"
+
+
+def test_an_event_that_can_not_be_read_is_kept_as_it_came(
+    sink: AwsHome, services: Services
+) -> None:
+    event_sink.handle(payload("eventbridge_malformed"), None, sink)
+    assert sink.store.event_log.newest() == []
+    (record,) = services.records(ENVIRONMENT["EVENTS_TABLE"])
+    kept = record["dynamodb"]["NewImage"]
+    assert kept["eventType"] == {"S": "UNREADABLE"}
+    assert "SOMETHING_ELSE" in kept["text"]["S"]
+
+
+def test_an_event_that_can_not_be_stored_is_raised(services: Services, clock: ManualClock) -> None:
+    broken = function_home(Function.EVENT_SINK, failing(services, 1), clock)
+    with pytest.raises(TransientError):
+        event_sink.handle(payload("eventbridge_event"), None, broken)
+
+
+# --- settings -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("function", Function)
+def test_every_missing_or_malformed_name_is_told_at_once_and_no_value(function: Function) -> None:
+    assert read_aws_settings(function, ENVIRONMENT).function is function
+    wrong = {"EVENT_BUS_NAME": "a secret value", "EVENTS_TABLE": "a secret value"}
+    with pytest.raises(ConfigError) as caught:
+        read_aws_settings(function, wrong)
+    message = str(caught.value)
+    assert "malformed" in message and "ENVIRONMENT is missing" in message
+    assert "a secret value" not in message
+
+
+def test_a_number_of_days_that_is_none_means_the_usual_one() -> None:
+    days = {"EVENTS_TTL_DAYS": "soon"}
+    settings = read_aws_settings(Function.EVENT_SINK, ENVIRONMENT | days)
+    assert settings.events_kept == timedelta(days=90)
+
+
+class _Counted:
+    def __init__(self, client: Any, calls: list[str]) -> None:
+        self._client, self._calls = client, calls
+
+    def __getattr__(self, name: str) -> Any:
+        self._calls.append(name)
+        return getattr(self._client, name)
