@@ -115,14 +115,15 @@ def test_that_a_sink_gave_up_is_told_by_the_others() -> None:
 
 def test_the_default_is_the_first_sink_that_can_be_reached_as_it_is() -> None:
     nowhere = SinkConfig(SinkType.SLACK)
-    assert a_file(slack=nowhere, ops=HOOK).default == Target("ops")
-    assert a_file(slack=nowhere).default == alerts.CONSOLE
-    assert Alerts().default == alerts.CONSOLE
+    assert a_file(slack=nowhere, ops=HOOK).default_target == Target("ops")
+    assert a_file(slack=nowhere).default_target == alerts.CONSOLE
+    assert Alerts().default_target == alerts.CONSOLE
 
 
 def test_without_a_file_it_is_slack_if_it_can_be_reached_and_else_the_console() -> None:
-    assert alerts.without_file("C1").default == Target("slack", "C1")
-    assert alerts.without_file(None).default == Target("console")
+    assert alerts.with_sinks(Alerts(), "C1").default_target == Target("slack", "C1")
+    assert alerts.with_sinks(Alerts(), None).default_target == Target("console")
+    assert alerts.with_sinks(a_file(), "C1") == a_file()  # what is declared is so
 
 
 def test_other_settings_of_a_sink_are_another_declaration() -> None:

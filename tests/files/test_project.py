@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from file_samples import pipeline_text
 
+from interlock.domain.alerts import Alerts
 from interlock.files import load_project
 from interlock.files.project import Project
 
@@ -44,9 +45,15 @@ def test_a_project_has_pipelines_calendars_and_their_hashes(tmp_path: Path) -> N
     assert set(project.pipelines) == {"orders", "b"}
     assert project.files["b"] == str(root / "pipelines/team/b.yaml")
     assert project.pipelines["orders"].calendars == project.calendars
+    assert project.alerts == Alerts()
     assert project.sources == {
         name: hashlib.sha256((root / name).read_bytes()).hexdigest()
-        for name in ("calendars/closing.yaml", "pipelines/a.yaml", "pipelines/team/b.yaml")
+        for name in (
+            "alerts.yaml",
+            "calendars/closing.yaml",
+            "pipelines/a.yaml",
+            "pipelines/team/b.yaml",
+        )
     }
 
 

@@ -4,9 +4,9 @@ import json
 
 import click
 
-from interlock.files import calendar_schema, pipeline_schema
+from interlock.files import alerts_schema, calendar_schema, pipeline_schema
 
-KINDS = {"pipeline": pipeline_schema, "calendar": calendar_schema}
+KINDS = {"pipeline": pipeline_schema, "calendar": calendar_schema, "alerts": alerts_schema}
 
 
 @click.command("schema")

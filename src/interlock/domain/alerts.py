@@ -9,7 +9,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated
 
-from msgspec import Meta, field
+from msgspec import Meta, field, structs
 
 from interlock.domain import canonical
 from interlock.domain.delivery import NO_CHANNEL, Target
@@ -161,8 +161,14 @@ class Alerts(Declared, frozen=True):
 
     sinks: Annotated[
         dict[SinkName, SinkConfig],
-        Meta(description="The ways to people, by name. The first is the default."),
+        Meta(
+            description="The ways to people, by name. None: Slack if it is set up, or the console."
+        ),
     ] = {}  # noqa: RUF012 - msgspec copies it
+    default: Annotated[
+        SinkName | None,
+        Meta(description="The sink of alerts that no route takes; else the first of `sinks`."),
+    ] = None
     routes: Annotated[
         tuple[Route, ...], Meta(description="Tried in order; what none takes goes to the default.")
     ] = ()
@@ -176,12 +182,20 @@ class Alerts(Declared, frozen=True):
         return Target(sink, channel or own or NO_CHANNEL)
 
     @property
-    def default(self) -> Target:
-        """Where alerts go that no route takes: the first sink that needs no channel named."""
-        for name, config in self.sinks.items():
-            if config.type is not SinkType.SLACK or config.channel is not None:
-                return self.target(name)
-        return CONSOLE
+    def default_target(self) -> Target:
+        """Where alerts go that no route takes."""
+        if self.default is not None:
+            return self.target(self.default)
+        return next(map(self.target, self.usable), CONSOLE)
+
+    @property
+    def usable(self) -> tuple[str, ...]:
+        """The sinks that need no channel named, in their order."""
+        return tuple(
+            name
+            for name, config in self.sinks.items()
+            if config.type is not SinkType.SLACK or config.channel is not None
+        )
 
     def declared(self, sink: str) -> str:
         """A name for a sink's settings as they are: another one when they change."""
@@ -193,8 +207,11 @@ class Alerts(Declared, frozen=True):
 CONSOLE = Target("console")
 
 
-def without_file(slack_channel: str | None) -> Alerts:
-    """What holds when there is no file: Slack if it can be reached, else the console."""
-    if slack_channel is None:
-        return Alerts(sinks={CONSOLE.sink: SinkConfig(SinkType.CONSOLE)})
-    return Alerts(sinks={"slack": SinkConfig(SinkType.SLACK, channel=slack_channel)})
+def with_sinks(alerts: Alerts, slack_channel: str | None) -> Alerts:
+    """A file that declares no sinks, or no file: Slack if it can be reached, else the console."""
+    if alerts.sinks:
+        return alerts
+    name, sink = CONSOLE.sink, SinkConfig(SinkType.CONSOLE)
+    if slack_channel is not None:
+        name, sink = "slack", SinkConfig(SinkType.SLACK, channel=slack_channel)
+    return structs.replace(alerts, sinks={name: sink})

@@ -51,7 +51,7 @@ def _candidates(event: Event, alerts: Alerts) -> Iterator[tuple[Target, bool]]:
         if not route.goes_on:
             return
     if not taken:
-        yield alerts.default, False
+        yield alerts.default_target, False
 
 
 def _takes(route: Route, event: Event) -> bool:
@@ -86,7 +86,7 @@ def _elsewhere(event: Event, found: tuple[Target, ...], alerts: Alerts) -> tuple
     """That a sink gave up is told by the others, and if there is none by the console."""
     broken = event.detail.get("sink")
     others = tuple(target for target in found if target.sink != broken)
-    spare = tuple(target for target in (alerts.default, CONSOLE) if target.sink != broken)
+    spare = tuple(target for target in (alerts.default_target, CONSOLE) if target.sink != broken)
     return others or spare[:1]
 
 

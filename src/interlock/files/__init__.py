@@ -7,8 +7,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from interlock.files.alerts import load_alerts as load_alerts
+    from interlock.files.alerts import read_alerts as read_alerts
     from interlock.files.config import read_config as read_config
     from interlock.files.config import read_part as read_part
+    from interlock.files.json_schema import alerts_schema as alerts_schema
     from interlock.files.json_schema import calendar_schema as calendar_schema
     from interlock.files.json_schema import pipeline_schema as pipeline_schema
     from interlock.files.loaded import Loaded as Loaded
@@ -26,11 +29,14 @@ _HOMES = {
     "Problem": "problem",
     "Project": "project",
     "Severity": "problem",
+    "alerts_schema": "json_schema",
     "calendar_schema": "json_schema",
+    "load_alerts": "alerts",
     "load_calendar": "text",
     "load_project": "project",
     "load_text": "text",
     "pipeline_schema": "json_schema",
+    "read_alerts": "alerts",
     "read_config": "config",
     "read_part": "config",
 }

@@ -25,7 +25,7 @@ def compiled(project: Project) -> str:
         "interlock": __version__,
         "sources": project.sources,
         "pipelines": {name: _entry(each) for name, each in project.pipelines.items()},
-        "alerts": {},
+        "alerts": project.alerts or {},
     }
     return canonical.encode(document) + "\n"
 

@@ -9,8 +9,10 @@ from collections.abc import Callable
 from datetime import date
 from functools import lru_cache
 
-from interlock.domain import duration, job_configs, job_forms, pipeline, timestamp, zones
+from interlock.domain import alerts, duration, job_configs, job_forms, pipeline, timestamp, zones
+from interlock.domain.event import EventType
 from interlock.domain.partition import Label
+from interlock.domain.routing import names_type
 from interlock.domain.schedule import check_cron
 from interlock.files.problem import printable, quoted
 
@@ -31,6 +33,9 @@ def hint_for(form: str, text: str) -> str:
     """What to write instead, where that can be guessed."""
     if form == "sensor key" and text.startswith("SENSOR#"):
         return f"write {printable(text.removeprefix('SENSOR#'))}"
+    if form == "event glob":
+        near = difflib.get_close_matches(text[:40].upper(), [*EventType], n=1)
+        return f"did you mean {near[0]}?" if near else ""
     if form == "time zone":
         near = difflib.get_close_matches(text[:40], zones.known_zones(), n=1, cutoff=0.8)
         return f"did you mean {near[0]}?" if near else ""
@@ -96,6 +101,11 @@ def _instant(text: str) -> None:
         raise ValueError(f"{quoted(text)} is not an instant such as 2026-03-03T08:00:00Z")
 
 
+def _event_glob(text: str) -> None:
+    if not any(names_type(text, kind) for kind in EventType):
+        raise ValueError(f"no event type is called {quoted(text)}")
+
+
 def _when(text: str) -> None:
     duration.seconds(text) if text.startswith("+") else _instant(text)
 
@@ -117,6 +127,14 @@ FORMS: dict[str, Form] = {
     "time zone": zones.zone,
     "cron": check_cron,
     "instant": _instant,
+    "sink name": _matching(alerts.SINK_NAME, "the name of a sink: 1 to 32 of a-z 0-9 -"),
+    "channel id": _matching(
+        alerts.CHANNEL_ID, "the id of a channel such as C0123456789, which its details show"
+    ),
+    "event glob": _event_glob,
+    "end of window": _matching(
+        f"{pipeline.CLOCK}|24:00", "a time, HH:MM with two digits each, or 24:00"
+    ),
     "when": _when,
     "label": Label.parse,
     "calendar": _one_line,

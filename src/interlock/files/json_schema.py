@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from interlock.domain.alerts import Alerts
 from interlock.domain.job_configs import CONFIGS
 from interlock.domain.pipeline import Calendar, JobType
 from interlock.files.authored import PipelineFile
@@ -37,6 +38,12 @@ def calendar_schema() -> Schema:
         [Calendar], ref_template="#/$defs/{name}"
     )
     return _whole("Interlock calendar", whole, definitions)
+
+
+def alerts_schema() -> Schema:
+    """Of the alerts file."""
+    (whole,), definitions = msgspec.json.schema_components([Alerts], ref_template="#/$defs/{name}")
+    return _whole("Interlock alerts", whole, definitions)
 
 
 def _whole(title: str, ref: Schema, definitions: dict[str, Schema]) -> Schema:

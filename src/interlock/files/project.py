@@ -10,7 +10,9 @@ from pathlib import Path
 
 import msgspec
 
+from interlock.domain.alerts import Alerts
 from interlock.domain.pipeline import Calendar, Pipeline
+from interlock.files.alerts import load_alerts
 from interlock.files.cascade import knotted, reach
 from interlock.files.loaded import Loaded, Mention, in_order, unreadable
 from interlock.files.nodes import Unreadable
@@ -27,6 +29,8 @@ class Project(msgspec.Struct, frozen=True):
     pipelines: dict[str, Pipeline]
     files: dict[str, str]
     calendars: dict[str, Calendar]
+    #: Who is told of what; None when no file says so, or it has errors.
+    alerts: Alerts | None
     problems: tuple[Problem, ...]
     #: The SHA-256 of every file that was read, by its name in the project.
     sources: dict[str, str]
@@ -77,6 +81,7 @@ def load_project(
     sources = find_sources([paths] if isinstance(paths, str | Path) else paths)
     hashes: dict[str, str] = {}
     calendars, problems = _load_calendars(sources, hashes)
+    alerts = _load_alerts(sources, hashes, problems)
     found = []
     for count, source in enumerate(_pipelines(sources)):
         if progress is not None:
@@ -85,7 +90,7 @@ def load_project(
     _check_ids(found)
     _check_upstreams(found)
     _check_cycles(found)
-    return _project(found, calendars, problems, hashes)
+    return _project(found, calendars, alerts, problems, hashes)
 
 
 def shown(path: Path) -> str:
@@ -94,7 +99,7 @@ def shown(path: Path) -> str:
 
 
 def _pipelines(sources: Sequence[Source]) -> list[Source]:
-    return [source for source in sources if not source.is_calendar]
+    return [source for source in sources if not (source.is_calendar or source.is_alerts)]
 
 
 def _read(source: Source, hashes: dict[str, str]) -> bytes:
@@ -130,6 +135,21 @@ def _load_calendars(
             elif calendar is not None:
                 calendars[calendar.name] = calendar
     return calendars, problems
+
+
+def _load_alerts(
+    sources: Sequence[Source], hashes: dict[str, str], problems: list[Problem]
+) -> Alerts | None:
+    found = None
+    for source in sources:
+        if source.is_alerts:
+            file = shown(source.path)
+            try:
+                found, noted = load_alerts(_read(source, hashes), file)
+            except Unreadable as error:
+                found, noted = None, (unreadable(error, file),)
+            problems += noted
+    return found
 
 
 def _twice(path: str, name: str, file: str) -> Problem:
@@ -175,6 +195,7 @@ def _check_cycles(found: Sequence[_Found]) -> None:
 def _project(
     found: Sequence[_Found],
     calendars: dict[str, Calendar],
+    alerts: Alerts | None,
     problems: list[Problem],
     hashes: dict[str, str],
 ) -> Project:
@@ -183,6 +204,7 @@ def _project(
         pipelines={pipeline.id: pipeline for _, pipeline in sound if pipeline is not None},
         files={pipeline.id: each.file for each, pipeline in sound if pipeline is not None},
         calendars=calendars,
+        alerts=alerts,
         problems=(*problems, *_all_problems(found)),
         sources=hashes,
     )

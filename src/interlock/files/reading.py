@@ -49,18 +49,18 @@ class Reading:
         """Note an error and give what stands in for the value."""
         if path not in self._errors:
             self._errors.add(path)
-            self._note(path, place, kind, message, hint, Severity.ERROR)
+            self.note(path, place, kind, message, hint, Severity.ERROR)
         return BROKEN
 
     def warn(self, path: Path, root: Node, kind: Kind, message: str, hint: str = "") -> None:
-        self._note(path, find(root, path), kind, message, hint, Severity.WARNING)
+        self.note(path, find(root, path), kind, message, hint, Severity.WARNING)
 
     def may_suggest(self) -> bool:
         """Whether to look for what was meant: that is slow, and a file may hold only nonsense."""
         self._suggestions_left -= 1
         return self._suggestions_left >= 0
 
-    def _note(
+    def note(
         self, path: Path, place: Node, kind: Kind, message: str, hint: str, severity: Severity
     ) -> None:
         self.problems.append(
@@ -98,6 +98,11 @@ class At:
         """The part named by the key is wrong, or missing."""
         place = find(self.node, (key,))
         return self.reading.error((*self.path, key), place, kind, message, hint)
+
+    def warn(self, key: str, kind: Kind, message: str, hint: str = "") -> None:
+        """The part named by the key is legal, and surely not what was meant."""
+        place = find(self.node, (key,))
+        self.reading.note((*self.path, key), place, kind, message, hint, Severity.WARNING)
 
 
 Check = Callable[[Any, At], None]

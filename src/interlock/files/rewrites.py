@@ -8,6 +8,7 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from interlock.domain import canonical, job_forms
+from interlock.domain.pipeline import Weekday
 from interlock.files.json_nodes import node_of
 from interlock.files.nodes import List, Map, Node, Scalar
 from interlock.files.scalars import meaning
@@ -67,6 +68,15 @@ def _pairs(node: Node) -> Node:
     return row
 
 
+def _weekday(node: Node) -> Node:
+    """`sat` as `saturday`."""
+    if isinstance(node, Scalar) and len(node.text) == 3:
+        for day in Weekday:
+            if day.startswith(node.text.lower()):
+                return _text(day, node)
+    return node
+
+
 def _number(node: Node, bools: bool = False) -> int | Decimal | None:
     """The finite number that a scalar means, or None."""
     value = meaning(node) if isinstance(node, Scalar) else None
@@ -102,4 +112,5 @@ REWRITES: dict[str, Callable[[Node], Node]] = {
     "JSON object": _json_object,
     "command line": _command_line,
     "pairs": _pairs,
+    "weekday": _weekday,
 }

@@ -1,7 +1,7 @@
 """Sources: which files make up a project, and their bytes, read safely.
 
-A project is a folder with `pipelines/` and perhaps `calendars/`. Single files and folders of files are
-checked as well; when they lie in a project, its calendars are known to them.
+A project is a folder with `pipelines/`, and perhaps `calendars/` and `alerts.yaml`. Single files and
+folders of files are checked as well; when they lie in a project, its calendars are known to them.
 """
 
 import os
@@ -15,6 +15,7 @@ from interlock.files.nodes import Unreadable
 
 PIPELINES = "pipelines"
 CALENDARS = "calendars"
+ALERTS = "alerts.yaml"
 LARGEST = 1024 * 1024
 
 _ENDINGS = (".yaml", ".yml")
@@ -26,6 +27,7 @@ class Source(msgspec.Struct, frozen=True):
     path: Path
     name: str
     is_calendar: bool = False
+    is_alerts: bool = False
     #: Whether all pipelines of its project are looked at, too.
     is_whole: bool = False
 
@@ -73,6 +75,8 @@ def _sources(path: Path) -> Iterator[Source]:
     elif (path / PIPELINES).is_dir() or (path / CALENDARS).is_dir():
         root = path
         yield from _within(path / PIPELINES, path, is_whole=True)
+        if (path / ALERTS).exists():
+            yield _source(path / ALERTS, path, is_whole=True)
     else:
         root = _project_of(path / "any")
         yield from _within(path, root, is_whole=path.absolute().name == PIPELINES)
@@ -94,7 +98,14 @@ def _within(folder: Path, root: Path, is_whole: bool) -> Iterator[Source]:
 def _source(path: Path, root: Path, is_whole: bool) -> Source:
     name = Path(os.path.relpath(path, root))
     inside = name if name.parts[0] != ".." else path
-    return Source(path, inside.as_posix(), CALENDARS in inside.parts[:-1], is_whole)
+    is_calendar = CALENDARS in inside.parts[:-1]
+    return Source(
+        path,
+        inside.as_posix(),
+        is_calendar=is_calendar,
+        is_alerts=path.name == ALERTS and PIPELINES not in inside.parts and not is_calendar,
+        is_whole=is_whole,
+    )
 
 
 def _project_of(path: Path) -> Path:

@@ -11,10 +11,10 @@ from interlock.usecases.claim_event import claim_event
 
 
 def refuse_file(
-    pipeline_id: str, config_hash: str, problems: Sequence[Problem], ports: Ports
+    pipeline_id: str | None, config_hash: str, problems: Sequence[Problem], ports: Ports
 ) -> None:
-    """Told once for the same content of the file."""
-    current = ports.pipelines.find(pipeline_id)
+    """Told once for the same content of the file. Without an id it is the file of alerts."""
+    current = None if pipeline_id is None else ports.pipelines.find(pipeline_id)
     about = subject(current.pipeline if current else None)
     shown = [{"path": each.path, "message": each.message, "line": each.line} for each in problems]
     claim_event(
@@ -22,7 +22,8 @@ def refuse_file(
             EventType.CONFIG_REJECTED,
             msgspec.structs.replace(about, pipeline_id=pipeline_id),
             ports.clock(),
-            f"the file is refused: {problems[0].message}",
+            f"{'alerts.yaml' if pipeline_id is None else 'the file'} is refused: "
+            f"{problems[0].message}",
             parts=(config_hash[:12],),
             problems=shown,
             inForce=current.config_hash if current else "none",

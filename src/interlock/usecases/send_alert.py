@@ -211,13 +211,16 @@ class Round:
                 assert_never(answer)
 
     def _posted(self, delivery: Delivery, sink: Sink, receipt: str) -> None:
-        thread = self.ports.threads.find(thread_key(delivery.event, delivery.target.place))
-        if not sink.manner.threaded or thread is None or not thread.is_stale:
+        if not sink.manner.threaded or not self._is_stale(delivery):
             self._save_last(delivery.sent(self.ports.clock(), receipt))
             return
         posted = delivery.posted(receipt)
         if self._save(posted):
             self._show(posted, sink)
+
+    def _is_stale(self, delivery: Delivery) -> bool:
+        thread = self.ports.threads.find(thread_key(delivery.event, delivery.target.place))
+        return thread is not None and thread.is_stale
 
     def _show(self, delivery: Delivery, sink: Sink) -> None:
         """Make the first message of its thread say what is so now."""
@@ -256,7 +259,7 @@ class Round:
         self._save_last(delivery.dead(self.ports.clock(), clean(why)))
 
     def _spare(self, delivery: Delivery) -> Target | None:
-        spares = (self.alerts.default, CONSOLE)
+        spares = (self.alerts.default_target, CONSOLE)
         return next((each for each in spares if each.sink != delivery.target.sink), None)
 
     def _queue_for(self, target: Target | None, delivery: Delivery, why: str) -> None:

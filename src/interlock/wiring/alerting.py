@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from interlock.adapters.local.store import Store
-from interlock.domain.alerts import CONSOLE, Alerts, without_file
+from interlock.domain.alerts import CONSOLE, Alerts, with_sinks
 from interlock.ports import AlertPorts, Events, Sink
 
 
@@ -30,4 +30,4 @@ def local_ports(store: Store, events: Events, sinks: Mapping[str, Sink]) -> Aler
 
 def console_alone(store: Store, events: Events, console: Sink) -> Alerting:
     """Nothing is declared: whoever looks at the screen is told."""
-    return Alerting(without_file(None), local_ports(store, events, {CONSOLE.sink: console}))
+    return Alerting(with_sinks(Alerts(), None), local_ports(store, events, {CONSOLE.sink: console}))

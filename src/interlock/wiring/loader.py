@@ -6,13 +6,14 @@ away only when its file is surely gone: not while some file can't be read, which
 
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from interlock.domain import canonical
+from interlock.domain.alerts import Alerts
 from interlock.files import Problem, Project, load_project, load_text
 from interlock.files.nodes import Unreadable
-from interlock.files.sources import CALENDARS, PIPELINES, read_source
+from interlock.files.sources import ALERTS, CALENDARS, PIPELINES, read_source
 from interlock.ports import Ports, Wanted
 from interlock.usecases.refuse_file import refuse_file
 
@@ -25,9 +26,15 @@ Stamps = Mapping[str, tuple[int, int, int]]
 class Loader:
     """Looks at one project. Not for several threads at once."""
 
-    def __init__(self, project: Path, ports: Ports) -> None:
+    def __init__(
+        self,
+        project: Path,
+        ports: Ports,
+        use_alerts: Callable[[Alerts | None], None] = lambda alerts: None,
+    ) -> None:
         self._project = project
         self._ports = ports
+        self._use_alerts = use_alerts
         self._seen: Stamps | None = None
 
     def look(self) -> bool:
@@ -53,6 +60,8 @@ class Loader:
         for pipeline_id, config in wanted.items():
             self._want(pipeline_id, config)
         refused = self._refuse(project)
+        if not any(_is_alerts(Path(each.file), self._project) for each in project.errors):
+            self._use_alerts(project.alerts)
         if None not in refused:
             self._take_away({*wanted, *refused})
         log.info(
@@ -77,6 +86,10 @@ class Loader:
                 log.error("%s", problem, extra={"action": "file_refused"})
             if _is_calendar(Path(file), self._project):
                 continue  # the pipelines that name it are refused themselves
+            if _is_alerts(Path(file), self._project):
+                _, digest = _identity(Path(file))
+                refuse_file(None, digest, problems, self._ports)
+                continue
             pipeline_id, digest = _identity(Path(file))
             refused.append(pipeline_id)
             if pipeline_id is not None:
@@ -95,6 +108,11 @@ class Loader:
 def _stamps(project: Path) -> Iterator[tuple[str, tuple[int, int, int]]]:
     for folder in (PIPELINES, CALENDARS):
         yield from _stamps_in(os.fspath(project / folder))
+    try:
+        about = (project / ALERTS).stat()
+    except OSError:
+        return
+    yield ALERTS, (about.st_mtime_ns, about.st_size, about.st_ino)
 
 
 def _stamps_in(folder: str) -> Iterator[tuple[str, tuple[int, int, int]]]:
@@ -122,6 +140,10 @@ def _by_file(problems: Sequence[Problem]) -> dict[str, list[Problem]]:
 
 def _is_calendar(file: Path, project: Path) -> bool:
     return file.is_relative_to(project / CALENDARS)
+
+
+def _is_alerts(file: Path, project: Path) -> bool:
+    return file == project / ALERTS
 
 
 def _identity(file: Path) -> tuple[str | None, str]:

@@ -43,6 +43,6 @@ def open_previews(settings: Settings, clock: Clock) -> JobsByType:
 
 
 def _learn_own(settings: Settings, secrets: Secrets) -> None:
-    for known in (settings.token, settings.dead_man_url):
+    for known in (settings.token, settings.dead_man_url, settings.slack_token):
         if known is not None:
             secrets.learn(known)

@@ -18,7 +18,7 @@ from interlock.adapters.local.lock import serving
 from interlock.errors import InterlockError
 from interlock.ports import Sink, Wait
 from interlock.usecases.watch import Report
-from interlock.wiring.alerting import console_alone
+from interlock.wiring.alert_desk import AlertDesk
 from interlock.wiring.dispatcher import Dispatcher, SenderThreads
 from interlock.wiring.engine import Engine
 from interlock.wiring.health import Health, NotedDatabase
@@ -69,9 +69,9 @@ class Controller:
             on_pass=on_pass,
         )
         self._senders = SenderThreads(self._untold.set)
-        alerting = console_alone(home.store, home.ports.events, console)
-        self._dispatcher = Dispatcher(home.store, lambda: alerting, self._senders)
-        self._loader = Loader(home.settings.project, home.ports)
+        alerting = AlertDesk(home, console)
+        self._dispatcher = Dispatcher(home.store, alerting, self._senders)
+        self._loader = Loader(home.settings.project, home.ports, alerting.use)
         self._overdue = Overdue(
             home.database, home.store.watch, home.ports.clock, home.settings.watchdog_every
         )

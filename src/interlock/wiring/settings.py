@@ -17,6 +17,7 @@ from interlock.adapters.jobs.addresses import NOWHERE, AllowedHosts
 from interlock.adapters.jobs.secrets import SECRETS_FOLDER
 from interlock.adapters.local.retention import Spans
 from interlock.domain import duration
+from interlock.domain.alerts import CHANNEL_ID
 from interlock.domain.run import EXECUTION_TIMEOUT
 from interlock.errors import ConfigError
 
@@ -50,6 +51,12 @@ class Settings:
     secrets_folder: Path = SECRETS_FOLDER
     token: str | None = field(default=None, repr=False)
     dead_man_url: str | None = field(default=None, repr=False)
+    #: Where people find our pages, for links in alerts.
+    public_url: str | None = None
+    slack_channel: str | None = None
+    slack_token: str | None = field(default=None, repr=False)
+    slack_secret_arn: str | None = None
+    slack_api: str | None = None
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
@@ -187,6 +194,25 @@ def _url(value: Any) -> str:
     return str(value)
 
 
+def _base_url(value: Any) -> str:
+    url = _url(value).rstrip("/")
+    if any(character in url for character in "<>|?#") or not url.isprintable() or " " in url:
+        raise ValueError("needs a URL without a query")
+    return url
+
+
+def _channel(value: Any) -> str:
+    if not isinstance(value, str) or re.fullmatch(CHANNEL_ID, value) is None:
+        raise ValueError("needs the id of a channel such as C0123456789")
+    return value
+
+
+def _slack_token(value: Any) -> str:
+    if not isinstance(value, str) or not value or not _is_plain(value):
+        raise ValueError("needs the token of a bot, xoxb-...")
+    return value
+
+
 #: What may stand in the file.
 _LINES: dict[str, Callable[[Any], Any]] = {
     "state": _path,
@@ -197,6 +223,7 @@ _LINES: dict[str, Callable[[Any], Any]] = {
     "execution_timeout": _span,
     "watchdog_every": _span,
     "retention": _retention,
+    "public_url": _base_url,
 }
 #: Tables that other parts read.
 _OF_OTHERS = frozenset({"aws", "lineage", "ping"})
@@ -209,4 +236,9 @@ _VARIABLES: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "INTERLOCK_SECRETS_DIR": ("secrets_folder", _path),
     "INTERLOCK_TOKEN": ("token", _token),
     "DEAD_MAN_URL": ("dead_man_url", _url),
+    "INTERLOCK_PUBLIC_URL": ("public_url", _base_url),
+    "SLACK_CHANNEL_ID": ("slack_channel", _channel),
+    "SLACK_BOT_TOKEN": ("slack_token", _slack_token),
+    "SLACK_SECRET_ARN": ("slack_secret_arn", _text),
+    "SLACK_API_URL": ("slack_api", _base_url),
 }

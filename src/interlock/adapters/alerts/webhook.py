@@ -1,0 +1,101 @@
+"""Webhook: each alert as a signed POST, as Standard Webhooks 1.0 has it."""
+
+import base64
+import binascii
+import hashlib
+import hmac
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+
+import msgspec
+
+from interlock.adapters.alerts.exchange import Outgoing, Send
+from interlock.domain import canonical
+from interlock.domain.delivery import Answer, Failed, Gone, Posted
+from interlock.domain.event import clean
+from interlock.domain.note import Note, about, document
+from interlock.errors import ConfigError, TransientError
+from interlock.ports import Manner
+
+DELAYS = tuple(timedelta(seconds=seconds) for seconds in (5, 60, 300, 1800, 7200, 18000, 36000))
+PREFIX = "whsec_"
+SHORTEST_KEY = 24
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where it goes, and the secrets it is signed with: several while one is replaced."""
+
+    url: str
+    secrets: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return "Place(...)"
+
+
+class Webhook:
+    """`place` is asked before each request: a secret may have been replaced. It raises ConfigError."""
+
+    manner = Manner(delays=DELAYS)
+
+    def __init__(
+        self, name: str, place: Callable[[], Place], send: Send, clock: Callable[[], datetime]
+    ) -> None:
+        self._name, self._place, self._send, self._clock = name, place, send, clock
+
+    def post(self, channel: str, note: Note, thread: str | None) -> Answer:
+        name = message_id(self._name, note)
+        body = canonical.encode(document(note)).encode()
+        now = int(self._clock().timestamp())
+        try:
+            place = self._place()
+            headers = {
+                "Content-Type": "application/json",
+                "webhook-id": name,
+                "webhook-timestamp": str(now),
+                "webhook-signature": signatures(place.secrets, name, now, body),
+            }
+            reply = self._send(Outgoing(place.url, body, headers))
+        except TransientError as error:
+            return Failed(clean(str(error)), unreachable=True)
+        except ConfigError as error:
+            return Failed(clean(str(error)))
+        if 200 <= reply.status < 300:
+            return Posted(name)
+        if reply.status == 410:
+            return Gone("the address answered HTTP 410: it wants no more messages")
+        return Failed(f"the address answered HTTP {reply.status}")
+
+    def update(self, channel: str, receipt: str, note: Note) -> Answer:
+        return Posted(receipt)  # what was sent can't be changed
+
+
+def message_id(sink: str, note: Note) -> str:
+    """The same on every try: receivers tell repeats by it."""
+    events = about(note)
+    told = document(note)
+    fact = events[0].event_id if told["type"] in {event.type for event in events} else None
+    text = f"{sink}/{fact or canonical.encode(told)}"
+    return f"evt_{hashlib.sha256(text.encode()).hexdigest()[:32]}"
+
+
+def signatures(secrets: Sequence[str], name: str, at: int, body: bytes) -> str:
+    """One for each secret, with spaces between them. Raises ConfigError for what is no secret."""
+    signed = f"{name}.{at}.".encode() + body
+    return " ".join(_signature(_key(secret), signed) for secret in secrets)
+
+
+def _signature(key: bytes, signed: bytes) -> str:
+    digest = hmac.digest(key, signed, hashlib.sha256)
+    return f"v1,{base64.b64encode(digest).decode()}"
+
+
+def _key(secret: str) -> bytes:
+    try:
+        key = base64.b64decode(secret.removeprefix(PREFIX), validate=True)
+    except (binascii.Error, ValueError):
+        key = b""
+    if len(key) < SHORTEST_KEY:
+        raise ConfigError(
+            f"a signing secret is {PREFIX} and base64 of {SHORTEST_KEY} bytes or more"
+        )
+    return key

@@ -1,0 +1,149 @@
+"""Alerts file: `alerts.yaml` from its text, and what its parts must be to each other."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from interlock.domain import job_forms, timestamp
+from interlock.domain.alerts import CONSOLE, Alerts, Mute, SinkConfig, SinkType
+from interlock.domain.mutes import is_endless
+from interlock.files.json_nodes import node_of
+from interlock.files.loaded import in_order, read_whole, unreadable
+from interlock.files.nodes import Node, Unreadable
+from interlock.files.problem import Kind, Problem, quoted
+from interlock.files.reading import At, Check, Reading, known
+
+ReadAlerts = tuple[Alerts | None, tuple[Problem, ...]]
+
+
+def load_alerts(text: str | bytes, file: str = "") -> ReadAlerts:
+    """Read the file; None when it has errors."""
+    from interlock.files.yaml_nodes import parse
+
+    try:
+        return _read(parse(text), file)
+    except Unreadable as error:
+        return None, (unreadable(error, file),)
+
+
+def read_alerts(value: Any) -> ReadAlerts:
+    """Read what a store holds, decoded from JSON, with the checks of the file."""
+    try:
+        return _read(node_of(value), "")
+    except Unreadable as error:
+        return None, (unreadable(error),)
+
+
+def _read(node: Node, file: str) -> ReadAlerts:
+    reading = Reading(file, CHECKS)
+    alerts = read_whole(Alerts, node, reading)
+    sound = alerts if reading.is_sound else None
+    return None if sound is None else _with_default(sound), in_order(reading.problems)
+
+
+def _with_default(alerts: Alerts) -> Alerts:
+    """The first sink is written down as the default: where this goes next, maps have no order."""
+    first = next(iter(alerts.usable), None)
+    return msgspec.structs.replace(alerts, default=alerts.default or first)
+
+
+def check_sink(sink: SinkConfig, at: At) -> None:
+    """A sink has what its type needs, and nothing of another type."""
+    if not known(sink.type):
+        return
+    for name in ("channel", "url", "secret"):
+        given = getattr(sink, name) is not None
+        if given and name not in _SETTINGS[sink.type]:
+            at.error(name, Kind.CONFLICT, f"a sink of type {sink.type} has no {name}")
+        elif not given and name in _NEEDED[sink.type]:
+            at.error(name, Kind.MISSING, f"a sink of type {sink.type} needs its {name}")
+    _check_secret(sink, at)
+
+
+def _check_secret(sink: SinkConfig, at: At) -> None:
+    for name in ("url", "secret"):
+        text = getattr(sink, name)
+        own = None if text is None or not known(text) else job_forms.own_setting_in(text)
+        if own is not None:
+            at.error(name, Kind.BAD_VALUE, f"{own} is a setting of Interlock itself, not for files")
+    if sink.secret is not None and known(sink.secret) and "whsec_" in sink.secret:
+        hint = "write ${INTERLOCK_...} or secret://..., and the secret stands elsewhere"
+        at.warn("secret", Kind.BAD_VALUE, "a secret stands in the file", hint)
+
+
+def check_mute(mute: Mute, at: At) -> None:
+    """It is weekly or once, and it ends."""
+    if mute.weekly is None and mute.until is None:
+        at.error("until", Kind.MISSING, "a mute needs an end: until, or weekly")
+    elif mute.weekly is not None and (mute.since, mute.until) != (None, None):
+        at.error("weekly", Kind.CONFLICT, "a mute is weekly or has from and until, not both")
+    elif mute.weekly is not None and _is_whole(mute) and is_endless(mute.weekly):
+        at.error("weekly", Kind.OUT_OF_RANGE, "it never ends: leave an hour of the week free")
+    elif mute.since is not None and mute.until is not None and known(mute.since, mute.until):
+        since, until = timestamp.instant(mute.since), timestamp.instant(mute.until)
+        if since is not None and until is not None and until <= since:
+            at.error("until", Kind.OUT_OF_RANGE, "must be after from")
+
+
+def _is_whole(mute: Mute) -> bool:
+    weekly = mute.weekly
+    assert weekly is not None
+    if not known(weekly) or not known(weekly.days):
+        return False
+    return known(*weekly.days, weekly.since, weekly.until, weekly.timezone)
+
+
+def check_alerts(alerts: Alerts, at: At) -> None:
+    """Every route leads to a sink that is there, and to a channel of it."""
+    sinks = alerts.sinks if known(alerts.sinks) else None
+    if sinks is None:
+        return
+    console = sinks.get(CONSOLE.sink)
+    if (
+        console is not None
+        and known(console, console.type)
+        and console.type is not SinkType.CONSOLE
+    ):
+        message = "this name is that of the console, where alerts go that nobody else takes"
+        at.inner("sinks").error(CONSOLE.sink, Kind.CONFLICT, message)
+    if alerts.default is not None and known(alerts.default):
+        _check_lead(sinks, alerts.default, None, at, "default")
+    for place, sink, channel in _leads(alerts):
+        _check_lead(sinks, sink, channel, at.inner(*place))
+
+
+def _leads(alerts: Alerts) -> Iterator[tuple[tuple[str | int, ...], str, str | None]]:
+    """Where each target of each route stands, and where it leads."""
+    for number, route in enumerate(alerts.routes if known(alerts.routes) else ()):
+        if not known(route) or not known(route.to):
+            continue
+        for position, to in enumerate(route.to):
+            if known(to) and known(to.sink, to.channel):
+                yield ("routes", number, "to", position), to.sink, to.channel
+
+
+def _check_lead(
+    sinks: dict[str, SinkConfig], sink: str, channel: str | None, at: At, key: str = "sink"
+) -> None:
+    config = sinks.get(sink)
+    if config is None:
+        names = ", ".join(sinks) or "none"
+        at.error(key, Kind.BAD_VALUE, f"there is no sink {quoted(sink)}; there are: {names}")
+    elif not known(config) or not known(config.type):
+        return
+    elif config.type is not SinkType.SLACK:
+        if channel is not None:
+            at.error("channel", Kind.CONFLICT, f"a sink of type {config.type} has no channels")
+    elif channel is None and config.channel is None:
+        missing = "channel" if key == "sink" else key
+        at.error(missing, Kind.MISSING, f"neither the route nor the sink {sink} names a channel")
+
+
+_NEEDED = {SinkType.SLACK: (), SinkType.WEBHOOK: ("url", "secret"), SinkType.CONSOLE: ()}
+_SETTINGS = {
+    SinkType.SLACK: ("channel",),
+    SinkType.WEBHOOK: ("url", "secret"),
+    SinkType.CONSOLE: (),
+}
+CHECKS: dict[type, Check] = {SinkConfig: check_sink, Mute: check_mute, Alerts: check_alerts}

@@ -1,0 +1,49 @@
+"""Alert desk: the alerting of a served project, made anew when its file changes."""
+
+import logging
+
+from interlock.domain.alerts import Alerts, with_sinks
+from interlock.files import load_alerts
+from interlock.files.nodes import Unreadable
+from interlock.files.sources import ALERTS, read_source
+from interlock.ports import Sink
+from interlock.wiring.alert_sinks import sinks_of, slack_channel
+from interlock.wiring.alerting import Alerting, local_ports
+from interlock.wiring.home import Home
+
+log = logging.getLogger(__name__)
+
+
+class AlertDesk:
+    """The alerting of a project as its file has it now. A file with errors changes nothing."""
+
+    def __init__(self, home: Home, console: Sink) -> None:
+        self._home, self._console = home, console
+        self._declared = _declared(home)
+        self._current = self._made()
+
+    def __call__(self) -> Alerting:
+        return self._current
+
+    def use(self, alerts: Alerts | None) -> None:
+        """From now on; what is under way goes on as it began."""
+        if (alerts or Alerts()) == self._declared:
+            return
+        self._declared = alerts or Alerts()
+        self._current = self._made()
+        log.info("the routes of alerts have changed", extra={"action": "alerts_changed"})
+
+    def _made(self) -> Alerting:
+        home = self._home
+        alerts = with_sinks(self._declared, slack_channel(home.settings))
+        sinks = sinks_of(alerts, home.settings, home.secrets, self._console, home.ports.clock)
+        return Alerting(alerts, local_ports(home.store, home.ports.events, sinks))
+
+
+def _declared(home: Home) -> Alerts:
+    """Before anything is sent. What is wrong with the file is said when all files are looked at."""
+    try:
+        alerts, _ = load_alerts(read_source(home.settings.project / ALERTS))
+    except Unreadable:
+        return Alerts()
+    return alerts or Alerts()

@@ -1,0 +1,1 @@
+"""The sinks of alerts."""

@@ -1,0 +1,206 @@
+"""The alerts file: every problem at once, each with its place, and the same again from a store."""
+
+import json
+from pathlib import Path
+
+import pytest
+from file_samples import pipeline_text
+from jsonschema import Draft202012Validator
+
+from interlock.domain.alerts import Alerts, SinkType
+from interlock.domain.delivery import Target
+from interlock.domain.event import Severity
+from interlock.domain.pipeline import Weekday
+from interlock.files import alerts_schema, load_alerts, load_project, read_alerts
+from interlock.files.compiled import compiled
+from interlock.files.reader import read_anything
+from interlock.files.reading import Reading
+from interlock.files.yaml_nodes import parse
+
+FULL = """\
+sinks:
+  slack: {type: slack, channel: C0123456789}
+  ops:   {type: webhook, url: "${INTERLOCK_OPS_URL}", secret: "${INTERLOCK_OPS_SECRET}"}
+  log:   {type: console}
+routes:
+  - match: {severity: critical}
+    to: [{sink: slack, channel: C0ONCALL}, {sink: ops}]
+    continue: true
+  - match: {pipeline: "gold-*", event: "SLA_*", owner: finance, tags: {tier: "1"}}
+    to: [{sink: slack, channel: C0FINANCE}]
+  - match: {}
+    to: [{sink: slack}]
+mutes:
+  - {match: {pipeline: "silver-*"}, weekly: {days: [sat, sunday], from: "00:00", until: "24:00",
+     timezone: Europe/Berlin}, reason: weekend load}
+  - {match: {}, from: 2026-03-05T20:00:00Z, until: 2026-03-05T23:00:00Z, includeCritical: true}
+limits: {perSecond: 0.5, digestOver: 7}
+"""
+VALID = Draft202012Validator(alerts_schema())
+
+
+def load(text: str) -> Alerts:
+    alerts, problems = load_alerts(text)
+    assert alerts is not None, problems
+    return alerts
+
+
+def errors(text: str) -> list[tuple[str, str]]:
+    return [(each.path, each.kind.value) for each in load_alerts(text)[1] if each.is_error]
+
+
+def test_the_whole_file_is_read() -> None:
+    alerts = load(FULL)
+    assert [sink.type for sink in alerts.sinks.values()] == [*SinkType]
+    assert alerts.default_target == Target("slack", "C0123456789")
+    first, second, last = alerts.routes
+    assert first.goes_on and not second.goes_on
+    assert first.match.severity is Severity.CRITICAL
+    assert alerts.target(first.to[0].sink, first.to[0].channel) == Target("slack", "C0ONCALL")
+    assert last.match == type(last.match)()
+    weekend, once = alerts.mutes
+    assert weekend.weekly is not None
+    assert weekend.weekly.days == (Weekday.SATURDAY, Weekday.SUNDAY)
+    assert once.include_critical
+    assert (alerts.limits.every.total_seconds(), alerts.limits.digest_over) == (2, 7)
+
+
+@pytest.mark.parametrize("text", ["{}", "sinks: {a: {type: console}}", "mutes: []", FULL])
+def test_what_is_right_is_right_for_editors_too(text: str) -> None:
+    load(text)
+    value = read_anything(parse(text), (), Reading())
+    VALID.validate(json.loads(json.dumps(value, default=float)))
+
+
+SINK = "sinks: {s: {type: slack, channel: C0MAIN}, n: {type: slack}, c: {type: console}}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "problems"),
+    [
+        ("sinks: {Big: {type: console}}", [("sinks.Big", "bad_value")]),
+        ("sinks: {a: {type: mail}}", [("sinks.a.type", "bad_value")]),
+        ("sinks: {a: {type: slack, channel: '#alerts'}}", [("sinks.a.channel", "bad_value")]),
+        ("sinks: {a: {type: slack, url: 'https://a.example'}}", [("sinks.a.url", "conflict")]),
+        (
+            "sinks: {a: {type: webhook}}",
+            [("sinks.a.url", "missing"), ("sinks.a.secret", "missing")],
+        ),
+        (
+            "sinks: {a: {type: webhook, url: ftp://a, secret: '${INTERLOCK_A}'}}",
+            [("sinks.a.url", "bad_value")],
+        ),
+        (
+            "sinks: {a: {type: webhook, url: 'https://a.example', secret: '${INTERLOCK_TOKEN}'}}",
+            [("sinks.a.secret", "bad_value")],
+        ),
+        ("sinks: {console: {type: slack, channel: C0MAIN}}", [("sinks.console", "conflict")]),
+        ("routes: [{match: {}, to: [{sink: s}]}]", [("routes[0].to[0].sink", "bad_value")]),
+        (SINK + "routes: [{match: {}, to: []}]", [("routes[0].to", "missing")]),
+        (SINK + "routes: [{to: [{sink: s}]}]", [("routes[0].match", "missing")]),
+        (SINK + "routes: [{match: {}, to: [{sink: n}]}]", [("routes[0].to[0].channel", "missing")]),
+        (
+            SINK + "routes: [{match: {}, to: [{sink: c, channel: C0MAIN}]}]",
+            [("routes[0].to[0].channel", "conflict")],
+        ),
+        (
+            SINK + "routes: [{match: {colour: red}, to: [{sink: s}]}]",
+            [("routes[0].match.colour", "unknown_key")],
+        ),
+        (
+            SINK + "routes: [{match: {event: SLAA_*}, to: [{sink: s}]}]",
+            [("routes[0].match.event", "bad_value")],
+        ),
+        (
+            SINK + "routes: [{match: {severity: high}, to: [{sink: s}]}]",
+            [("routes[0].match.severity", "bad_value")],
+        ),
+        (SINK + "default: x", [("default", "bad_value")]),
+        (SINK + "default: n", [("default", "missing")]),
+        ("mutes: [{match: {}}]", [("mutes[0].until", "missing")]),
+        ("mutes: [{match: {}, from: 2026-03-05T20:00:00Z}]", [("mutes[0].until", "missing")]),
+        (
+            "mutes: [{match: {}, from: 2026-03-05T20:00:00Z, until: 2026-03-05T20:00:00Z}]",
+            [("mutes[0].until", "out_of_range")],
+        ),
+        ("mutes: [{match: {}, until: tomorrow}]", [("mutes[0].until", "bad_value")]),
+        (
+            "mutes: [{match: {}, until: 2026-03-05T20:00:00Z, weekly: {days: [sat], timezone: UTC}}]",
+            [("mutes[0].weekly", "conflict")],
+        ),
+        (
+            "mutes: [{match: {}, weekly: {days: [mon, tue, wed, thu, fri, sat, sun], timezone: UTC}}]",
+            [("mutes[0].weekly", "out_of_range")],
+        ),
+        (
+            "mutes: [{match: {}, weekly: {days: [], timezone: UTC}}]",
+            [("mutes[0].weekly.days", "missing")],
+        ),
+        (
+            "mutes: [{match: {}, weekly: {days: [someday], timezone: UTC}}]",
+            [("mutes[0].weekly.days[0]", "bad_value")],
+        ),
+        (
+            "mutes: [{match: {}, weekly: {days: [sat], timezone: UTC, until: '25:00'}}]",
+            [("mutes[0].weekly.until", "bad_value")],
+        ),
+        (
+            "limits: {perSecond: 0, digestOver: 0}",
+            [("limits.perSecond", "out_of_range"), ("limits.digestOver", "out_of_range")],
+        ),
+        ("[]", [("", "wrong_type")]),
+        ("a: [", [("", "bad_value")]),
+    ],
+)
+def test_every_problem_is_told_with_its_place(text: str, problems: list[tuple[str, str]]) -> None:
+    assert sorted(errors(text)) == sorted(problems)
+    assert load_alerts(text)[0] is None
+    assert all(each.line for each in load_alerts(text)[1])
+
+
+def test_the_older_name_of_a_type_may_be_used() -> None:
+    assert errors(SINK + "routes: [{match: {event: JOB_STARTED}, to: [{sink: s}]}]") == []
+
+
+def test_a_secret_in_the_file_is_warned_of() -> None:
+    text = "sinks: {a: {type: webhook, url: 'https://a.example', secret: whsec_MfKQ}}"
+    alerts, (warning,) = load_alerts(text)
+    assert alerts is not None and not warning.is_error
+    assert "whsec" not in str(warning)
+
+
+def test_a_store_reads_back_what_was_compiled(tmp_path: Path) -> None:
+    """There maps have no order, so the default is written down."""
+    (tmp_path / "pipelines").mkdir()
+    (tmp_path / "pipelines/a.yaml").write_text(pipeline_text())
+    (tmp_path / "alerts.yaml").write_text(FULL)
+    project = load_project(tmp_path)
+    document = json.loads(compiled(project))
+    assert [*document["alerts"]["sinks"]] == ["log", "ops", "slack"]
+    assert "alerts.yaml" in document["sources"]
+    alerts, problems = read_alerts(document["alerts"])
+    assert problems == () and alerts is not None
+    assert alerts.default_target == Target("slack", "C0123456789")
+    assert alerts.routes == load(FULL).routes and alerts.mutes == load(FULL).mutes
+
+
+def test_without_the_file_nothing_is_declared(tmp_path: Path) -> None:
+    (tmp_path / "pipelines").mkdir()
+    (tmp_path / "pipelines/a.yaml").write_text(pipeline_text())
+    project = load_project(tmp_path)
+    assert project.alerts is None
+    assert json.loads(compiled(project))["alerts"] == {}
+    assert read_alerts({}) == (Alerts(), ())
+    assert read_alerts([])[0] is None
+
+
+def test_the_file_of_a_project_is_checked_with_it(tmp_path: Path) -> None:
+    (tmp_path / "pipelines").mkdir()
+    (tmp_path / "pipelines/a.yaml").write_text(pipeline_text())
+    (tmp_path / "alerts.yaml").write_text("sinks: {a: {type: mail}}")
+    project = load_project(tmp_path)
+    (problem,) = project.errors
+    assert problem.file.endswith("alerts.yaml") and problem.line == 1
+    assert set(project.pipelines) == {"orders"} and project.alerts is None
+    (alone,) = load_project(tmp_path / "alerts.yaml").errors
+    assert alone.path == problem.path
