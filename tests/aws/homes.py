@@ -26,7 +26,7 @@ from interlock.adapters.aws.timers import Scheduler, TimerTargets
 from interlock.adapters.aws.workflows import StepFunctions
 from interlock.domain import canonical
 from interlock.domain.timestamp import instant
-from interlock.ports import Change, Clock, Timer
+from interlock.ports import Change, Clock, Events, History, Runs, Timer
 
 REGION = "eu-central-1"
 ACCOUNT = "123456789012"
@@ -67,6 +67,13 @@ def quick(folder: Path, clock: Clock) -> Iterator[Home]:
 def on_moto(folder: Path, clock: Clock) -> Iterator[Home]:
     with moto_services(clock) as services:
         yield _home(services, clock)
+
+
+def quick_history(clock: Clock) -> tuple[Runs, Events, History]:
+    services = quick_services(clock)
+    store = Store(services.tables, NAMES, clock)
+    events = BusAndLog(EventBus(services.bus, BUS), store.event_log)
+    return store.runs, events, store.history
 
 
 def quick_services(clock: Clock) -> Services:

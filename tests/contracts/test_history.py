@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from aws.homes import quick_history
 from contracts.samples import KEY, NOW, ManualClock, a_key, a_run, an_event, reopened
 from interlock.adapters.local.database import MEMORY, Database
 from interlock.adapters.local.store import Store
@@ -16,6 +17,7 @@ from interlock.domain.run import Run, RunKey, Status
 from interlock.ports import EventFilter, Events, History, Runs
 
 HOUR = timedelta(hours=1)
+DYNAMODB = "dynamodb"
 
 
 class Home(NamedTuple):
@@ -26,8 +28,13 @@ class Home(NamedTuple):
     history: History
 
 
-@pytest.fixture(params=[MEMORY, "interlock.db"], ids=["sqlite-memory", "sqlite-file"])
+@pytest.fixture(
+    params=[MEMORY, "interlock.db", DYNAMODB], ids=["sqlite-memory", "sqlite-file", "dynamodb"]
+)
 def home(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock) -> Iterator[Home]:
+    if request.param == DYNAMODB:
+        yield Home(*quick_history(clock))
+        return
     name = request.param if request.param == MEMORY else tmp_path / request.param
     with Database(name) as database:
         store = Store(database, clock)

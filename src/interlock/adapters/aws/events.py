@@ -104,34 +104,38 @@ class EventLog:
         limit: int = 100,
     ) -> list[Event]:
         """By pipeline, or by type; for neither, the newest of every type."""
-        return list(islice(self._newest(pipeline_id, kind, since, limit), limit))
+        if pipeline_id is not None or kind is not None:
+            found = self.backwards(pipeline_id=pipeline_id, kind=kind, since=since, limit=limit)
+        else:
+            each = [self.backwards(kind=name, since=since, limit=limit) for name in EventType]
+            found = merge(*each, key=_place, reverse=True)
+        return list(islice(found, limit))
 
-    def _newest(
-        self, pipeline_id: str | None, kind: str | None, since: datetime | None, limit: int
+    def backwards(
+        self,
+        *,
+        pipeline_id: str | None = None,
+        kind: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int | None = None,
     ) -> Iterator[Event]:
-        if pipeline_id is not None:
-            return self._of_pipeline(pipeline_id, kind, since, limit)
-        if kind is not None:
-            return self._of_type(kind, since, limit)
-        of_types = [self._of_type(each, since, limit) for each in EventType]
-        return merge(*of_types, key=_place, reverse=True)
-
-    def _of_pipeline(
-        self, pipeline_id: str, kind: str | None, since: datetime | None, limit: int
-    ) -> Iterator[Event]:
+        """The newest first, read page by page as they are asked for."""
+        first, last = millis(since or _BEGIN_OF_TIME), millis(until or _END_OF_TIME)
+        if pipeline_id is None and kind is not None:
+            items = self._table.query(kind, first, last, index=_TYPES, backwards=True, limit=limit)
+            return _events(items)
         chosen: dict[str, Any] = (
             {} if kind is None else {"keep": "#eventType = :kind", "kind": kind}
         )
-        first = "0" if since is None else f"{millis(since):013}"
-        where = partition(pipeline_id)
         items = self._table.query(
-            where, first, _AFTER_EVENTS, backwards=True, limit=limit, **chosen
+            partition(pipeline_id),
+            f"{first:013}",
+            f"{last:013}{_AFTER_EVENTS}",
+            backwards=True,
+            limit=limit,
+            **chosen,
         )
-        return _events(items)
-
-    def _of_type(self, kind: str, since: datetime | None, limit: int) -> Iterator[Event]:
-        first, last = (0 if since is None else millis(since)), millis(_END_OF_TIME)
-        items = self._table.query(kind, first, last, index=_TYPES, backwards=True, limit=limit)
         return _events(items)
 
 
@@ -173,4 +177,6 @@ def _since(key: RunKey) -> str:
     return f"{millis(begins):013}"
 
 
-_END_OF_TIME = datetime.fromisoformat("9999-01-01T00:00:00Z")
+#: Milliseconds of thirteen digits: as texts they stand in the order of times.
+_BEGIN_OF_TIME = datetime.fromisoformat("2001-09-10T00:00:00Z")
+_END_OF_TIME = datetime.fromisoformat("2286-11-20T00:00:00Z")

@@ -6,6 +6,7 @@ from typing import Any
 
 from interlock.adapters.aws.deliveries import DynamoDeliveries
 from interlock.adapters.aws.events import EventLog
+from interlock.adapters.aws.history import DynamoHistory
 from interlock.adapters.aws.job_log import DynamoJobLog
 from interlock.adapters.aws.marks import DynamoMarks
 from interlock.adapters.aws.notes import Notes
@@ -57,6 +58,7 @@ class Store:
     threads: DynamoThreads = field(init=False)
     paces: DynamoPaces = field(init=False)
     switches: DynamoSwitches = field(init=False)
+    history: DynamoHistory = field(init=False)
 
     def __post_init__(self) -> None:
         client, names, clock, notes = self.client, self.names, self.clock, self.notes
@@ -75,3 +77,4 @@ class Store:
         self.threads = DynamoThreads(events)
         self.paces = DynamoPaces(events)
         self.switches = DynamoSwitches(events)
+        self.history = DynamoHistory(self.runs, self.event_log)

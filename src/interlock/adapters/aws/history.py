@@ -1,0 +1,162 @@
+"""History: what people look at, each list read by key or by an index, and no further than it is long."""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
+from datetime import datetime, timedelta
+from heapq import merge
+from itertools import groupby, islice
+from typing import Any
+
+from interlock.adapters.aws.events import EventLog
+from interlock.adapters.aws.runs import DynamoRuns
+from interlock.domain import canonical
+from interlock.domain.event import CATALOGUE, Event, EventType, Severity
+from interlock.domain.run import Run, RunKey, Status
+from interlock.ports import EventFilter, Glance, Tally, Told
+
+#: So many runs of one schedule are looked at for a range, and so many events are searched for a text.
+_MOST = 10_000
+_SEARCHED = 2_000
+_BREACHES = (EventType.SLA_BREACH, EventType.RELATIVE_SLA_BREACH)
+_MILLISECOND = timedelta(milliseconds=1)
+
+
+class DynamoHistory:
+    """What would take a look at every row ever written, this home can't tell: the answer is None."""
+
+    def __init__(self, runs: DynamoRuns, log: EventLog) -> None:
+        self._runs = runs
+        self._log = log
+
+    def glances(self, pipeline_ids: Collection[str], since: str, until: str) -> list[Glance]:
+        return [
+            _glance(run)
+            for name in pipeline_ids
+            for run in self._runs.of_pipeline(name, since, until, _MOST)
+        ]
+
+    def tallies(self, pipeline_ids: Collection[str], since: str, until: str) -> list[Tally]:
+        alike: dict[tuple[Any, ...], list[Glance]] = defaultdict(list)
+        for glance in self.glances(pipeline_ids, since, until):
+            key = glance.key
+            place = (key.pipeline_id, key.date[:10], key.schedule_id, key.dry)
+            alike[(*place, glance.status, glance.sla_verdict)].append(glance)
+        return [_tally(glances) for glances in alike.values()]
+
+    def newest(self, pipeline_ids: Collection[str]) -> dict[str, Glance]:
+        found = {name: self._runs.of_pipeline(name, "0000", "9999", 1) for name in pipeline_ids}
+        return {name: _glance(runs[0]) for name, runs in found.items() if runs}
+
+    def counts(self, since: str, until: str) -> dict[Status, int] | None:
+        return None
+
+    def waiting(self, limit: int) -> list[Run]:
+        active = self._runs.active()  # the oldest first
+        return [run for run in active if run.status is Status.PENDING][:limit]
+
+    def due(self, since: datetime | None, until: datetime, limit: int) -> list[Run]:
+        found = [
+            (warning, run)
+            for run in self._runs.active()
+            if (warning := _warning(run)) is not None
+            and warning < until
+            and (since is None or warning >= since)
+        ]
+        return [run for _, run in sorted(found, key=lambda each: each[0])][:limit]
+
+    def failed(self, since: str, limit: int) -> list[Run] | None:
+        return None
+
+    def runs(
+        self, pipeline_id: str | None, since: str, until: str, after: RunKey | None, limit: int
+    ) -> list[Run] | None:
+        if pipeline_id is None:
+            return None
+        return self._runs.page(pipeline_id, since, until, after, limit)
+
+    def events(
+        self, wanted: EventFilter, before: tuple[datetime, int] | None, limit: int
+    ) -> list[Told] | None:
+        until = None if before is None else before[0]
+        told = _placed(self._backwards(wanted, until))
+        behind = (each for each in told if before is None or _place(each) < before)
+        searched = behind if wanted.text is None else islice(behind, _SEARCHED)
+        return list(islice((each for each in searched if _is_wanted(each.event, wanted)), limit))
+
+    def breaches(self, since: datetime, until: datetime) -> list[tuple[str, str]]:
+        return [
+            (event.pipeline_id or "", event.date or "")
+            for kind in _BREACHES
+            for event in self._log.backwards(kind=kind, since=since, until=until - _MILLISECOND)
+        ]
+
+    def _backwards(self, wanted: EventFilter, until: datetime | None) -> Iterator[Event]:
+        """By pipeline, or by type; for neither, the newest of every type that may be wanted."""
+        if wanted.pipeline_id is not None or wanted.kind is not None:
+            return self._log.backwards(
+                pipeline_id=wanted.pipeline_id, kind=wanted.kind, since=wanted.since, until=until
+            )
+        kinds = (kind for kind in EventType if not wanted.of_note or _can_be_of_note(kind))
+        each = [self._log.backwards(kind=kind, since=wanted.since, until=until) for kind in kinds]
+        return merge(*each, key=lambda event: event.timestamp, reverse=True)
+
+
+def _glance(run: Run) -> Glance:
+    return Glance(
+        key=run.key,
+        status=run.status,
+        attempt=run.attempt,
+        sla_verdict=run.sla_verdict,
+        slack=_slack(run),
+    )
+
+
+def _slack(run: Run) -> int | None:
+    breaches = [at for at in (run.breach_at, run.relative_breach_at) if at is not None]
+    if not breaches or run.completed_at is None:
+        return None
+    return int((min(breaches) - run.completed_at).total_seconds())
+
+
+def _tally(alike: list[Glance]) -> Tally:
+    newest = max(alike, key=lambda glance: glance.key.date)
+    slacks = [glance.slack for glance in alike if glance.slack is not None]
+    return Tally(
+        newest=newest.key,
+        status=newest.status,
+        sla_verdict=newest.sla_verdict,
+        count=len(alike),
+        slack=sum(slacks) if slacks else None,
+    )
+
+
+def _warning(run: Run) -> datetime | None:
+    warnings = (run.warning_at, run.relative_warning_at)
+    return min((at for at in warnings if at is not None), default=None)
+
+
+def _can_be_of_note(kind: EventType) -> bool:
+    return CATALOGUE[kind].severity is not Severity.INFO
+
+
+def _is_wanted(event: Event, wanted: EventFilter) -> bool:
+    if wanted.of_note and event.severity is Severity.INFO:
+        return False
+    return wanted.text is None or wanted.text.lower() in canonical.encode(event).lower()
+
+
+def _placed(events: Iterable[Event]) -> Iterator[Told]:
+    """Of one instant, in the order of places: they are made of the ids, and so always the same."""
+    for _, alike in groupby(events, key=lambda event: event.timestamp):
+        told = [Told(_seq(event), event) for event in alike]
+        yield from sorted(told, key=lambda each: each.seq, reverse=True)
+
+
+def _place(told: Told) -> tuple[datetime, int]:
+    return told.event.timestamp, told.seq
+
+
+def _seq(event: Event) -> int:
+    digest = hashlib.sha256(event.event_id.encode()).digest()
+    return int.from_bytes(digest[:6])
