@@ -305,6 +305,10 @@ class Sensors(Protocol):
         """One durable write, followed by a change record."""
         ...
 
+    def put_all(self, readings: Sequence[Reading]) -> None:
+        """Many of them. A failure may leave some stored; whoever tries again stores them all."""
+        ...
+
     def remove(self, pipeline_id: str, key: str, at: datetime) -> None: ...
 
     def find(self, pipeline_id: str, keys: Collection[str]) -> dict[str, Reading]:

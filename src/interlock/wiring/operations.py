@@ -99,8 +99,9 @@ class Heartbeat(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 class Operations:
     """One home. Reads are a moment old at most; writes are durable when they return."""
 
-    def __init__(self, store: Store, ports: Ports, every: timedelta) -> None:
-        self._store, self._ports, self._every = store, ports, every
+    def __init__(self, store: Store | None, ports: Ports, every: timedelta) -> None:
+        """`store` is the file, which has its upkeep; on AWS there is none."""
+        self._file, self._ports, self._every = store, ports, every
 
     # --- readings
 
@@ -129,17 +130,17 @@ class Operations:
             stored.append(reading)
             answers.append(Accepted(pipeline_id, key, reading.received_at, reading.version))
         if stored:
-            self._store.sensors.put_all(stored)
+            self._ports.sensors.put_all(stored)
         return answers
 
     def readings(self, pipeline_id: str) -> list[Reading]:
         self._config(pipeline_id)
-        return self._store.sensors.of_pipeline(pipeline_id)
+        return self._ports.sensors.of_pipeline(pipeline_id)
 
     # --- looking
 
     def pipelines(self) -> list[PipelineState]:
-        return [self._state(config) for config in self._store.pipelines.in_force()]
+        return [self._state(config) for config in self._ports.pipelines.in_force()]
 
     def pipeline(self, pipeline_id: str) -> PipelineState:
         return self._state(self._config(pipeline_id))
@@ -159,7 +160,7 @@ class Operations:
         until: str = "9999",
         limit: int = 100,
     ) -> list[Run]:
-        return self._store.runs.of_pipeline(pipeline_id, since, until, min(limit, MOST))
+        return self._ports.runs.of_pipeline(pipeline_id, since, until, min(limit, MOST))
 
     def run(self, pipeline_id: str, date: str, schedule_id: str | None = None) -> Run:
         """Raises NotFoundError for a date without a run."""
@@ -169,13 +170,13 @@ class Operations:
             RunKey(pipeline_id, name, str(_label(date)), dry=config.pipeline.dry_run)
             for name in schedules
         ]
-        found = self._store.runs.find(keys)
+        found = self._ports.runs.find(keys)
         if not found:
             raise NotFoundError(f"{pipeline_id} has no run of {date}")
         return next(iter(found.values()))
 
     def history(self, key: RunKey) -> list[Event]:
-        return self._store.events.of_run(key)
+        return self._ports.events.of_run(key)
 
     def events(
         self,
@@ -185,7 +186,7 @@ class Operations:
         limit: int = 100,
     ) -> list[Event]:
         name = None if kind is None else ALIASES.get(kind, kind)
-        return self._store.events.newest(
+        return self._ports.events.newest(
             pipeline_id=pipeline_id, kind=name, since=since, limit=min(limit, MOST)
         )
 
@@ -199,10 +200,10 @@ class Operations:
         ]
 
     def watchdog(self) -> WatchdogState:
-        return self._store.watch.load()
+        return self._ports.watch.load()
 
     def heartbeat(self) -> Heartbeat:
-        state = self._store.watch.load()
+        state = self._ports.watch.load()
         return Heartbeat(
             now=self._ports.clock(),
             every_seconds=self._every.total_seconds(),
@@ -241,7 +242,7 @@ class Operations:
         schedule = chosen_schedule(config, schedule_id)
         dates = list(backfill_dates(config, schedule, first, last))
         keys = {RunKey(pipeline_id, schedule.id, date): date for date in dates}
-        runs = self._store.runs.find(list(keys))
+        runs = self._ports.runs.find(list(keys))
         done = {key.date for key, run in runs.items() if run.status is Status.COMPLETED}
         return [date for date in dates if date not in done]
 
@@ -286,8 +287,14 @@ class Operations:
         """Have them tried again at once; how many."""
         return self._store.changes.retry_parked(self._ports.clock())
 
+    @property
+    def _store(self) -> Store:
+        if self._file is None:
+            raise ConfigError("this home has no state file to look after")
+        return self._file
+
     def _config(self, pipeline_id: str) -> Config:
-        config = self._store.pipelines.find(pipeline_id)
+        config = self._ports.pipelines.find(pipeline_id)
         if config is None:
             raise NotFoundError(f"there is no pipeline {pipeline_id}")
         return config
@@ -302,7 +309,7 @@ class Operations:
         reasons = explain(pipeline.id, self._ports)
         now_on = reasons[0]
         today = str(label_at(now, zone(now_on.timezone), Grain.DAY))
-        of_today = self._store.runs.of_pipeline(pipeline.id, today, today, _OF_A_DAY)
+        of_today = self._ports.runs.of_pipeline(pipeline.id, today, today, _OF_A_DAY)
         return PipelineState(
             id=pipeline.id,
             owner=pipeline.pipeline.owner,
@@ -311,7 +318,7 @@ class Operations:
             active_since=config.active_since,
             config_hash=config.config_hash,
             next_expected=min(moments, default=None),
-            runs=tuple(self._store.runs.of_pipeline(pipeline.id, "0000", "9999", 5)),
+            runs=tuple(self._ports.runs.of_pipeline(pipeline.id, "0000", "9999", 5)),
             headline=now_on.headline,
             blocked_by=now_on.blocked_by,
             timezone=now_on.timezone,

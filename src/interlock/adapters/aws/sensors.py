@@ -1,6 +1,6 @@
 """Sensors: the readings. Producers write them too, by any means; the stream tells of each write."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from interlock.adapters.aws.keys import AFTER, LAST, SENSOR, partition, sensor_key
@@ -27,7 +27,7 @@ class DynamoSensors:
         self._notes.drop((item["PK"], item["SK"]))
         self._control.put(item)
 
-    def put_all(self, readings: Collection[Reading]) -> None:
+    def put_all(self, readings: Sequence[Reading]) -> None:
         """One by one: whoever is told of a failure writes them all again."""
         for reading in readings:
             self.put(reading)
