@@ -48,7 +48,7 @@ def function_home(
     return open_aws_home(
         read_aws_settings(function, ENVIRONMENT),
         clock=clock,
-        make=lambda service: wrap(service, clients[service]),
+        make=lambda service: wrap(service, clients.get(service)),
         jobs=None if jobs is None else lambda time_left, now: jobs,
         configs_kept=configs_kept,
     )

@@ -1,46 +1,125 @@
-"""Alert dispatcher: messages of the alert queue, each an event as a rule handed it over."""
+"""Alert dispatcher: messages of the alert queue. Each is an event as a rule handed it over, or tells that
+a mute has ended. What has not arrived yet comes back when it is due.
+"""
 
 import logging
+from collections.abc import Sequence
+from datetime import datetime
+from functools import cache
 from typing import Any
 
 from interlock.adapters.aws.event_items import event_from_envelope
 from interlock.domain import canonical
-from interlock.domain.event import CATALOGUE, Alert, Event
-from interlock.lambdas.invocation import begin, home_of, one_by_one
-from interlock.wiring.aws import AwsHome
+from interlock.domain.delivery import Delivery, DeliveryState, Target
+from interlock.domain.event import Event
+from interlock.errors import InterlockError
+from interlock.lambdas.invocation import begin, home_of
+from interlock.usecases.release_held import release_held
+from interlock.usecases.route_event import route_event
+from interlock.usecases.send_alert import send_alerts
+from interlock.wiring.aws_alerts import AwsAlerting
 from interlock.wiring.aws_settings import Function
 
 log = logging.getLogger(__name__)
 
 _home = home_of(Function.ALERT_DISPATCHER)
 
+Message = dict[str, Any]
+
+
+@cache
+def _alerting() -> AwsAlerting:
+    return AwsAlerting(_home())
+
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    return handle(event, context, _home())
+    begin(_home(), context)
+    return handle(event["Records"], _alerting())
 
 
-def handle(event: dict[str, Any], context: Any, home: AwsHome) -> dict[str, Any]:
-    begin(home, context)
-    return one_by_one(event["Records"], _dispatch)
+def handle(messages: Sequence[Message], alerting: AwsAlerting) -> dict[str, Any]:
+    """All messages of a batch are routed first: many alerts for one channel are one digest."""
+    alerting.refresh()
+    batch = _Batch(alerting)
+    for message in messages:
+        try:
+            batch.take(message)
+        except Exception:
+            log.exception("message failed", extra={"action": "message_failed"})
+            batch.failed.append(message)
+    batch.send()
+    return {"batchItemFailures": [{"itemIdentifier": m["messageId"]} for m in batch.failed]}
 
 
-def _dispatch(message: dict[str, Any]) -> bool:
-    told = event_from_envelope(canonical.decode(message["body"]))
-    if CATALOGUE[told.type].alert is Alert.YES:
-        _tell(told)
-    return True
+class _Batch:
+    """The messages in hand, and what each of them is about."""
+
+    def __init__(self, alerting: AwsAlerting) -> None:
+        self._alerting = alerting
+        self._events: list[tuple[Message, Event]] = []
+        self._releases: list[tuple[Message, Target]] = []
+        self._deliveries: list[Delivery] = []
+        self.failed: list[Message] = []
+
+    def take(self, message: Message) -> None:
+        alerting = self._alerting
+        read = _read(message)
+        if read is None:
+            alerting.queue.give_up(message)
+        elif isinstance(read, Target):
+            release_held(read, alerting.alerts, alerting.ports)
+            self._releases.append((message, read))
+            self._deliveries += alerting.deliveries.freed(read, alerting.ports.clock())
+        else:
+            self._deliveries += route_event(read, alerting.alerts, alerting.ports)
+            self._events.append((message, read))
+
+    def send(self) -> None:
+        alerting = self._alerting
+        try:
+            send_alerts(self._deliveries, alerting.alerts, alerting.ports)
+        except Exception:
+            log.exception("alerts can't be sent", extra={"action": "send_failed"})
+        now = alerting.ports.clock()
+        known = alerting.deliveries.of_events([event for _, event in self._events])
+        for message, event in self._events:
+            self._conclude_or_fail(message, known.get(event.event_id, []), now)
+        for message, target in self._releases:
+            self._conclude_or_fail(message, alerting.deliveries.freed(target, now), now)
+
+    def _conclude_or_fail(
+        self, message: Message, deliveries: Sequence[Delivery], now: datetime
+    ) -> None:
+        """A queue that does not answer for one message is asked about the others all the same."""
+        try:
+            self._conclude(message, deliveries, now)
+        except InterlockError:
+            log.exception("the queue can't be asked", extra={"action": "queue_failed"})
+            if message not in self.failed:
+                self.failed.append(message)
+
+    def _conclude(self, message: Message, deliveries: Sequence[Delivery], now: datetime) -> None:
+        """A message is done when nothing of it is on its way. A held alert has its own timer."""
+        if any(delivery.state is DeliveryState.DEAD for delivery in deliveries):
+            self._alerting.queue.give_up(message)
+        under_way = [
+            delivery.due_at
+            for delivery in deliveries
+            if not delivery.is_settled and delivery.state is not DeliveryState.HELD
+        ]
+        if under_way:
+            self.failed.append(message)
+            self._alerting.queue.come_again(message, min(under_way) - now)
 
 
-def _tell(event: Event) -> None:
-    """One line an alert, where no other sink is declared."""
-    log.warning(
-        event.message,
-        extra={
-            "action": "alert",
-            "event": event.event_id,
-            "type": event.type,
-            "severity": event.severity,
-            "pipeline": event.pipeline_id,
-            "date": event.date,
-        },
-    )
+def _read(message: Message) -> Event | Target | None:
+    """None for what is neither an event nor the end of a mute."""
+    try:
+        told = canonical.decode(message["body"])
+        if "release" in told:
+            return Target(told["release"]["sink"], told["release"]["channel"])
+        return event_from_envelope(told)
+    except (ValueError, TypeError, KeyError) as error:
+        extra = {"action": "message_unreadable", "error": type(error).__name__}
+        log.error("a message that can't be read", extra=extra)
+        return None

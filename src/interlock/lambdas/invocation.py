@@ -61,22 +61,6 @@ def in_order(
     return {"batchItemFailures": []}
 
 
-def one_by_one(
-    records: Iterable[dict[str, Any]], act: Callable[[dict[str, Any]], bool]
-) -> dict[str, Any]:
-    """Handle the messages of a queue; those that fail, or are not done yet, come again by themselves."""
-    failed = []
-    for record in records:
-        try:
-            done = act(record)
-        except Exception:
-            log.exception("message failed", extra={"action": "message_failed"})
-            done = False
-        if not done:
-            failed.append({"itemIdentifier": record["messageId"]})
-    return {"batchItemFailures": failed}
-
-
 def count(name: str, environment: str, value: int = 1) -> None:
     """A metric, in CloudWatch's embedded form."""
     metric = {

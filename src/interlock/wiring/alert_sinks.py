@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 from interlock.adapters.alerts.exchange import Outgoing, Reply, Send
 from interlock.adapters.alerts.slack import API, Slack
 from interlock.adapters.alerts.webhook import Place, Webhook
+from interlock.adapters.jobs.addresses import AllowedHosts
 from interlock.adapters.jobs.failures import PlatformError
 from interlock.adapters.jobs.http_client import HttpClient, Request
 from interlock.adapters.jobs.secrets import Secrets
@@ -16,11 +18,31 @@ from interlock.domain.alerts import CONSOLE, Alerts, SinkConfig, SinkType
 from interlock.domain.budgets import Category
 from interlock.errors import ConfigError, TransientError
 from interlock.ports import Clock, Sink
-from interlock.wiring.settings import Settings
+
+
+class SinkSettings(Protocol):
+    """What the settings of a home say about its sinks."""
+
+    @property
+    def allowed(self) -> AllowedHosts: ...
+    @property
+    def ca_file(self) -> Path | None: ...
+    @property
+    def environment(self) -> Mapping[str, str]: ...
+    @property
+    def public_url(self) -> str | None: ...
+    @property
+    def slack_api(self) -> str | None: ...
+    @property
+    def slack_channel(self) -> str | None: ...
+    @property
+    def slack_secret_arn(self) -> str | None: ...
+    @property
+    def slack_token(self) -> str | None: ...
 
 
 def sinks_of(
-    alerts: Alerts, settings: Settings, secrets: Secrets, console: Sink, clock: Clock
+    alerts: Alerts, settings: SinkSettings, secrets: Secrets, console: Sink, clock: Clock
 ) -> dict[str, Sink]:
     """Every sink by its name. The console is always there: it is the last resort."""
     send = guarded(HttpClient(settings.allowed, settings.ca_file), secrets)
@@ -31,7 +53,7 @@ def sinks_of(
     return {CONSOLE.sink: console, **made}
 
 
-def slack_channel(settings: Settings) -> str | None:
+def slack_channel(settings: SinkSettings) -> str | None:
     """Where alerts go when no file says so: nowhere in Slack without a token."""
     has_token = settings.slack_token is not None or settings.slack_secret_arn is not None
     return settings.slack_channel if has_token else None
@@ -62,7 +84,7 @@ def guarded(http: HttpClient, secrets: Secrets) -> Send:
 class SlackToken:
     """Secrets Manager before the environment. One that Slack refused is read once more."""
 
-    def __init__(self, settings: Settings, secrets: Secrets) -> None:
+    def __init__(self, settings: SinkSettings, secrets: Secrets) -> None:
         self._settings, self._secrets = settings, secrets
 
     def __call__(self, fresh: bool) -> str | None:
@@ -94,7 +116,7 @@ def _token_in(text: str) -> str:
 def _sink(
     name: str,
     config: SinkConfig,
-    settings: Settings,
+    settings: SinkSettings,
     secrets: Secrets,
     send: Send,
     console: Sink,

@@ -6,6 +6,7 @@ Clients are made when they are first called. What belongs to one invocation is f
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import cache
 from typing import Any, NoReturn
 
 from interlock.adapters.aws.clients import LazyClient, MakeClient, make_client
@@ -45,6 +46,8 @@ class AwsHome:
     settings: AwsSettings
     store: Store
     ports: Ports
+    #: The client of a service, made at its first call.
+    client: Callable[[str], Any]
     #: Timers that were armed for an instant which had passed.
     overdue: list[Timer] = field(default_factory=list)
     time_left: TimeLeft = field(default_factory=TimeLeft)
@@ -77,11 +80,11 @@ def open_aws_home(
 ) -> AwsHome:
     """`jobs` makes what launches and polls; without it, this function does neither."""
     now = clock or utc_now
-    clients = {name: LazyClient(name, make) for name in ("dynamodb", "events", "scheduler")}
+    client = cache(lambda service: LazyClient(service, make))
     names = TableNames(
         settings.control_table, settings.joblog_table, settings.rerun_table, settings.events_table
     )
-    store = Store(clients["dynamodb"], names, now, configs_kept, settings.events_kept)
+    store = Store(client("dynamodb"), names, now, configs_kept, settings.events_kept)
     overdue: list[Timer] = []
     time_left = TimeLeft()
     ports = Ports(
@@ -91,17 +94,17 @@ def open_aws_home(
         runs=store.runs,
         job_log=store.job_log,
         reruns=store.reruns,
-        events=BusAndLog(EventBus(clients["events"], settings.bus), store.event_log),
+        events=BusAndLog(EventBus(client("events"), settings.bus), store.event_log),
         outbox=store.outbox,
         marks=store.marks,
-        timers=_timers(settings, clients["scheduler"], now, overdue),
-        workflows=_workflows(settings, LazyClient("stepfunctions", make)),
+        timers=_timers(settings, client("scheduler"), now, overdue),
+        workflows=_workflows(settings, client("stepfunctions")),
         jobs=_unwired("jobs", settings) if jobs is None else jobs(time_left, now),
         watch=store.watch,
         instance=settings.instance,
         execution_timeout=settings.execution_timeout or EXECUTION_TIMEOUT,
     )
-    return AwsHome(settings, store, ports, overdue, time_left)
+    return AwsHome(settings, store, ports, client, overdue, time_left)
 
 
 class Unwired:
@@ -130,6 +133,7 @@ def _timers(settings: AwsSettings, client: Any, clock: Clock, overdue: list[Time
         dead_letter_arn=settings.undelivered_queue_arn,
         stream_router_arn=settings.stream_router_arn,
         sla_monitor_arn=settings.sla_monitor_arn,
+        alert_queue_arn=settings.alert_queue_arn,
     )
     return Scheduler(client, targets, clock, overdue.append)
 

@@ -94,6 +94,8 @@ OPTIONAL: dict[Function, tuple[str, ...]] = {
     Function.WATCHDOG: ("DEAD_MAN_URL",),
     Function.ALERT_DISPATCHER: (
         "INTERLOCK_ALLOW_HOSTS",
+        "INTERLOCK_PUBLIC_URL",
+        "SLACK_API_URL",
         "SLACK_CHANNEL_ID",
         "SLACK_SECRET_ARN",
         "SLACK_BOT_TOKEN",

@@ -59,18 +59,26 @@ class DynamoDeliveries:
         return all(answer.won for answer in self._events.transact(writes))
 
     def held(self, target: Target, until: datetime) -> list[Delivery]:
-        first = _held_prefix(target)
-        listed = self._events.query(partition(None), first, f"{first}{millis(until):013}{AFTER}")
-        places = [(item["ofPK"], item["ofSK"]) for item in listed]
-        rows = self._events.get_many(places).values()
-        found = [delivery for delivery in map(_delivery, rows) if _is_held(delivery, until)]
+        found = [each for each in self._listed(target, until) if _is_held(each, until)]
         return sorted(found, key=lambda delivery: (delivery.event.timestamp, delivery.due_at))
+
+    def freed(self, target: Target, until: datetime) -> list[Delivery]:
+        """Those of a target that were held, are on their way again, and have not arrived."""
+        released = (each for each in self._listed(target, until) if each.released)
+        return [delivery for delivery in released if not delivery.is_settled]
 
     def _of_event(self, event: Event) -> list[Delivery]:
         prefix = _prefix(event)
         items = self._events.query(partition(event.pipeline_id), prefix, prefix + LAST)
         found = [_delivery(item) for item in items if item["eventId"] == event.event_id]
         return sorted(found, key=lambda delivery: delivery.target)
+
+    def _listed(self, target: Target, until: datetime) -> list[Delivery]:
+        """What was ever held for a target until then, as it is now."""
+        first = _held_prefix(target)
+        listed = self._events.query(partition(None), first, f"{first}{millis(until):013}{AFTER}")
+        places = [(item["ofPK"], item["ofSK"]) for item in listed]
+        return [_delivery(row) for row in self._events.get_many(places).values()]
 
     def _item(self, delivery: Delivery) -> Item:
         place, sort_key = _key(delivery.event, delivery.target)

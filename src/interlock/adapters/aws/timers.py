@@ -17,6 +17,9 @@ from interlock.domain import canonical
 from interlock.domain.timestamp import spell
 from interlock.ports import Clock, Timer, TimerKind
 
+#: The kind of timer that ends a mute.
+MUTE = "mute"
+
 _LONGEST = 64
 _UNSAFE = re.compile(r"[^0-9A-Za-z_.-]")
 #: An entry for sooner than this may be taken for one that is past.
@@ -32,10 +35,13 @@ class TimerTargets(msgspec.Struct, frozen=True, kw_only=True):
     group: str
     role_arn: str
     dead_letter_arn: str
-    stream_router_arn: str
-    sla_monitor_arn: str
+    stream_router_arn: str = ""
+    sla_monitor_arn: str = ""
+    alert_queue_arn: str = ""
 
     def of(self, timer: Timer) -> str:
+        if timer.kind == MUTE:
+            return self.alert_queue_arn
         routed = timer.kind in tuple(TimerKind)
         return self.stream_router_arn if routed else self.sla_monitor_arn
 

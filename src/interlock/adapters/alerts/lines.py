@@ -1,0 +1,28 @@
+"""Lines: alerts as lines of JSON on the standard output, for whoever reads the logs of a function."""
+
+import sys
+from collections.abc import Callable
+from datetime import timedelta
+
+from interlock.domain import canonical
+from interlock.domain.delivery import Answer, Posted
+from interlock.domain.note import Note, document
+from interlock.ports import Manner
+
+DELAYS = tuple(timedelta(seconds=seconds) for seconds in (5, 30, 120))
+
+
+class LineAlerts:
+    """The last resort where there is no screen."""
+
+    manner = Manner(delays=DELAYS)
+
+    def __init__(self, write: Callable[[str], object] | None = None) -> None:
+        self._write = write or sys.stdout.write
+
+    def post(self, channel: str, note: Note, thread: str | None) -> Answer:
+        self._write(f"{canonical.encode({'action': 'alert', **document(note)})}\n")
+        return Posted("")
+
+    def update(self, channel: str, receipt: str, note: Note) -> Answer:
+        return Posted(receipt)  # what was said can't be changed

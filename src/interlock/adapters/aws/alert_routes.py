@@ -1,0 +1,22 @@
+"""Alert routes: `alerts.yaml` as the loaders store it, beside the events."""
+
+from typing import Any
+
+from interlock.adapters.aws.keys import partition
+from interlock.adapters.aws.table import Table
+from interlock.domain import canonical
+
+
+class DynamoAlertRoutes:
+    """One row for the whole installation: JSON text, as pipelines are stored."""
+
+    def __init__(self, events: Table) -> None:
+        self._events = events
+
+    def find(self) -> Any:
+        """What is stored, decoded; None without a row. Raises ValueError when it is no JSON."""
+        row = self._events.get((partition(None), "ALERTS"))
+        if row is None:
+            return None
+        config = row.get("config")
+        return canonical.decode(config) if isinstance(config, str) else config

@@ -1,0 +1,118 @@
+"""AWS alerts: who is told of what and the sinks that do it, for the function that sends alerts."""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from interlock.adapters.alerts.lines import LineAlerts
+from interlock.adapters.aws.alert_queue import AlertQueue
+from interlock.adapters.aws.alert_routes import DynamoAlertRoutes
+from interlock.adapters.aws.deliveries import DynamoDeliveries
+from interlock.adapters.aws.rows import millis
+from interlock.adapters.aws.table import Table
+from interlock.adapters.aws.timers import MUTE
+from interlock.adapters.jobs.addresses import NOWHERE, AllowedHosts
+from interlock.adapters.jobs.aws_secrets import fetch_secret
+from interlock.adapters.jobs.secrets import Secrets
+from interlock.domain.alerts import Alerts, with_sinks
+from interlock.domain.delivery import Delivery
+from interlock.files.alerts import read_alerts
+from interlock.ports import AlertPorts, Sink, Timer
+from interlock.wiring.alert_sinks import sinks_of, slack_channel
+from interlock.wiring.aws import AwsHome
+
+log = logging.getLogger(__name__)
+
+#: How long routes are believed without asking.
+ROUTES_KEPT = timedelta(seconds=60)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AwsSinkSettings:
+    """What the environment of the function says about sinks."""
+
+    environment: Mapping[str, str] = field(repr=False)
+    allowed: AllowedHosts = NOWHERE
+    ca_file: Path | None = None
+    public_url: str | None = None
+    slack_api: str | None = None
+    slack_channel: str | None = None
+    slack_secret_arn: str | None = None
+    slack_token: str | None = field(default=None, repr=False)
+
+
+def sink_settings(environment: Mapping[str, str]) -> AwsSinkSettings:
+    return AwsSinkSettings(
+        environment=environment,
+        allowed=AllowedHosts.parse(environment.get("INTERLOCK_ALLOW_HOSTS", "")),
+        public_url=environment.get("INTERLOCK_PUBLIC_URL") or None,
+        slack_api=environment.get("SLACK_API_URL") or None,
+        slack_channel=environment.get("SLACK_CHANNEL_ID") or None,
+        slack_secret_arn=environment.get("SLACK_SECRET_ARN") or None,
+        slack_token=environment.get("SLACK_BOT_TOKEN") or None,
+    )
+
+
+class AwsAlerting:
+    """The alerting of an installation, made anew when its routes have changed."""
+
+    def __init__(self, home: AwsHome, console: Sink | None = None) -> None:
+        self._home = home
+        self._settings = sink_settings(home.settings.environment)
+        self._secrets = Secrets(home.settings.environment, fetch=fetch_secret)
+        self._console = console or LineAlerts()
+        events = Table(home.store.client, home.store.names.events)
+        self._routes = DynamoAlertRoutes(events)
+        self.deliveries = DynamoDeliveries(events, home.ports.clock, self._arm_release)
+        self.queue = AlertQueue(
+            home.client("sqs"), home.settings.alert_queue_arn, home.settings.alert_dlq_url
+        )
+        self._read_at: datetime | None = None
+        self.alerts = Alerts()
+        self.ports = self._ports()
+
+    def refresh(self) -> None:
+        """Routes that can't be read change nothing: the last good ones stay."""
+        now = self._home.ports.clock()
+        if self._read_at is not None and now < self._read_at + ROUTES_KEPT:
+            return
+        declared = self._declared()
+        if declared is not None:
+            self.alerts = with_sinks(declared, slack_channel(self._settings))
+            self.ports = self._ports()
+        self._read_at = now
+
+    def _declared(self) -> Alerts | None:
+        try:
+            stored = self._routes.find()
+        except ValueError:
+            stored = "no JSON"
+        if stored is None:
+            return Alerts()
+        alerts, problems = read_alerts(stored)
+        if alerts is None:
+            shown = "; ".join(f"{problem.path}: {problem.message}" for problem in problems[:5])
+            log.error("the routes can't be used: %s", shown, extra={"action": "routes_unreadable"})
+        return alerts
+
+    def _ports(self) -> AlertPorts:
+        home = self._home
+        clock = home.ports.clock
+        return AlertPorts(
+            clock=clock,
+            deliveries=self.deliveries,
+            threads=home.store.threads,
+            paces=home.store.paces,
+            switches=home.store.switches,
+            events=home.ports.events,
+            sinks=sinks_of(self.alerts, self._settings, self._secrets, self._console, clock),
+        )
+
+    def _arm_release(self, held: Delivery) -> None:
+        """At the end of a mute a message tells us to release what it held."""
+        target = held.target
+        name = f"mute.{target.sink}.{target.channel}.{millis(held.due_at)}"
+        release = {"release": {"sink": target.sink, "channel": target.channel}}
+        self._home.ports.timers.arm([Timer(name, MUTE, held.due_at, release)])

@@ -1,0 +1,177 @@
+"""Alert dispatcher: every message is told once, comes back when it is due, or ends where people look."""
+
+import copy
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from aws.functions import ENVIRONMENT, function_home
+from aws.homes import Services
+from aws.recorded import payload
+from contracts.samples import ManualClock
+from interlock.domain.delivery import Answer, Failed, Posted
+from interlock.domain.note import AlertNote, Note, SummaryNote
+from interlock.lambdas.alert_dispatcher import handle
+from interlock.ports import Manner
+from interlock.wiring.aws_alerts import AwsAlerting
+from interlock.wiring.aws_settings import Function
+
+DELAYS = (timedelta(seconds=5), timedelta(seconds=30))
+
+
+class Queue:
+    """Remembers what a function asked of SQS."""
+
+    def __init__(self) -> None:
+        self.later: list[tuple[str, int]] = []
+        self.dead: list[str] = []
+
+    def change_message_visibility(self, **given: Any) -> Any:
+        assert given["QueueUrl"].endswith("/t-interlock-alerts")
+        self.later.append((given["ReceiptHandle"], given["VisibilityTimeout"]))
+
+    def send_message(self, QueueUrl: str, MessageBody: str) -> Any:  # noqa: N803
+        assert QueueUrl == ENVIRONMENT["ALERT_DLQ_URL"]
+        self.dead.append(MessageBody)
+
+
+class Board:
+    """A sink whose answers can be chosen."""
+
+    manner = Manner(delays=DELAYS)
+
+    def __init__(self) -> None:
+        self.notes: list[Note] = []
+        self.answer: Answer = Posted("")
+
+    def post(self, channel: str, note: Note, thread: str | None) -> Answer:
+        if isinstance(self.answer, Posted):
+            self.notes.append(note)
+        return self.answer
+
+    def update(self, channel: str, receipt: str, note: Note) -> Answer:
+        return self.answer
+
+
+@pytest.fixture
+def queue() -> Queue:
+    return Queue()
+
+
+@pytest.fixture
+def board() -> Board:
+    return Board()
+
+
+@pytest.fixture
+def alerting(services: Services, clock: ManualClock, queue: Queue, board: Board) -> AwsAlerting:
+    clock.advance(minutes=16)  # after the events that were recorded
+    home = function_home(
+        Function.ALERT_DISPATCHER,
+        services,
+        clock,
+        wrap=lambda service, client: queue if service == "sqs" else client,
+    )
+    return AwsAlerting(home, board)
+
+
+def messages(*numbers: int) -> list[dict[str, Any]]:
+    recorded = copy.deepcopy(payload("sqs_alerts")["Records"])
+    return [recorded[number - 1] for number in numbers]
+
+
+def test_what_people_must_hear_of_is_told_once_however_often_it_comes(
+    alerting: AwsAlerting, board: Board, queue: Queue
+) -> None:
+    for _ in range(3):
+        assert handle(messages(1, 3), alerting) == {"batchItemFailures": []}
+    (note,) = board.notes
+    assert isinstance(note, AlertNote)
+    assert note.event.event_id == "silver-orders/stream/2026-03-03/VALIDATION_EXHAUSTED/0"
+    assert queue.dead == [] and queue.later == []
+
+
+def test_a_message_that_can_not_be_read_goes_to_the_dead_letters_and_keeps_nobody_waiting(
+    alerting: AwsAlerting, board: Board, queue: Queue
+) -> None:
+    assert handle(messages(2, 1), alerting) == {"batchItemFailures": []}
+    assert queue.dead == ["{not json"]
+    assert len(board.notes) == 1
+
+
+def test_an_alert_that_did_not_arrive_comes_back_when_it_is_due_and_is_given_up_in_the_end(
+    alerting: AwsAlerting, board: Board, queue: Queue, clock: ManualClock, services: Services
+) -> None:
+    board.answer = Failed("HTTP 500")
+    for delay in DELAYS:
+        answer = handle(messages(1), alerting)
+        assert answer == {"batchItemFailures": [{"itemIdentifier": "msg-1"}]}
+        assert queue.later[-1] == ("handle-1", int(delay.total_seconds()))
+        clock.advance(seconds=delay.total_seconds())
+    assert handle(messages(1), alerting) == {"batchItemFailures": []}
+    assert len(queue.dead) == 1
+    log = function_home(Function.EVENT_SINK, services, clock).store.event_log
+    assert [event.type for event in log.newest()] == ["ALERT_UNDELIVERED"]
+
+
+def test_a_message_that_comes_before_it_is_due_waits_for_the_rest(
+    alerting: AwsAlerting, board: Board, queue: Queue, clock: ManualClock
+) -> None:
+    board.answer = Failed("HTTP 500")
+    handle(messages(1), alerting)
+    clock.advance(seconds=2)
+    board.answer = Posted("")
+    assert handle(messages(1), alerting)["batchItemFailures"]
+    assert queue.later[-1] == ("handle-1", 3)
+    assert board.notes == []
+
+
+def put_routes(services: Services, routes: object) -> None:
+    services.tables.put_item(
+        TableName=ENVIRONMENT["EVENTS_TABLE"],
+        Item={
+            "PK": {"S": "PIPELINE#_system"},
+            "SK": {"S": "ALERTS"},
+            "config": {"S": json.dumps(routes)},
+        },
+    )
+
+
+def test_a_muted_alert_is_held_and_released_at_the_end_of_its_mute(
+    alerting: AwsAlerting, board: Board, services: Services, clock: ManualClock
+) -> None:
+    mute = {
+        "match": {},
+        "from": "2026-03-03T09:00:00Z",
+        "until": "2026-03-03T12:00:00Z",
+        "reason": "maintenance",
+    }
+    put_routes(services, {"sinks": {"log": {"type": "console"}}, "mutes": [mute]})
+    assert handle(messages(1), alerting) == {"batchItemFailures": []}
+    assert board.notes == []
+    (entry,) = services.entries()
+    assert entry["Target"]["Arn"] == ENVIRONMENT["ALERT_QUEUE_ARN"]
+    assert entry["ScheduleExpression"] == "at(2026-03-03T12:00:00)"
+
+    clock.now = clock.now.replace(hour=12, minute=0, second=30)
+    ended = {"messageId": "end", "receiptHandle": "h", "body": entry["Target"]["Input"]}
+    assert handle([ended], alerting) == {"batchItemFailures": []}
+    summary, told = board.notes
+    assert isinstance(summary, SummaryNote) and isinstance(told, AlertNote)
+    assert handle([ended], alerting) == {"batchItemFailures": []}
+    assert len(board.notes) == 2
+
+
+def test_routes_that_can_not_be_read_leave_the_last_good_ones(
+    alerting: AwsAlerting, board: Board, services: Services, clock: ManualClock
+) -> None:
+    put_routes(services, {"sinks": {"log": {"type": "console"}}})
+    alerting.refresh()
+    good = alerting.alerts
+    put_routes(services, {"sinks": {"log": {"type": "carrier pigeon"}}})
+    clock.advance(minutes=2)
+    assert handle(messages(1), alerting) == {"batchItemFailures": []}
+    assert alerting.alerts == good
+    assert len(board.notes) == 1
