@@ -12,7 +12,11 @@ import pytest
 from adapters.jobs.airflow_stand_in import AirflowStandIn
 from adapters.jobs.job_samples import CANARY, ENVIRONMENT, a_context, a_job, now, surroundings
 from adapters.jobs.stand_in import Reply, Seen, serving
+from interlock.adapters.jobs.addresses import NOWHERE
+from interlock.adapters.jobs.airflow import AirflowJobs
 from interlock.adapters.jobs.by_type import JobsByType
+from interlock.adapters.jobs.failures import PlatformError
+from interlock.adapters.jobs.http_client import HttpClient
 from interlock.adapters.jobs.secrets import Secrets
 from interlock.domain.budgets import Category
 from interlock.domain.pipeline import JobType, Pipeline
@@ -199,12 +203,17 @@ def test_headers_of_the_file_may_be_the_login(airflow3: AirflowStandIn, jobs: Jo
     assert launched.metadata["headers"] == headers and airflow3.logins == 0
 
 
-def test_a_password_does_not_travel_in_the_open(airflow: AirflowStandIn, tmp_path: Path) -> None:
-    from interlock.adapters.jobs.addresses import AllowedHosts
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_a_password_does_not_travel_in_the_open(tmp_path: Path, version: str) -> None:
+    def connect(*place: Any) -> Any:
+        raise AssertionError("somebody connected")
 
-    jobs = JobsByType(surroundings(tmp_path, allowed=AllowedHosts.parse("192.0.2.1")))
-    error = failure(jobs, a_dag(airflow))
-    assert error.category == "PERMANENT" and not airflow.seen
+    client = HttpClient(NOWHERE, resolve=lambda host, port: ["93.184.216.34"], connect=connect)
+    pipeline = a_job(
+        JobType.AIRFLOW, url="http://a.example.com", dagId="d", auth=AUTH, apiVersion=version
+    )
+    with pytest.raises(PlatformError, match="over plain http"):
+        AirflowJobs(surroundings(tmp_path), client).launch(pipeline, a_context())
 
 
 # --- started once ---------------------------------------------------------------------------------
@@ -267,6 +276,24 @@ def test_a_refused_start(
     error = failure(jobs, a_dag(airflow3))
     assert (error.category, error.maybe_started) == (category, maybe)
     assert "import errors" in str(error)
+
+
+@pytest.mark.parametrize("body", [b"<html>log in</html>", b"{}", b'{"dag_run_id": "other"}'])
+def test_a_yes_that_does_not_name_our_run_may_be_anybodys(
+    airflow: AirflowStandIn, jobs: JobsByType, body: bytes
+) -> None:
+    airflow.plan(f"/api/{airflow.version}/dags/hang/dagRuns", Reply(200, body))
+    error = failure(jobs, a_dag(airflow))
+    assert error.category == "TRANSIENT" and error.maybe_started
+
+
+def test_a_moment_without_a_zone_is_not_believed(airflow: AirflowStandIn, jobs: JobsByType) -> None:
+    launched = jobs.launch(a_dag(airflow), a_context())
+    airflow.runs[launched.run_id]["start_date"] = "2026-03-03T10:00:00"
+    answer = jobs.poll(launched.metadata)
+    assert isinstance(answer, Running) and answer.unseen
+    with pytest.raises(TransientError):
+        jobs.find(a_dag(airflow), a_context())
 
 
 def test_a_dag_that_does_not_exist_is_permanent(airflow: AirflowStandIn, jobs: JobsByType) -> None:

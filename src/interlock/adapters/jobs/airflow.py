@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import quote
 
 import msgspec
@@ -13,7 +13,7 @@ from interlock.adapters.jobs.airflow_logins import AirflowLogins
 from interlock.adapters.jobs.answers import CONFLICT, NOT_FOUND, conflict, expect_yes, refusal
 from interlock.adapters.jobs.calls import Calls
 from interlock.adapters.jobs.classification import launch_category
-from interlock.adapters.jobs.failures import PlatformError
+from interlock.adapters.jobs.failures import PlatformError, without_run_id
 from interlock.adapters.jobs.handles import metadata_of
 from interlock.adapters.jobs.http_client import Answer, HttpClient
 from interlock.adapters.jobs.job_config import config_of
@@ -41,6 +41,22 @@ STATES = {
 _NOT_IN_IDS = re.compile(r"[^A-Za-z0-9_.~:+-]|\.(?=\.)")
 
 
+#: One without a zone could be any.
+Moment = Annotated[datetime, msgspec.Meta(tz=True)]
+
+
+class Version(msgspec.Struct, frozen=True):
+    """What Airflow 3 says of itself."""
+
+    version: str
+
+
+class Triggered(msgspec.Struct, frozen=True):
+    """The answer to a start."""
+
+    dag_run_id: str
+
+
 class Dag(msgspec.Struct, frozen=True):
     """What Airflow says of a DAG, as far as we ask."""
 
@@ -51,11 +67,11 @@ class DagRun(msgspec.Struct, frozen=True):
     """What Airflow says of a run, in either version."""
 
     state: str
-    queued_at: datetime | None = None
-    start_date: datetime | None = None
-    run_after: datetime | None = None
-    logical_date: datetime | None = None
-    end_date: datetime | None = None
+    queued_at: Moment | None = None
+    start_date: Moment | None = None
+    run_after: Moment | None = None
+    logical_date: Moment | None = None
+    end_date: Moment | None = None
 
     @property
     def began(self) -> datetime | None:
@@ -91,7 +107,7 @@ class AirflowJobs:
         version = AirflowVersion.V2 if guessed else config.api_version
         handle = self._handle(config, context, version)
         api, path = self._api(handle), _path(handle)
-        own = self._logins.shown(handle.auth, handle.api_version, api)
+        own = self._logins.shown(handle.auth, handle.api_version)
         request = api.request("POST", path, _body(config, context, version, api.texts), own)
         note = {"note": "as for Airflow 3; GET /api/v2/version tells before"} if guessed else {}
         return {**api.preview(request), **note}
@@ -107,6 +123,7 @@ class AirflowJobs:
             self._expect_ours(handle, context, answer)
         else:
             expect_yes(answer, WHO)
+            _expect_id(answer, handle.run_id)
         return launched
 
     def find(self, pipeline: Pipeline, context: JobContext) -> Launched | Absent:
@@ -227,9 +244,19 @@ def _body(
     return {**body, "logical_date": None} if version is AirflowVersion.V2 else body
 
 
+def _expect_id(answer: Answer, run_id: str) -> None:
+    """Something between us and Airflow may say yes to anything."""
+    try:
+        started = msgspec.convert(answer.json(), Triggered)
+    except ValueError as error:
+        raise without_run_id(WHO) from error
+    if started.dag_run_id != run_id:
+        raise without_run_id(WHO)
+
+
 def _says_version(answer: Answer) -> bool:
     try:
-        said = answer.json()
+        msgspec.convert(answer.json(), Version)
     except ValueError:
         return False
-    return isinstance(said, dict) and isinstance(said.get("version"), str)
+    return True

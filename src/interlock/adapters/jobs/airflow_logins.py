@@ -44,7 +44,7 @@ class AirflowLogins:
         self._secrets.drop(_references(auth, api))
         return send(self._authorization(auth, version, api))
 
-    def shown(self, auth: Auth | None, version: str, api: Api) -> dict[str, str]:
+    def shown(self, auth: Auth | None, version: str) -> dict[str, str]:
         """What stands in the request, without logging in."""
         if auth is None:
             return {}
