@@ -207,3 +207,10 @@ def test_blocks_that_are_too_many_or_too_long_are_left_out() -> None:
         sent = message(note, URL)
         check(sent)
         assert "all events" in str(sent["blocks"][-1])
+
+
+def test_a_message_that_is_too_long_as_a_whole_keeps_its_beginning_and_its_end() -> None:
+    block = {"type": "section", "text": {"type": "mrkdwn", "text": "x" * 2900}}
+    last = {"type": "context", "elements": [{"type": "mrkdwn", "text": "all events"}]}
+    kept = block_kit._bounded([block] * 5 + [last])
+    assert kept == [block] * 3 + [last]

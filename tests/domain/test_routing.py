@@ -135,3 +135,9 @@ def test_other_settings_of_a_sink_are_another_declaration() -> None:
 
 def test_the_pace_is_a_span() -> None:
     assert a_file().limits.every.total_seconds() == 1
+
+
+def test_what_no_route_takes_goes_to_the_sink_that_the_file_names() -> None:
+    sinks = {"hook": HOOK, "slack": SLACK}
+    assert Alerts(sinks=sinks).default_target.sink == "hook"
+    assert Alerts(sinks=sinks, default="slack").default_target == MAIN

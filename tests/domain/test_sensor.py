@@ -198,3 +198,9 @@ def test_a_version_that_is_known_is_kept() -> None:
 )
 def test_the_producers_time_is_read_or_unknown(value: Any, expected: datetime | None) -> None:
     assert reading("orders", updatedAt=value).updated_at == expected
+
+
+def test_a_version_does_not_hang_on_how_a_number_is_spelt() -> None:
+    for spelt, same in (("0.00", 0), ("-0", 0), ("5.0", 5), ("1E+2", 100)):
+        assert content_version({"n": [Decimal(spelt)]}) == content_version({"n": [same]})
+    assert content_version({"n": Decimal("0.5")}) != content_version({"n": 0})
