@@ -50,7 +50,7 @@ def test_a_test_message_goes_by_the_route(
     place: Place, slack: SlackStandIn, route: str, channels: list[str]
 ) -> None:
     (place.folder / "alerts.yaml").write_text(FILE)
-    shown = place.shown("alert", "test", route, **environment(slack))
+    shown = place.shown("alert", "test", route, code=0, **environment(slack))
     assert [message["channel"] for message in slack.roots] == channels
     assert shown.count(": sent") == (2 if route == "1" else 1)
 
