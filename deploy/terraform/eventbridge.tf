@@ -1,0 +1,206 @@
+resource "aws_cloudwatch_event_bus" "events" {
+  name = local.bus_name
+  tags = local.tags
+}
+
+locals {
+  publishers = concat(
+    [for function in ["stream-router", "orchestrator", "sla-monitor", "watchdog", "alert-dispatcher"] : local.function_role_arns[function]],
+    var.extra_publisher_arns,
+  )
+
+  # Two rules for each prefix: a transformer can't choose the severity.
+  alarm_rules = {
+    alarm-raised      = { prefix = "${local.name}-alarm-", state = "ALARM", severity = "error" }
+    alarm-cleared     = { prefix = "${local.name}-alarm-", state = "OK", severity = "info" }
+    alertpath-raised  = { prefix = "${local.name}-alertpath-", state = "ALARM", severity = "error" }
+    alertpath-cleared = { prefix = "${local.name}-alertpath-", state = "OK", severity = "info" }
+  }
+  # What is wrong on the way of alerts is not told by that way.
+  alerted_rules = { for rule, about in local.alarm_rules : rule => about if startswith(rule, "alarm-") }
+
+  # A whole envelope, as one of ours. Free text stands alone, unquoted: EventBridge quotes it.
+  alarm_paths = {
+    alarm  = "$.detail.alarmName"
+    state  = "$.detail.state.value"
+    reason = "$.detail.state.reason"
+    time   = "$.time"
+  }
+  alarm_templates = {
+    for rule, about in local.alarm_rules : rule => <<-EOT
+      {
+        "id": "-/-/-/INFRA_ALARM/<alarm>/<time>",
+        "source": "interlock",
+        "detail-type": "INFRA_ALARM",
+        "time": "<time>",
+        "detail": {
+          "eventId": "-/-/-/INFRA_ALARM/<alarm>/<time>",
+          "severity": "${about.severity}",
+          "timestamp": "<time>",
+          "detail": {"alarmName": "<alarm>", "alarmState": "<state>", "reason": <reason>}
+        }
+      }
+    EOT
+  }
+}
+
+# Nobody else may say that something was completed.
+resource "aws_cloudwatch_event_bus_policy" "events" {
+  event_bus_name = aws_cloudwatch_event_bus.events.name
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [
+      {
+        Sid       = "Publishers"
+        Effect    = "Allow"
+        Principal = { AWS = local.publishers }
+        Action    = "events:PutEvents"
+        Resource  = local.bus_arn
+      },
+      {
+        Sid       = "NobodyElseAsInterlock"
+        Effect    = "Deny"
+        Principal = "*"
+        Action    = "events:PutEvents"
+        Resource  = local.bus_arn
+        Condition = {
+          StringEquals = { "events:source" = "interlock" }
+          ArnNotEquals = { "aws:PrincipalArn" = local.publishers }
+        }
+      },
+    ]
+  })
+
+  depends_on = [aws_iam_role.function]
+}
+
+# --- our events: all of them into the table, all of them to the dispatcher, whose routes decide
+
+resource "aws_cloudwatch_event_rule" "ours" {
+  for_each = {
+    all-events = "Every event of Interlock, into the events table"
+    alerts     = "Every event of Interlock, to the alert dispatcher; the routes decide"
+  }
+
+  name           = "${local.name}-${each.key}"
+  description    = each.value
+  event_bus_name = aws_cloudwatch_event_bus.events.name
+  event_pattern  = jsonencode({ source = ["interlock"] })
+  tags           = local.tags
+}
+
+resource "aws_cloudwatch_event_target" "ours" {
+  for_each = {
+    all-events = local.function_arns["event-sink"]
+    alerts     = local.queue_arns["alerts"]
+  }
+
+  rule           = aws_cloudwatch_event_rule.ours[each.key].name
+  event_bus_name = aws_cloudwatch_event_bus.events.name
+  arn            = each.value
+
+  dead_letter_config {
+    arn = local.queue_arns["undelivered"]
+  }
+  retry_policy {
+    maximum_event_age_in_seconds = 86400
+    maximum_retry_attempts       = 185
+  }
+
+  depends_on = [aws_lambda_function.function, aws_sqs_queue.queue]
+}
+
+# --- the watchdog; schedules exist on the default bus only
+
+resource "aws_cloudwatch_event_rule" "watchdog" {
+  name                = "${local.name}-watchdog"
+  description         = "The watchdog's next look"
+  schedule_expression = var.watchdog_schedule
+  tags                = local.tags
+}
+
+resource "aws_cloudwatch_event_target" "watchdog" {
+  rule  = aws_cloudwatch_event_rule.watchdog.name
+  arn   = local.function_arns["watchdog"]
+  input = jsonencode({ source = "schedule" })
+
+  dead_letter_config {
+    arn = local.queue_arns["undelivered"]
+  }
+  retry_policy {
+    maximum_event_age_in_seconds = 300
+    maximum_retry_attempts       = 2
+  }
+
+  depends_on = [aws_lambda_function.function, aws_sqs_queue.queue]
+}
+
+# --- alarms of CloudWatch as events of ours
+
+resource "aws_cloudwatch_event_rule" "alarm" {
+  for_each = local.alarm_rules
+
+  name        = "${local.name}-${each.key}"
+  description = "Alarms ${each.value.prefix}* that went to ${each.value.state}"
+  event_pattern = jsonencode({
+    source      = ["aws.cloudwatch"]
+    detail-type = ["CloudWatch Alarm State Change"]
+    detail      = { alarmName = [{ prefix = each.value.prefix }], state = { value = [each.value.state] } }
+  })
+  tags = local.tags
+}
+
+resource "aws_cloudwatch_event_target" "alarm_kept" {
+  for_each = local.alarm_rules
+
+  rule = aws_cloudwatch_event_rule.alarm[each.key].name
+  arn  = local.function_arns["event-sink"]
+
+  input_transformer {
+    input_paths    = local.alarm_paths
+    input_template = local.alarm_templates[each.key]
+  }
+  dead_letter_config {
+    arn = local.queue_arns["undelivered"]
+  }
+  retry_policy {
+    maximum_event_age_in_seconds = 86400
+    maximum_retry_attempts       = 185
+  }
+
+  depends_on = [aws_lambda_function.function, aws_sqs_queue.queue]
+}
+
+resource "aws_cloudwatch_event_target" "alarm_told" {
+  for_each = local.alerted_rules
+
+  rule = aws_cloudwatch_event_rule.alarm[each.key].name
+  arn  = local.queue_arns["alerts"]
+
+  input_transformer {
+    input_paths    = local.alarm_paths
+    input_template = local.alarm_templates[each.key]
+  }
+  dead_letter_config {
+    arn = local.queue_arns["undelivered"]
+  }
+  retry_policy {
+    maximum_event_age_in_seconds = 86400
+    maximum_retry_attempts       = 185
+  }
+
+  depends_on = [aws_sqs_queue.queue]
+}
+
+resource "aws_lambda_permission" "rule" {
+  for_each = merge(
+    { for rule in concat(["all-events"], keys(local.alarm_rules)) : rule => "event-sink" },
+    { watchdog = "watchdog" },
+  )
+
+  statement_id  = "rule-${each.key}"
+  action        = "lambda:InvokeFunction"
+  function_name = aws_lambda_function.function[each.value].function_name
+  principal     = "events.amazonaws.com"
+  source_arn    = local.rule_arns[each.key]
+}

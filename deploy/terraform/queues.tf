@@ -1,0 +1,64 @@
+locals {
+  rules_arn = "arn:${local.partition}:events:${local.in_region}:rule"
+  rule_arns = merge(
+    { for rule in ["all-events", "alerts"] : rule => "${local.rules_arn}/${local.bus_name}/${local.name}-${rule}" },
+    { for rule in concat(["watchdog"], keys(local.alarm_rules)) : rule => "${local.rules_arn}/${local.name}-${rule}" },
+  )
+
+  # Who may send there: rules with that target, or rules that could not deliver. Functions, Scheduler and
+  # the mappings send with the rights of their roles.
+  queue_senders = {
+    alerts      = [for rule in ["alerts", "alarm-raised", "alarm-cleared"] : local.rule_arns[rule]]
+    alerts-dlq  = []
+    control-dlq = []
+    joblog-dlq  = []
+    undelivered = values(local.rule_arns)
+  }
+}
+
+resource "aws_sqs_queue" "queue" {
+  for_each = local.queue_names
+
+  name                       = each.value
+  message_retention_seconds  = each.key == "alerts" ? 345600 : 1209600
+  visibility_timeout_seconds = each.key == "alerts" ? 6 * local.functions["alert-dispatcher"].timeout : 30
+  sqs_managed_sse_enabled    = var.kms_key_arn == "" ? true : null
+  kms_master_key_id          = var.kms_key_arn == "" ? null : var.kms_key_arn
+  tags                       = local.tags
+
+  # A message put back for pacing counts as a receive: giving up is the dispatcher's own decision, and
+  # this is for the message that it can't even look at.
+  redrive_policy = each.key != "alerts" ? null : jsonencode({
+    deadLetterTargetArn = local.queue_arns["alerts-dlq"]
+    maxReceiveCount     = 100
+  })
+}
+
+resource "aws_sqs_queue_policy" "queue" {
+  for_each = local.queue_names
+
+  queue_url = aws_sqs_queue.queue[each.key].id
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = concat(
+      [{
+        Sid       = "OnlyOverTls"
+        Effect    = "Deny"
+        Principal = "*"
+        Action    = "sqs:*"
+        Resource  = local.queue_arns[each.key]
+        Condition = { Bool = { "aws:SecureTransport" = "false" } }
+      }],
+      [
+        for senders in [local.queue_senders[each.key]] : {
+          Sid       = "OurRules"
+          Effect    = "Allow"
+          Principal = { Service = "events.amazonaws.com" }
+          Action    = "sqs:SendMessage"
+          Resource  = local.queue_arns[each.key]
+          Condition = { ArnEquals = { "aws:SourceArn" = senders } }
+        } if length(senders) > 0
+      ],
+    )
+  })
+}

@@ -1,0 +1,479 @@
+variable "environment" {
+  description = "Begins the name of every resource: {environment}-interlock-..."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[a-z][a-z0-9-]{0,19}$", var.environment))
+    error_message = "environment is a lower-case letter, then up to 19 lower-case letters, digits or dashes."
+  }
+}
+
+variable "account_id" {
+  description = "The AWS account; empty: the provider is asked. Given, a plan needs no network."
+  type        = string
+  default     = ""
+
+  validation {
+    condition     = can(regex("^([0-9]{12})?$", var.account_id))
+    error_message = "account_id has 12 digits."
+  }
+}
+
+variable "dist_path" {
+  description = "The folder that `make package` writes: the zip and manifest.json."
+  type        = string
+}
+
+variable "pipelines_path" {
+  description = "The folder of the pipeline files; only read to see that the compiled file is fresh."
+  type        = string
+  default     = ""
+}
+
+variable "calendars_path" {
+  description = "The folder of the calendar files; only read to see that the compiled file is fresh."
+  type        = string
+  default     = ""
+}
+
+variable "compiled_config_path" {
+  description = "What `interlock compile` wrote; empty: no pipelines are loaded."
+  type        = string
+  default     = ""
+}
+
+variable "lambda_architecture" {
+  description = "What the functions run on: arm64 or x86_64. The package must be built for it."
+  type        = string
+  default     = "arm64"
+
+  validation {
+    condition     = contains(["arm64", "x86_64"], var.lambda_architecture)
+    error_message = "lambda_architecture is arm64 or x86_64."
+  }
+}
+
+variable "lambda_memory_size" {
+  description = "Memory of each function in MB. Lambda gives processor time in proportion."
+  type        = number
+  default     = 256
+
+  validation {
+    condition     = var.lambda_memory_size >= 128 && var.lambda_memory_size <= 10240
+    error_message = "lambda_memory_size is from 128 to 10240."
+  }
+}
+
+variable "lambda_memory" {
+  description = "Memory by function, where it differs from lambda_memory_size."
+  type        = map(number)
+  default     = { watchdog = 512 }
+
+  validation {
+    condition = alltrue([
+      for function, size in var.lambda_memory : size >= 128 && size <= 10240 && contains([
+        "stream-router", "orchestrator", "sla-monitor", "watchdog", "event-sink", "alert-dispatcher",
+      ], function)
+    ])
+    error_message = "lambda_memory names functions, each with 128 to 10240."
+  }
+}
+
+variable "orchestrator_timeout_seconds" {
+  description = "How long one call of the orchestrator may take; a synchronous job is cut to the time left."
+  type        = number
+  default     = 300
+
+  validation {
+    condition     = var.orchestrator_timeout_seconds >= 60 && var.orchestrator_timeout_seconds <= 900
+    error_message = "orchestrator_timeout_seconds is from 60 to 900."
+  }
+}
+
+variable "lambda_concurrency" {
+  description = "Reserved concurrency by function; -1 reserves none. A small account can't reserve any."
+  type = object({
+    stream-router    = optional(number, -1)
+    orchestrator     = optional(number, -1)
+    sla-monitor      = optional(number, -1)
+    watchdog         = optional(number, -1)
+    event-sink       = optional(number, -1)
+    alert-dispatcher = optional(number, -1)
+  })
+  default = {}
+
+  validation {
+    condition     = alltrue([for number in values(var.lambda_concurrency) : number == -1 || number >= 1])
+    error_message = "lambda_concurrency is -1 (none reserved) or at least 1."
+  }
+}
+
+variable "stream_parallelization_factor" {
+  description = "How many batches of one shard are handled at once."
+  type        = number
+  default     = 1
+
+  validation {
+    condition     = var.stream_parallelization_factor >= 1 && var.stream_parallelization_factor <= 10
+    error_message = "stream_parallelization_factor is from 1 to 10."
+  }
+}
+
+variable "log_retention_days" {
+  description = "How long CloudWatch keeps the logs."
+  type        = number
+  default     = 14
+
+  validation {
+    condition = contains([
+      1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
+    ], var.log_retention_days)
+    error_message = "log_retention_days is one of CloudWatch's values: 1, 3, 5, 7, 14, 30, 60, 90, ..."
+  }
+}
+
+variable "log_level" {
+  description = "What the functions log: DEBUG, INFO, WARNING, ERROR or CRITICAL, and what is graver."
+  type        = string
+  default     = "INFO"
+
+  validation {
+    condition     = contains(["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], var.log_level)
+    error_message = "log_level is DEBUG, INFO, WARNING, ERROR or CRITICAL."
+  }
+}
+
+variable "enable_tracing" {
+  description = "X-Ray, on the functions and the state machine."
+  type        = bool
+  default     = false
+}
+
+variable "sfn_log_level" {
+  description = "What the state machine logs: OFF, ERROR, FATAL or ALL."
+  type        = string
+  default     = "ERROR"
+
+  validation {
+    condition     = contains(["OFF", "ERROR", "FATAL", "ALL"], var.sfn_log_level)
+    error_message = "sfn_log_level is OFF, ERROR, FATAL or ALL."
+  }
+}
+
+variable "sfn_log_execution_data" {
+  description = "Whether the state machine's logs hold inputs and outputs."
+  type        = bool
+  default     = false
+}
+
+variable "sfn_timeout_seconds" {
+  description = "How long one attempt may take as a whole; its lease is half an hour more."
+  type        = number
+  default     = 14400
+
+  validation {
+    condition     = var.sfn_timeout_seconds >= 300 && var.sfn_timeout_seconds <= 31536000
+    error_message = "sfn_timeout_seconds is from 300 to 31536000."
+  }
+}
+
+variable "trigger_max_attempts" {
+  description = "How often a launch is tried again after a failure of the infrastructure."
+  type        = number
+  default     = 3
+
+  validation {
+    condition     = var.trigger_max_attempts >= 1 && var.trigger_max_attempts <= 10
+    error_message = "trigger_max_attempts is from 1 to 10."
+  }
+}
+
+variable "events_table_ttl_days" {
+  description = "How long events are kept."
+  type        = number
+  default     = 90
+
+  validation {
+    condition     = var.events_table_ttl_days >= 1 && var.events_table_ttl_days <= 3650
+    error_message = "events_table_ttl_days is from 1 to 3650."
+  }
+}
+
+variable "watchdog_schedule" {
+  description = "How often the watchdog looks: rate(...) or cron(...)."
+  type        = string
+  default     = "rate(5 minutes)"
+
+  validation {
+    condition     = can(regex("^(rate|cron)\\(.+\\)$", var.watchdog_schedule))
+    error_message = "watchdog_schedule is rate(...) or cron(...)."
+  }
+}
+
+variable "watchdog_silence_seconds" {
+  description = "After so long without a complete pass an alarm is raised."
+  type        = number
+  default     = 900
+
+  validation {
+    condition     = var.watchdog_silence_seconds >= 600 && var.watchdog_silence_seconds % 300 == 0
+    error_message = "watchdog_silence_seconds is at least 600 and a multiple of 300."
+  }
+}
+
+variable "dead_man_url" {
+  description = "Called after each complete pass of the watchdog; whoever listens there notices silence."
+  type        = string
+  default     = ""
+  sensitive   = true
+
+  validation {
+    condition     = var.dead_man_url == "" || startswith(var.dead_man_url, "https://")
+    error_message = "dead_man_url begins with https://."
+  }
+}
+
+variable "slack_channel_id" {
+  description = "The channel for alerts without a route of their own."
+  type        = string
+  default     = ""
+}
+
+variable "slack_secret_arn" {
+  description = "A secret that holds Slack's bot token."
+  type        = string
+  default     = ""
+
+  validation {
+    condition     = var.slack_secret_arn == "" || can(regex("^arn:[a-z0-9-]+:secretsmanager:", var.slack_secret_arn))
+    error_message = "slack_secret_arn is the ARN of a secret in Secrets Manager."
+  }
+}
+
+variable "create_slack_secret" {
+  description = "Make an empty secret for Slack's bot token; you put the value, and Terraform never sees it."
+  type        = bool
+  default     = false
+}
+
+variable "slack_bot_token" {
+  description = "Slack's bot token itself. It lands in the state file: for trials only."
+  type        = string
+  default     = ""
+  sensitive   = true
+}
+
+variable "alert_routes" {
+  description = "Where alerts go, in the shape of alerts.yaml; null: as the compiled file says."
+  type        = any
+  default     = null
+}
+
+variable "job_environment" {
+  description = "Further variables of the orchestrator, for pipeline files to name."
+  type        = map(string)
+  default     = {}
+  sensitive   = true
+
+  validation {
+    condition     = alltrue([for name in keys(var.job_environment) : can(regex("^INTERLOCK_[A-Z0-9_]+$", name))])
+    error_message = "job_environment has names that begin with INTERLOCK_."
+  }
+}
+
+variable "alert_environment" {
+  description = "Further variables of the alert dispatcher, for alert routes to name."
+  type        = map(string)
+  default     = {}
+  sensitive   = true
+
+  validation {
+    condition     = alltrue([for name in keys(var.alert_environment) : can(regex("^INTERLOCK_[A-Z0-9_]+$", name))])
+    error_message = "alert_environment has names that begin with INTERLOCK_."
+  }
+}
+
+variable "job_secret_arns" {
+  description = "Secrets that jobs may name as secret://aws-sm/..."
+  type        = list(string)
+  default     = []
+
+  validation {
+    condition     = alltrue([for arn in var.job_secret_arns : can(regex("^arn:[a-z0-9-]+:secretsmanager:.+:secret:.+$", arn))])
+    error_message = "job_secret_arns are ARNs of secrets in Secrets Manager."
+  }
+}
+
+variable "alert_secret_arns" {
+  description = "Secrets that alert routes may name as secret://aws-sm/..."
+  type        = list(string)
+  default     = []
+
+  validation {
+    condition     = alltrue([for arn in var.alert_secret_arns : can(regex("^arn:[a-z0-9-]+:secretsmanager:.+:secret:.+$", arn))])
+    error_message = "alert_secret_arns are ARNs of secrets in Secrets Manager."
+  }
+}
+
+variable "allow_hosts" {
+  description = "Hosts and networks inside that jobs and webhooks may reach; all others inside are refused."
+  type        = list(string)
+  default     = []
+
+  validation {
+    condition     = alltrue([for host in var.allow_hosts : !strcontains(host, "*") && !endswith(host, "/0")])
+    error_message = "allow_hosts has no * and no /0: name what may be reached."
+  }
+}
+
+variable "enable_glue_trigger" {
+  description = "Whether jobs of type glue may be started; needs glue_job_arns."
+  type        = bool
+  default     = false
+}
+
+variable "glue_job_arns" {
+  description = "The Glue jobs that may be started."
+  type        = list(string)
+  default     = []
+
+  validation {
+    condition     = alltrue([for arn in var.glue_job_arns : can(regex("^arn:[a-z0-9-]+:glue:", arn))])
+    error_message = "glue_job_arns are ARNs of Glue jobs."
+  }
+}
+
+variable "enable_emr_trigger" {
+  description = "Whether jobs of type emr may be started; needs emr_cluster_arns."
+  type        = bool
+  default     = false
+}
+
+variable "emr_cluster_arns" {
+  description = "The EMR clusters that may be given steps."
+  type        = list(string)
+  default     = []
+
+  validation {
+    condition     = alltrue([for arn in var.emr_cluster_arns : can(regex("^arn:[a-z0-9-]+:elasticmapreduce:", arn))])
+    error_message = "emr_cluster_arns are ARNs of EMR clusters."
+  }
+}
+
+variable "emr_role_arns" {
+  description = "Roles that EMR steps may run as."
+  type        = list(string)
+  default     = []
+
+  validation {
+    condition     = alltrue([for arn in var.emr_role_arns : can(regex("^arn:[a-z0-9-]+:iam::", arn))])
+    error_message = "emr_role_arns are ARNs of roles."
+  }
+}
+
+variable "enable_emr_serverless_trigger" {
+  description = "Whether jobs of type emr-serverless may be started; needs emr_serverless_app_arns and a role."
+  type        = bool
+  default     = false
+}
+
+variable "emr_serverless_app_arns" {
+  description = "The EMR Serverless applications that may be given jobs."
+  type        = list(string)
+  default     = []
+
+  validation {
+    condition     = alltrue([for arn in var.emr_serverless_app_arns : can(regex("^arn:[a-z0-9-]+:emr-serverless:", arn))])
+    error_message = "emr_serverless_app_arns are ARNs of EMR Serverless applications."
+  }
+}
+
+variable "emr_serverless_role_arns" {
+  description = "Roles that EMR Serverless jobs may run as."
+  type        = list(string)
+  default     = []
+
+  validation {
+    condition     = alltrue([for arn in var.emr_serverless_role_arns : can(regex("^arn:[a-z0-9-]+:iam::", arn))])
+    error_message = "emr_serverless_role_arns are ARNs of roles."
+  }
+}
+
+variable "enable_sfn_trigger" {
+  description = "Whether jobs of type step-function may be started; needs sfn_trigger_arns."
+  type        = bool
+  default     = false
+}
+
+variable "sfn_trigger_arns" {
+  description = "The state machines that may be started as jobs."
+  type        = list(string)
+  default     = []
+
+  validation {
+    condition     = alltrue([for arn in var.sfn_trigger_arns : can(regex("^arn:[a-z0-9-]+:states:.+:stateMachine:", arn))])
+    error_message = "sfn_trigger_arns are ARNs of state machines."
+  }
+}
+
+variable "enable_lambda_trigger" {
+  description = "Whether jobs of type lambda may be started; needs lambda_trigger_arns."
+  type        = bool
+  default     = false
+}
+
+variable "lambda_trigger_arns" {
+  description = "The functions that may be called as jobs."
+  type        = list(string)
+  default     = []
+
+  validation {
+    condition     = alltrue([for arn in var.lambda_trigger_arns : can(regex("^arn:[a-z0-9-]+:lambda:.+:function:", arn))])
+    error_message = "lambda_trigger_arns are ARNs of functions."
+  }
+}
+
+variable "kms_key_arn" {
+  description = "A key of your own for tables, queues, logs, environments and secrets; see kms_key_policy_json."
+  type        = string
+  default     = ""
+
+  validation {
+    condition     = var.kms_key_arn == "" || can(regex("^arn:[a-z0-9-]+:kms:[^:]+:[0-9]{12}:key/", var.kms_key_arn))
+    error_message = "kms_key_arn is the ARN of a key, not of an alias."
+  }
+}
+
+variable "sns_alarm_topic_arn" {
+  description = "Where alarms go beside the event log; without it, those on the alert path reach nobody."
+  type        = string
+  default     = ""
+
+  validation {
+    condition     = var.sns_alarm_topic_arn == "" || can(regex("^arn:[a-z0-9-]+:sns:", var.sns_alarm_topic_arn))
+    error_message = "sns_alarm_topic_arn is the ARN of an SNS topic."
+  }
+}
+
+variable "extra_publisher_arns" {
+  description = "Others who may publish events with the source interlock."
+  type        = list(string)
+  default     = []
+
+  validation {
+    condition     = alltrue([for arn in var.extra_publisher_arns : can(regex("^arn:[a-z0-9-]+:(iam|sts)::", arn))])
+    error_message = "extra_publisher_arns are ARNs of roles or users."
+  }
+}
+
+variable "deletion_protection" {
+  description = "Keeps the tables from being deleted; set it false and apply before a destroy."
+  type        = bool
+  default     = true
+}
+
+variable "tags" {
+  description = "Tags for every resource that can carry some."
+  type        = map(string)
+  default     = {}
+}

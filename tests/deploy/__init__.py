@@ -1,0 +1,1 @@
+"""The deployment: the Terraform module, the rights, the package."""

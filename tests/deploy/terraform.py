@@ -1,0 +1,162 @@
+"""Terraform: plans of the module, made without AWS, once for all workers of a test run.
+
+The provider comes from a local folder: TF_PLUGIN_DIR, or one of the usual places. Without it, or without
+Terraform, the tests that need a plan are skipped and say so.
+"""
+
+import fcntl
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tiny_server import Asked, Said, tiny_server
+
+ROOT = Path(__file__).parents[2]
+MODULE = ROOT / "deploy" / "terraform"
+ACCOUNT = "123456789012"
+REGION = "eu-central-1"
+
+_PROVIDER = "registry.terraform.io/hashicorp/aws"
+_PLACES = (
+    Path.home() / ".terraform.d" / "plugins",
+    Path("/usr/local/share/terraform/plugins"),
+    Path("/usr/share/terraform/plugins"),
+    *sorted(Path("/opt").glob("*")),
+)
+_HOW = (
+    "put the AWS provider (5.100 or a later 5.x) into a folder for"
+    " `terraform init -plugin-dir` and name it in TF_PLUGIN_DIR"
+)
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What became of a command; the text is one line, as Terraform breaks its own anywhere."""
+
+    code: int
+    text: str
+
+
+def plugin_folder() -> Path | None:
+    """Where a provider lies, if there is one and Terraform too."""
+    named = os.environ.get("TF_PLUGIN_DIR")
+    places = [Path(named)] if named else list(_PLACES)
+    found = (place for place in places if (place / _PROVIDER).is_dir())
+    return next(found, None) if shutil.which("terraform") else None
+
+
+def needed_plugins() -> Path:
+    found = plugin_folder()
+    if found is None:
+        pytest.skip(f"Terraform or its AWS provider is not here: {_HOW}")
+    return found
+
+
+def run(folder: Path, *arguments: str, timeout: float = 600) -> Ran:
+    """Terraform, with credentials of nobody and no settings of this machine."""
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(folder),
+        "TF_IN_AUTOMATION": "1",
+        "TF_CLI_CONFIG_FILE": os.devnull,
+        "CHECKPOINT_DISABLE": "1",
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }
+    done = subprocess.run(
+        ["terraform", *arguments],
+        cwd=folder, env=environment, capture_output=True, text=True, timeout=timeout, check=False,
+    )  # fmt: skip
+    words = (done.stdout + done.stderr).replace("│", " ").split()
+    return Ran(done.returncode, " ".join(words))
+
+
+def plan(
+    folder: Path, variables: Mapping[str, Any], module: Path = MODULE
+) -> tuple[Ran, dict[str, Any]]:
+    """What a plan says, and the plan as data (empty when there is none)."""
+    plugins = needed_plugins()
+    folder.mkdir(parents=True, exist_ok=True)
+    with _states() as url:
+        (folder / "main.tf.json").write_text(
+            json.dumps(_root(variables, url, os.path.relpath(module, folder)))
+        )
+        begun = run(folder, "init", "-input=false", "-no-color", f"-plugin-dir={plugins}")
+        assert begun.code == 0, begun.text
+        ran = run(folder, "plan", "-input=false", "-no-color", "-out=plan", "-refresh=false")
+    if ran.code:
+        return ran, {}
+    shown = subprocess.run(
+        ["terraform", "show", "-json", "plan"],
+        cwd=folder, capture_output=True, text=True, check=True,
+        env={"PATH": os.environ["PATH"], "TF_CLI_CONFIG_FILE": os.devnull, "HOME": str(folder)},
+    )  # fmt: skip
+    return ran, json.loads(shown.stdout)
+
+
+def package(folder: Path, arch: str = "arm64", compiled_format: int = 1) -> Path:
+    """A folder as `make package` leaves one, with nothing to run in it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    archive = folder / f"interlock-{arch}.zip"
+    archive.write_bytes(b"nothing to run")
+    manifest = {
+        "version": "0",
+        "format": compiled_format,
+        "python": "3.13",
+        "arch": arch,
+        "sha256": sha256(archive.read_bytes()).hexdigest(),
+    }
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    return folder
+
+
+def planned_once(name: str, variables: Mapping[str, Any], base: Path) -> dict[str, Any]:
+    """A plan that every worker shares: the first to ask makes it."""
+    base.mkdir(parents=True, exist_ok=True)
+    kept = base / f"{name}.json"
+    with (base / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not kept.exists():
+            dist = package(base / f"{name}-dist")
+            ran, found = plan(base / name, {"dist_path": str(dist), **variables})
+            assert ran.code == 0, ran.text
+            kept.write_text(json.dumps(found))
+    loaded: dict[str, Any] = json.loads(kept.read_text())
+    return loaded
+
+
+@contextmanager
+def _states() -> Iterator[str]:
+    """A plan asks Step Functions whether the definition is sound: here, somebody says yes."""
+
+    def yes(asked: Asked) -> Said:
+        return Said({"result": "OK", "diagnostics": [], "truncated": False})
+
+    with tiny_server(yes) as server:
+        yield server.url
+
+
+def _root(variables: Mapping[str, Any], states: str, module: str) -> dict[str, Any]:
+    provider = {
+        "region": REGION,
+        "access_key": "nobody",
+        "secret_key": "nobody",
+        "skip_credentials_validation": True,
+        "skip_requesting_account_id": True,
+        "skip_metadata_api_check": True,
+        "skip_region_validation": True,
+        "endpoints": [{"sfn": states}],
+    }
+    given = {"environment": "t", "account_id": ACCOUNT, **variables}
+    return {
+        "provider": {"aws": provider},
+        "module": {"interlock": {"source": module, **given}},
+    }

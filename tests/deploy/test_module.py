@@ -1,0 +1,154 @@
+"""The module as text and by its checks: formatted, valid, and loud about what can't work."""
+
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deploy.conftest import EVERYTHING
+from deploy.terraform import ACCOUNT, MODULE, REGION, needed_plugins, package, plan, run
+
+_HERE = f"{REGION}:{ACCOUNT}"
+
+#: Each wrong value, and what Terraform says of it. All of them are given at once.
+WRONG: dict[str, tuple[Any, str]] = {
+    "environment": ("Prod_1", "environment is a lower-case letter"),
+    "account_id": ("123", "account_id has 12 digits"),
+    "lambda_architecture": ("riscv", "lambda_architecture is arm64 or x86_64"),
+    "lambda_memory_size": (64, "lambda_memory_size is from 128 to 10240"),
+    "lambda_memory": ({"watchdg": 256}, "lambda_memory names functions"),
+    "orchestrator_timeout_seconds": (30, "orchestrator_timeout_seconds is from 60 to 900"),
+    "lambda_concurrency": ({"watchdog": 0}, "lambda_concurrency is -1 (none reserved)"),
+    "stream_parallelization_factor": (11, "stream_parallelization_factor is from 1 to 10"),
+    "log_retention_days": (2, "log_retention_days is one of CloudWatch's values"),
+    "log_level": ("LOUD", "log_level is DEBUG"),
+    "sfn_log_level": ("SOME", "sfn_log_level is OFF"),
+    "sfn_timeout_seconds": (10, "sfn_timeout_seconds is from 300"),
+    "trigger_max_attempts": (0, "trigger_max_attempts is from 1 to 10"),
+    "events_table_ttl_days": (0, "events_table_ttl_days is from 1 to 3650"),
+    "watchdog_schedule": ("often", "watchdog_schedule is rate(...) or cron(...)"),
+    "watchdog_silence_seconds": (700, "watchdog_silence_seconds is at least 600"),
+    "dead_man_url": ("http://plain.example.com", "dead_man_url begins with https://"),
+    "slack_secret_arn": ("slack", "slack_secret_arn is the ARN"),
+    "job_environment": ({"PATH": "x"}, "job_environment has names that begin with INTERLOCK_"),
+    "alert_environment": ({"HOME": "x"}, "alert_environment has names that begin with INTERLOCK_"),
+    "job_secret_arns": (["*"], "job_secret_arns are ARNs of secrets"),
+    "alert_secret_arns": (["*"], "alert_secret_arns are ARNs of secrets"),
+    "allow_hosts": (["0.0.0.0/0"], "allow_hosts has no * and no /0"),
+    "glue_job_arns": (["*"], "glue_job_arns are ARNs of Glue jobs"),
+    "emr_cluster_arns": (["*"], "emr_cluster_arns are ARNs of EMR clusters"),
+    "emr_role_arns": (["*"], "emr_role_arns are ARNs of roles"),
+    "emr_serverless_app_arns": (["*"], "emr_serverless_app_arns are ARNs of EMR Serverless"),
+    "emr_serverless_role_arns": (["*"], "emr_serverless_role_arns are ARNs of roles"),
+    "sfn_trigger_arns": (["*"], "sfn_trigger_arns are ARNs of state machines"),
+    "lambda_trigger_arns": (["*"], "lambda_trigger_arns are ARNs of functions"),
+    "kms_key_arn": (f"arn:aws:kms:{_HERE}:alias/mine", "kms_key_arn is the ARN of a key"),
+    "sns_alarm_topic_arn": ("topic", "sns_alarm_topic_arn is the ARN of an SNS topic"),
+    "extra_publisher_arns": (["*"], "extra_publisher_arns are ARNs of roles or users"),
+}
+
+#: What can only be seen with two of them together, or with the files.
+WRONG_TOGETHER: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"enable_glue_trigger": True}, "enable_glue_trigger needs glue_job_arns"),
+    (
+        {
+            "enable_emr_serverless_trigger": True,
+            "emr_serverless_app_arns": [f"arn:aws:emr-serverless:{_HERE}:/applications/0"],
+        },
+        "enable_emr_serverless_trigger needs emr_serverless_role_arns",
+    ),
+    (
+        {
+            "enable_sfn_trigger": True,
+            "sfn_trigger_arns": [f"arn:aws:states:{_HERE}:stateMachine:t-interlock-pipeline"],
+        },
+        "sfn_trigger_arns names jobs one by one, and none of Interlock's own resources",
+    ),
+    (
+        {"slack_secret_arn": EVERYTHING["slack_secret_arn"]},
+        "A token for Slack needs slack_channel_id",
+    ),
+    (
+        {"create_slack_secret": True},
+        "Give at most one of slack_secret_arn, create_slack_secret and slack_bot_token",
+    ),
+    ({"lambda_architecture": "x86_64"}, "run make package ARCH=x86_64"),
+)
+
+
+def variables() -> dict[str, str]:
+    """Every variable of the module, with the block that declares it."""
+    text = (MODULE / "variables.tf").read_text()
+    found = re.findall(r'^variable "(\w+)" \{\n(.*?)^\}', text, re.DOTALL | re.MULTILINE)
+    return dict(found)
+
+
+def test_every_variable_says_what_it_is_and_of_what_type() -> None:
+    assert len(variables()) > 40
+    for name, block in variables().items():
+        assert re.search(r"^  description = \"[A-Z].*\.?\"$", block, re.MULTILINE), name
+        assert re.search(r"^  type\s+= ", block, re.MULTILINE), name
+
+
+def test_every_check_of_a_variable_has_its_test() -> None:
+    checked = {name for name, block in variables().items() if "validation {" in block}
+    assert checked == set(WRONG)
+
+
+def test_every_output_says_what_it_is() -> None:
+    text = (MODULE / "outputs.tf").read_text()
+    assert text.count('output "') == text.count("  description = ")
+
+
+def test_no_file_gives_away_too_much() -> None:
+    for file in MODULE.glob("*.tf"):
+        text = file.read_text()
+        assert not re.search(r"dynamodb:(\*|Scan|DeleteItem)", text), file.name
+        assert "managed_policy" not in text and "policy_attachment" not in text, file.name
+        assert "null_resource" not in text and 'data "external"' not in text, file.name
+
+
+def test_the_machine_file_holds_nothing_that_a_template_would_take_for_its_own() -> None:
+    text = (MODULE.parent / "statemachine.asl.json").read_text()
+    assert "%{" not in text and "$${" not in text
+
+
+def test_the_files_are_formatted(tmp_path: Path) -> None:
+    if shutil.which("terraform") is None:
+        pytest.skip("Terraform is not here: see https://developer.hashicorp.com/terraform/install")
+    copy = tmp_path / "terraform"
+    shutil.copytree(MODULE, copy, ignore=shutil.ignore_patterns(".terraform*"))
+    ran = run(copy, "fmt", "-check", "-recursive", "-diff")
+    assert ran.code == 0, ran.text
+
+
+@pytest.mark.parametrize("example", ["minimal", "complete"])
+def test_the_examples_are_valid(example: str, tmp_path: Path) -> None:
+    plugins = needed_plugins()
+    copy = tmp_path / "deploy"
+    shutil.copytree(MODULE.parent, copy, ignore=shutil.ignore_patterns(".terraform*"))
+    folder = copy / "terraform" / "examples" / example
+    begun = run(folder, "init", "-backend=false", "-input=false", f"-plugin-dir={plugins}")
+    assert begun.code == 0, begun.text
+    ran = run(folder, "validate", "-no-color")
+    assert ran.code == 0, ran.text
+
+
+def test_every_wrong_value_is_refused_with_its_reason(tmp_path: Path) -> None:
+    given = {name: value for name, (value, _) in WRONG.items()}
+    ran, _ = plan(tmp_path / "root", {"dist_path": str(tmp_path), **given})
+    assert ran.code != 0
+    unsaid = [said for _, said in WRONG.values() if said not in ran.text]
+    assert unsaid == []
+
+
+def test_what_does_not_go_together_is_refused_with_its_reason(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"dist_path": str(package(tmp_path / "dist"))}
+    for variables_together, _ in WRONG_TOGETHER:
+        given |= variables_together
+    ran, _ = plan(tmp_path / "root", given)
+    assert ran.code != 0
+    unsaid = [said for _, said in WRONG_TOGETHER if said not in ran.text]
+    assert unsaid == []

@@ -1,0 +1,121 @@
+"""Rights: what the plan grants is what the code calls, no less and no more."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from deploy.calls import Call, Calls, record
+from deploy.planned import Plan, as_list, resources, statements
+from deploy.terraform import MODULE
+from interlock.wiring.aws_settings import Function
+
+#: Together they make every call that any scenario makes.
+PLAYED = ("sla-both", "alert-thread", "recovery-by-watchdog", "post-run-key-is-trigger")
+
+#: Granted, and not called in those: by whom, and when it is.
+_TIMERS = {
+    ("scheduler:CreateSchedule", ""),
+    ("scheduler:UpdateSchedule", ""),
+    ("scheduler:GetSchedule", ""),
+    ("scheduler:DeleteSchedule", ""),
+}
+RARELY: dict[Function, set[Call]] = {
+    Function.STREAM_ROUTER: _TIMERS,  # a deadline that moved, a cron that changed
+    Function.SLA_MONITOR: _TIMERS,  # the same, found by a reconcile
+    Function.WATCHDOG: {
+        *_TIMERS,
+        (
+            "dynamodb:Query",
+            "joblog",
+        ),  # an execution that ended without a word: what became of its job
+        ("dynamodb:PutItem", "joblog"),
+        ("dynamodb:Query", "rerun"),  # a request for a rerun that nobody judged
+        ("dynamodb:PutItem", "rerun"),
+    },
+}
+
+#: What the services themselves do with the role of a function.
+_PLATFORM = re.compile(
+    r"logs:(CreateLogStream|PutLogEvents)|xray:.*|kms:.*|iam:PassRole|secretsmanager:GetSecretValue"
+    r"|dynamodb:(DescribeStream|GetRecords|GetShardIterator|ListStreams)"
+    r"|sqs:(SendMessage|ReceiveMessage|DeleteMessage|GetQueueAttributes)"
+)
+#: Where AWS knows no resources.
+_NO_RESOURCES = re.compile(
+    r"dynamodb:ListStreams|xray:.*|logs:.*(Delivery|Deliveries|Polic(y|ies)|LogGroups)"
+)
+
+
+@pytest.fixture(scope="module")
+def made() -> Calls:
+    return record(PLAYED)
+
+
+@pytest.mark.parametrize("function", [f for f in Function if f is not Function.ALERT_DISPATCHER])
+def test_every_call_is_granted_and_every_grant_is_called(
+    function: Function, made: Calls, default_plan: Plan
+) -> None:
+    granted = set(_granted(default_plan, function))
+    assert made[function] - granted == set(), "called and not granted"
+    rarely = RARELY.get(function, set())
+    assert granted - made[function] - rarely == set(), "granted and never called"
+    assert rarely <= granted
+
+
+def test_what_is_called_stands_in_the_file_of_rights(made: Calls) -> None:
+    """Also where there is no Terraform."""
+    text = (MODULE / "rights.tf").read_text()
+    called = {action for calls in made.values() for action, _ in calls}
+    assert len(called) > 8
+    assert [action for action in sorted(called) if f'"{action}"' not in text] == []
+
+
+def test_a_star_stands_only_where_aws_knows_no_resources(whole_plan: Plan) -> None:
+    for role in resources(whole_plan, "aws_iam_role_policy"):
+        for statement in statements(whole_plan, role):
+            for action in as_list(statement["Action"]):
+                assert "*" not in action
+                if "*" in as_list(statement["Resource"]):
+                    assert _NO_RESOURCES.fullmatch(action), action
+
+
+def test_jobs_are_granted_only_when_enabled(default_plan: Plan, whole_plan: Plan) -> None:
+    jobs = {"glue", "elasticmapreduce", "emr-serverless", "states", "lambda"}
+    assert _services(default_plan, Function.ORCHESTRATOR).isdisjoint(jobs)
+    assert _services(whole_plan, Function.ORCHESTRATOR) > jobs
+
+
+def test_a_role_is_passed_on_only_to_the_scheduler(default_plan: Plan) -> None:
+    for function in (Function.STREAM_ROUTER, Function.SLA_MONITOR, Function.WATCHDOG):
+        (passing,) = (
+            each for each in _statements(default_plan, function) if "iam:PassRole" in each["Action"]
+        )
+        assert passing["Condition"] == {
+            "StringEquals": {"iam:PassedToService": "scheduler.amazonaws.com"}
+        }
+
+
+def _statements(plan: Plan, function: Function) -> list[dict[str, Any]]:
+    return statements(plan, f'function["{function}"]')
+
+
+def _services(plan: Plan, function: Function) -> set[str]:
+    found = (action for each in _statements(plan, function) for action in as_list(each["Action"]))
+    return {action.split(":")[0] for action in found}
+
+
+def _granted(plan: Plan, function: Function) -> Iterator[Call]:
+    """As calls are noted: the table for DynamoDB, nothing for services with one resource of ours."""
+    for statement in _statements(plan, function):
+        for action in as_list(statement["Action"]):
+            if _PLATFORM.fullmatch(action):
+                continue
+            for arn in as_list(statement["Resource"]):
+                yield action, _place(arn) if action.startswith("dynamodb:") else ""
+
+
+def _place(arn: str) -> str:
+    table, _, index = arn.split(":table/", 1)[1].partition("/index/")
+    return table.rsplit("-", 1)[1] + (f"/{index}" if index else "")
