@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 WORKERS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help setup format lint types imports test coverage check faults cloud airflow bench docs demo package clean
+.PHONY: help setup format lint types imports test coverage check faults kills cloud airflow bench docs demo package clean
 
 help: ## List the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## /\1\t/' | expand -t 12
@@ -63,6 +63,9 @@ AIRFLOW_VENV ?= $(or $(TMPDIR),/tmp)/interlock-airflow
 airflow: $(READY) ## Try jobs against a real Airflow 3, installed for that in AIRFLOW_VENV
 	test -x $(AIRFLOW_VENV)/bin/airflow || { $(PYTHON) -m venv $(AIRFLOW_VENV) && $(AIRFLOW_VENV)/bin/pip install --quiet "apache-airflow>=3,<4"; }
 	INTERLOCK_TEST_AIRFLOW=$(AIRFLOW_VENV)/bin/airflow $(BIN)/python -m pytest -q -v tests/adapters/jobs/test_real_airflow.py
+
+kills: $(READY) ## Kill the real server 500 times under load, and go through its books
+	cd tests && ../$(BIN)/python -m crash.kill_loop 500
 
 bench: $(READY) ## Measure, and write benchmarks/results/LATEST.md
 	$(BIN)/python -m benchmarks

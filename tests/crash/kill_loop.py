@@ -16,6 +16,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import date, timedelta
 from http.client import HTTPException
@@ -27,7 +28,7 @@ from wiring.served import Served, eventually, make_project
 PIPELINES = ("alpha", "beta", "gamma")
 CLIENTS = 3
 #: Kills come at any moment from the start of the process on.
-LONGEST_LIFE = 2.5
+LONGEST_LIFE = 2.2
 _FIRST = date(2020, 1, 1)
 _PAUSE = 0.02
 #: What a client sees of a kill.
@@ -110,17 +111,19 @@ class Listener:
                     return
 
 
-def run(project: Path, kills: int, seed: int) -> int:
+def run(project: Path, kills: int, seed: int, say: Callable[[str], object] = len) -> int:
     """The exit code of the accountant."""
     chance = random.Random(seed)
     served = Served(make_project(project, *PIPELINES))
     served.start()
     clients, listener = Clients(served), Listener(served)
     try:
-        for _ in range(kills):
+        for n in range(1, kills + 1):
             time.sleep(chance.uniform(0.0, LONGEST_LIFE))
             served.stop(signal.SIGKILL)
             served.start(ready=False)
+            if n % 50 == 0:
+                say(f"{n} kills\n")
         served.wait_ready()
         time.sleep(0.5)
         clients.stop()
@@ -162,9 +165,14 @@ def main() -> int:
     given = parser.parse_args()
     sys.stdout.write(f"{given.count} kills, seed {given.seed}\n")
     if given.keep is not None:
-        return run(given.keep, given.count, given.seed)
+        return run(given.keep, given.count, given.seed, _say)
     with tempfile.TemporaryDirectory() as folder:
-        return run(Path(folder), given.count, given.seed)
+        return run(Path(folder), given.count, given.seed, _say)
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line)
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Five kills under load lose nothing, repeat nothing, and tell everything once."""
+"""Fifty kills under load lose nothing, repeat nothing, and tell everything once."""
 
 import json
 import sqlite3
@@ -10,8 +10,8 @@ from crash import accountant
 from crash.kill_loop import run
 
 
-def test_five_kills_under_load_leave_the_books_in_order(tmp_path: Path) -> None:
-    assert run(tmp_path, kills=5, seed=5) == 0
+def test_fifty_kills_under_load_leave_the_books_in_order(tmp_path: Path) -> None:
+    assert run(tmp_path, kills=50, seed=5) == 0
 
 
 @pytest.mark.parametrize(
