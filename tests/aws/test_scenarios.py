@@ -25,6 +25,8 @@ _A_MINUTE = timedelta(minutes=1)
 _ELSEWHERE = {
     "infra-failure": "publishing fails so often that locally a sweep every second uses the failures up; "
     "here the next look is the watchdog's",
+    "rerun-repeated-after-failure": "the publishes that fail are the next three, whoever makes them; here "
+    "the watchdog makes one of them, and tells that it failed",
 }
 
 

@@ -49,6 +49,8 @@ def test_pages_hold_every_event_once(house: House) -> None:
 
     assert len(whole) > 7
     assert _pages(house, f"{API}/events?limit=2") == whole
+    told = house.client.get(f"{API}/events/alerts").json()["items"]
+    assert [each["event"] for each in told] == whole
     kinds = house.client.get(f"{API}/events?type=TRIGGER_STARTED").json()["items"]
     assert {event["type"] for event in kinds} == {"TRIGGER_STARTED"}
 

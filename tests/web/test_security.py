@@ -22,6 +22,7 @@ REQUESTS = [
     ("GET", "/api/v1/pipelines", "read"),
     ("GET", "/api/v1/runs", "read"),
     ("GET", "/api/v1/events", "read"),
+    ("GET", "/api/v1/events/alerts", "read"),
     ("GET", "/metrics", "read"),
     ("GET", "/openapi.json", "read"),
     ("PUT", SENSOR, "observe"),

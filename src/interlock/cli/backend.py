@@ -33,6 +33,7 @@ from interlock.usecases.explain import Why
 from interlock.usecases.pause import Foreseen
 from interlock.wiring.address import NAME as ADDRESS_FILE
 from interlock.wiring.address import find_address
+from interlock.wiring.alerted import Alerted
 from interlock.wiring.findings import Pass
 from interlock.wiring.home import Home as LocalHome
 from interlock.wiring.home import open_home
@@ -75,6 +76,14 @@ class Looking(Protocol):
         since: datetime | None = None,
         limit: int = 100,
     ) -> list[Event]: ...
+
+    def alerted(
+        self,
+        pipeline_id: str | None = None,
+        kind: str | None = None,
+        since: datetime | None = None,
+        limit: int = 100,
+    ) -> list[Alerted]: ...
 
     def heartbeat(self) -> Heartbeat: ...
 

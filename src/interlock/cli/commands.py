@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "resume": ("resume", "Let a paused pipeline go on."),
     "watchdog": ("watchdog", "One pass of the watchdog now, and what each check found."),
     "job": ("job", "Try a pipeline's job once, or see the request it would send."),
+    "alert": ("alert", "Send a test message by a route of alerts."),
     "backup": ("backup", "Copy the state file while it is in use."),
     "prune": ("prune", "Remove what has expired, and old runs if asked to."),
     "doctor": ("doctor", "Check the installation; every finding with its remedy."),

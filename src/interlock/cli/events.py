@@ -21,7 +21,9 @@ from interlock.cli.shown import (
     table,
     today,
 )
+from interlock.domain.delivery import Target
 from interlock.domain.event import Event
+from interlock.wiring.alerted import Alerted, Told
 
 #: How often the log is looked at, and how far an event may be told after its time.
 _EVERY_SECONDS = 1.0
@@ -39,6 +41,7 @@ _OVERLAP = timedelta(minutes=15)
     help="From then on: 2h, 2026-03-03 or an instant.",
 )
 @click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True)
+@click.option("--alerts", is_flag=True, help="Also where each went as an alert, and how that went.")
 @as_json_option
 @click.pass_obj
 def command(
@@ -48,6 +51,7 @@ def command(
     pipeline: str | None,
     since: datetime | None,
     limit: int,
+    alerts: bool,
     as_json: bool,
 ) -> None:
     """The newest events, in the order in which they happened.
@@ -55,7 +59,12 @@ def command(
     With --follow, and with --json, one JSON document a line.
     """
     kind = None if kind is None else kind.upper()
+    if alerts and follow:
+        raise click.UsageError("--alerts shows what was sent by now: without --follow")
     with looking(options) as home:
+        if alerts:
+            _show_alerted(home.alerted(pipeline, kind, since, limit)[::-1], as_json)
+            return
         found = home.events(pipeline, kind, since, limit)[::-1]
         _show(found, as_json, follow)
         if follow:
@@ -101,6 +110,26 @@ def _show(events: Sequence[Event], as_json: bool, follow: bool) -> None:
         table(heads, [_row(event, on) for event in events], folds=("WHAT",))
     else:
         click.echo("no events")
+
+
+def _show_alerted(found: Sequence[Alerted], as_json: bool) -> None:
+    if as_json:
+        document(found)
+        return
+    if not found:
+        click.echo("no events")
+        return
+    on = today()
+    heads = ("TIME UTC", "EVENT", "WHAT", "ALERTS")
+    rows = [(*_row(each.event, on), "\n".join(map(_told, each.alerts))) for each in found]
+    table(heads, rows, folds=("WHAT", "ALERTS"))
+
+
+def _told(told: Told) -> str:
+    """`slack C0MAIN: sent`, or what keeps it."""
+    where = Target(told.sink, told.channel)
+    why = f" ({told.error})" if told.error else ""
+    return printable(f"{where}: {told.state.replace('_', ' ')}{why}")
 
 
 def _row(event: Event, on: str) -> tuple[str | Cell, ...]:

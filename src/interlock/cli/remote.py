@@ -16,6 +16,7 @@ from interlock.errors import NotFoundError, UnavailableError
 from interlock.ports import Config, RerunRequest
 from interlock.usecases.explain import Why
 from interlock.usecases.pause import Foreseen
+from interlock.wiring.alerted import Alerted
 from interlock.wiring.findings import Pass
 from interlock.wiring.operations import Accepted, Heartbeat, PipelineState
 
@@ -71,9 +72,17 @@ class Remote:
         since: datetime | None = None,
         limit: int = 100,
     ) -> list[Event]:
-        start = None if since is None else spell(since)
-        query = {"pipeline": pipeline_id, "type": kind, "since": start}
-        return self._list(Event, "/events", query, limit)
+        return self._list(Event, "/events", _events_query(pipeline_id, kind, since), limit)
+
+    def alerted(
+        self,
+        pipeline_id: str | None = None,
+        kind: str | None = None,
+        since: datetime | None = None,
+        limit: int = 100,
+    ) -> list[Alerted]:
+        query = _events_query(pipeline_id, kind, since)
+        return self._list(Alerted, "/events/alerts", query, limit)
 
     def heartbeat(self) -> Heartbeat:
         return self._one(Heartbeat, "GET", "/watchdog")
@@ -158,3 +167,10 @@ def _as(kind: type[T], document: Any) -> T:
         raise UnavailableError(
             f"the server's answer can't be read ({error}): is it of the same version?"
         ) from error
+
+
+def _events_query(
+    pipeline_id: str | None, kind: str | None, since: datetime | None
+) -> dict[str, str | None]:
+    start = None if since is None else spell(since)
+    return {"pipeline": pipeline_id, "type": kind, "since": start}

@@ -23,6 +23,7 @@ from interlock.web.access import Caller
 from interlock.web.bodies import BATCH, SMALL
 from interlock.web.desk import Desk
 from interlock.web.problems import Refusal
+from interlock.wiring.alerted import Alerted, alerted
 from interlock.wiring.attainment import Attainment
 from interlock.wiring.findings import Pass
 from interlock.wiring.operations import Accepted, Heartbeat, PipelineState, Refused
@@ -294,6 +295,11 @@ def events(desk: Desk, given: Given) -> Page[Event]:
     return desk.views.events(query.pipeline, query.type, query.since, query.cursor, query.limit)
 
 
+def alerted_events(desk: Desk, given: Given) -> Page[Alerted]:
+    page = events(desk, given)
+    return Page(alerted(page.items, desk.home.store.deliveries), page.next)
+
+
 def timeline(desk: Desk, given: Given) -> Page[Row]:
     query: RangeQuery = given.query
     return desk.views.timeline(query.since, query.until, query.cursor, query.limit)
@@ -508,6 +514,16 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         Scope.READ,
         Page[Event],
         act=events,
+        query=EventsQuery,
+    ),
+    Endpoint(
+        "GET",
+        "/events/alerts",
+        "listAlerts",
+        "The event log, newest first, each event with where it went as an alert.",
+        Scope.READ,
+        Page[Alerted],
+        act=alerted_events,
         query=EventsQuery,
     ),
     Endpoint(

@@ -29,6 +29,7 @@ from interlock.usecases.pause import Foreseen, foresee_resume, pause, resume
 from interlock.usecases.put_reading import admissible_reading, put_reading
 from interlock.usecases.request_rerun import backfill_dates, chosen_schedule, request_rerun
 from interlock.usecases.watch import Report, watch
+from interlock.wiring.alerted import Alerted, alerted
 from interlock.wiring.findings import Pass, in_words
 
 MOST = 1000
@@ -201,6 +202,19 @@ class Operations:
 
     def watchdog(self) -> WatchdogState:
         return self._ports.watch.load()
+
+    def alerted(
+        self,
+        pipeline_id: str | None = None,
+        kind: str | None = None,
+        since: datetime | None = None,
+        limit: int = 100,
+    ) -> list[Alerted]:
+        """As `events`, each with where it went as an alert; of a file only."""
+        events = self.events(pipeline_id, kind, since, limit)
+        if self._file is None:
+            return [Alerted(event) for event in events]
+        return alerted(events, self._file.deliveries)
 
     def heartbeat(self) -> Heartbeat:
         state = self._ports.watch.load()
