@@ -82,10 +82,76 @@ def test_a_file_that_is_no_toml_says_where(tmp_path: Path) -> None:
 
 
 def test_tables_of_others_are_left_to_them(tmp_path: Path) -> None:
-    _write(tmp_path, '[aws]\nregion = "eu-central-1"\n[[ping]]\ntoken = "x"\n')
+    _write(tmp_path, '[aws]\nregion = "eu-central-1"\n')
 
     assert read_settings(tmp_path, {}).port == PORT
 
 
 def _write(project: Path, text: str) -> None:
     (project / "interlock.toml").write_text(text)
+
+
+SOURCES = """
+[[lineage]]
+job = "load.*"
+pipeline = "orders"
+key = "landed"
+
+[[ping]]
+token = "${INTERLOCK_PING}"
+pipeline = "orders"
+key = "landed"
+hourly = true
+"""
+PING = {"INTERLOCK_PING": "a-token-of-twenty-four-c"}
+
+
+def test_lineage_and_pings_are_declared_and_tokens_may_stand_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "interlock.toml").write_text(SOURCES)
+    settings = read_settings(tmp_path, PING)
+    assert settings.lineage[0].job == "load.*" and settings.lineage[0].namespace == "*"
+    assert settings.pings[0].token == PING["INTERLOCK_PING"] and settings.pings[0].hourly
+    assert PING["INTERLOCK_PING"] not in repr(settings)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (SOURCES, "ping of orders needs a token"),  # the variable is not set
+        ("[[ping]]\ntoken='short'\npipeline='p'\nkey='k'", "needs a token"),
+        ("[[ping]]\npipeline='p'\nkey='k'", "ping is not right"),
+        ("[[ping]]\ntoken='0123456789abcdef'\npipeline='p'\nkey='k'\nnoise=1", "has only: token"),
+        ("[[lineage]]\njob=7\npipeline='p'\nkey='k'", "lineage is not right"),
+        ("lineage = 'x'", "is written as [[...]]"),
+        (
+            "[[ping]]\ntoken='0123456789abcdef'\npipeline='p'\nkey='k'\n"
+            "[[ping]]\ntoken='0123456789abcdef'\npipeline='q'\nkey='k'",
+            "has a token twice",
+        ),
+    ],
+)
+def test_what_is_wrong_with_them_is_said_without_a_token(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    (tmp_path / "interlock.toml").write_text(text)
+    with pytest.raises(ConfigError) as wrong:
+        read_settings(tmp_path, {})
+    assert said in str(wrong.value)
+    assert "0123456789abcdef" not in str(wrong.value) and "short" not in str(wrong.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("SLACK_CHANNEL_ID", "#alerts"),
+        ("SLACK_BOT_TOKEN", "xoxb with spaces"),
+        ("INTERLOCK_PUBLIC_URL", "https://a.example/?x"),
+        ("SLACK_API_URL", "ftp://a"),
+    ],
+)
+def test_settings_of_alerts_are_checked_and_never_repeated(
+    tmp_path: Path, name: str, value: str
+) -> None:
+    with pytest.raises(ConfigError) as wrong:
+        read_settings(tmp_path, {name: value})
+    assert name in str(wrong.value) and value not in str(wrong.value)

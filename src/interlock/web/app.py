@@ -28,6 +28,7 @@ from interlock.web.login import Login
 from interlock.web.metrics import CONTENT_TYPE
 from interlock.web.openapi import document
 from interlock.web.pages.site import Site
+from interlock.web.pings import ping_routes
 from interlock.web.problems import Refusal, problem, problem_of
 from interlock.web.stream import Streams, stream_query
 from interlock.wiring.tokens import Scope
@@ -57,6 +58,7 @@ def application(desk: Desk, hosts: KnownHosts) -> ASGIApp:
         Route(LOGIN, login.page, methods=["GET"]),
         Route(LOGIN, login.enter, methods=["POST"]),
         Route("/logout", login.leave, methods=["POST"]),
+        *ping_routes(desk),
         *site.routes(),
     ]
     app = Starlette(

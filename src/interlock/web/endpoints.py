@@ -12,6 +12,7 @@ from msgspec import Meta
 
 from interlock.adapters.local.changes import Parked
 from interlock.domain.event import Event
+from interlock.domain.lineage import LineageEvent, sources_of
 from interlock.domain.run import Run, RunKey
 from interlock.domain.sensor import Reading
 from interlock.errors import NotFoundError
@@ -19,6 +20,7 @@ from interlock.ports import Config, RerunRequest
 from interlock.usecases.explain import Why
 from interlock.usecases.pause import Foreseen
 from interlock.usecases.put_reading import admissible_reading
+from interlock.usecases.take_lineage import take_lineage
 from interlock.web.access import Caller
 from interlock.web.bodies import BATCH, SMALL
 from interlock.web.desk import Desk
@@ -256,6 +258,16 @@ def _answered(answer: Accepted | Refused) -> ReadingAnswer:
     )
 
 
+def lineage(desk: Desk, given: Given) -> Page[Accepted]:
+    sources = sources_of(given.body, desk.home.settings.lineage)
+    for source in sources:
+        if not given.caller.may(Scope.OBSERVE, source.pipeline):
+            raise Refusal(403, f"the token may not report for {source.pipeline}")
+    readings = take_lineage(given.body, sources, desk.home.ports)
+    desk.metrics.readings.labels("accepted").inc(len(readings))
+    return Page([Accepted(r.pipeline_id, r.key, r.received_at, r.version) for r in readings])
+
+
 def sensors(desk: Desk, given: Given) -> Page[Reading]:
     return desk.views.readings(given.path["pipeline"], given.query.cursor, given.query.limit)
 
@@ -438,6 +450,18 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         act=put_sensors,
         body=Annotated[list[NewReading], Meta(min_length=1, max_length=MOST_READINGS)],
         largest=BATCH,
+    ),
+    Endpoint(
+        "POST",
+        "/lineage",
+        "putLineage",
+        "An OpenLineage event becomes a reading of every sensor that `[[lineage]]` says it feeds.",
+        Scope.OBSERVE,
+        Page[Accepted],
+        act=lineage,
+        body=LineageEvent,
+        largest=BATCH,
+        status=201,
     ),
     Endpoint(
         "GET",

@@ -23,6 +23,8 @@ log = logging.getLogger(__name__)
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 LOGIN = "/login"
 STATIC = "/static/"
+#: The token in the path is the right.
+PING = "/ping/"
 #: Anybody may log in; everything else needs a caller.
 _WITHOUT_CALLER = OPEN_PATHS | {LOGIN}
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -117,6 +119,8 @@ class Gate:
             raise Refusal(
                 421, "this server does not go by that name; see `hosts` in interlock.toml"
             )
+        if path.startswith(PING):
+            return None
         authorization = headers.get("authorization")
         caller: Caller | None
         if authorization is not None:

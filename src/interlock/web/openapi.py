@@ -13,6 +13,7 @@ from interlock.web.problems import MEDIA, ProblemDocument
 _PATH_PART = re.compile(r"\{([a-z]+)(:path)?\}")
 _JSON = "application/json"
 _REFERENCE = "#/components/schemas/{name}"
+_PROBLEM = "#/components/schemas/ProblemDocument"
 
 
 def document() -> dict[str, Any]:
@@ -27,6 +28,7 @@ def document() -> dict[str, Any]:
         place = paths.setdefault(_plain(API + endpoint.path), {})
         place[endpoint.method.lower()] = _operation(endpoint, made, components)
     paths[f"{API}/events/stream"] = {"get": _stream(components)}
+    paths |= _pings()
     return {
         "openapi": "3.1.0",
         "info": {
@@ -97,6 +99,29 @@ def _stream(components: dict[str, Any]) -> dict[str, Any]:
             }
         },
     }
+
+
+def _pings() -> dict[str, Any]:
+    """Healthchecks-style: the token in the path is all that is needed. HEAD does as GET does."""
+    paths: dict[str, Any] = {}
+    for path, name in (("/ping/{token}", "ping"), ("/ping/{token}/{signal}", "pingSignal")):
+        paths[path] = {
+            method: {
+                "operationId": f"{name}{suffix}",
+                "summary": "A sign of life of a job: `start`, `fail`, an exit code, or nothing.",
+                "security": [],
+                "parameters": [*_path_parts(path)],
+                "responses": {
+                    "200": {"description": "It is stored."},
+                    "4XX": {
+                        "description": "There is no such token, or no such signal.",
+                        "content": {MEDIA: {"schema": {"$ref": _PROBLEM}}},
+                    },
+                },
+            }
+            for method, suffix in (("get", ""), ("post", "Post"))
+        }
+    return paths
 
 
 def _plain(path: str) -> str:

@@ -46,3 +46,5 @@ def _learn_own(settings: Settings, secrets: Secrets) -> None:
     for known in (settings.token, settings.dead_man_url, settings.slack_token):
         if known is not None:
             secrets.learn(known)
+    for source in settings.pings:
+        secrets.learn(source.token)

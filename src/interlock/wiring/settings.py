@@ -9,6 +9,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,8 +19,11 @@ from interlock.adapters.jobs.secrets import SECRETS_FOLDER
 from interlock.adapters.local.retention import Spans
 from interlock.domain import duration
 from interlock.domain.alerts import CHANNEL_ID
+from interlock.domain.lineage import LineageSource
+from interlock.domain.ping import PingSource
 from interlock.domain.run import EXECUTION_TIMEOUT
 from interlock.errors import ConfigError
+from interlock.wiring.sources import lineage_sources, ping_sources, with_tokens
 
 FILE = "interlock.toml"
 DATABASE = "interlock.db"
@@ -57,6 +61,8 @@ class Settings:
     slack_token: str | None = field(default=None, repr=False)
     slack_secret_arn: str | None = None
     slack_api: str | None = None
+    lineage: tuple[LineageSource, ...] = ()
+    pings: tuple[PingSource, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
@@ -87,6 +93,10 @@ def read_settings(
     for name, given in (("host", host), ("port", port)):
         if given is not None:
             _take(found, name, given, _LINES[name], f"--{name}", problems)
+    if "ping" in found:
+        pings = found.pop("ping")
+        read = partial(with_tokens, environment=environment)
+        _take(found, "pings", pings, read, f"{file}: ping", problems)
     if problems:
         raise ConfigError("\n".join(problems))
     state = project / found.pop("state", Path(".interlock"))
@@ -224,9 +234,11 @@ _LINES: dict[str, Callable[[Any], Any]] = {
     "watchdog_every": _span,
     "retention": _retention,
     "public_url": _base_url,
+    "lineage": lineage_sources,
+    "ping": ping_sources,
 }
 #: Tables that other parts read.
-_OF_OTHERS = frozenset({"aws", "lineage", "ping"})
+_OF_OTHERS = frozenset({"aws"})
 #: Variables of the environment, and the setting that each is.
 _VARIABLES: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "INTERLOCK_INSTANCE": ("instance", _instance),

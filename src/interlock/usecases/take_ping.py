@@ -1,0 +1,14 @@
+"""Take a ping: a sign of life becomes a reading of the sensor that its token stands for."""
+
+from interlock.domain.ping import PingSource, Signal, reading_of
+from interlock.domain.sensor import Reading
+from interlock.ports import Ports
+from interlock.usecases.put_reading import put_reading
+from interlock.usecases.zone_of import zone_of
+
+
+def take_ping(source: PingSource, signal: Signal, exit_code: int | None, ports: Ports) -> Reading:
+    """The reading, stored. Raises as `put_reading` does."""
+    zone = zone_of(source.pipeline, ports)
+    fields = reading_of(signal, exit_code, zone, source.hourly, ports.clock())
+    return put_reading(source.pipeline, source.key, fields, ports)

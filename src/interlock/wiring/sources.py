@@ -1,0 +1,59 @@
+"""Sources: `[[lineage]]` and `[[ping]]` of interlock.toml, who feeds which sensor by other ways than ours."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import msgspec
+
+from interlock.domain.lineage import LineageSource
+from interlock.domain.ping import SHORTEST_TOKEN, TOKEN, PingSource
+
+_FROM_ENVIRONMENT = re.compile(r"\$\{(INTERLOCK_[A-Z0-9_]+)\}")
+
+Source = TypeVar("Source", LineageSource, PingSource)
+
+
+def lineage_sources(value: Any) -> tuple[LineageSource, ...]:
+    """Raises ValueError."""
+    return tuple(_rows(value, LineageSource))
+
+
+def ping_sources(value: Any) -> tuple[PingSource, ...]:
+    """Raises ValueError; a token is checked once the environment has given it."""
+    return tuple(_rows(value, PingSource))
+
+
+def with_tokens(
+    sources: tuple[PingSource, ...], environment: Mapping[str, str]
+) -> tuple[PingSource, ...]:
+    """Each with the token that it names. Raises ValueError, which never repeats one."""
+    found = tuple(
+        msgspec.structs.replace(source, token=_token(source, environment)) for source in sources
+    )
+    if len({source.token for source in found}) != len(found):
+        raise ValueError("has a token twice: each stands for one sensor")
+    return found
+
+
+def _token(source: PingSource, environment: Mapping[str, str]) -> str:
+    named = _FROM_ENVIRONMENT.fullmatch(source.token)
+    token = source.token if named is None else environment.get(named[1], "")
+    if TOKEN.fullmatch(token) is None:
+        raise ValueError(
+            f"of {source.pipeline} needs a token of {SHORTEST_TOKEN} or more of A-Z a-z 0-9 _ -"
+        )
+    return token
+
+
+def _rows(value: Any, kind: type[Source]) -> list[Source]:
+    """`msgspec` says where, and never what stood there."""
+    allowed = [field.name for field in msgspec.structs.fields(kind)]
+    if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
+        raise ValueError(f"is written as [[...]] with: {', '.join(allowed)}")
+    if any(row.keys() - set(allowed) for row in value):
+        raise ValueError(f"has only: {', '.join(allowed)}")
+    try:
+        return msgspec.convert(value, list[kind])  # type: ignore[valid-type]
+    except msgspec.ValidationError as error:
+        raise ValueError(f"is not right: {error}") from None
