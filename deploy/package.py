@@ -1,0 +1,160 @@
+"""Package: one zip with the six functions and all they need, the same bytes whenever it is built.
+
+    python deploy/package.py [--arch arm64|x86_64] [--python 3.13] [--dist dist]
+
+Writes interlock-{arch}.zip and manifest.json. The libraries are those of constraints.txt, as wheels for the
+target; botocore keeps the models of the services that the functions call. Where an interpreter of the
+target's version is here, the code is compiled for it: a function can't keep what it compiles by itself.
+"""
+
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+ARCHITECTURES = {"arm64": "aarch64", "x86_64": "x86_64"}
+LIBRARIES = ("boto3", "cronsim", "msgspec", "tzdata", "urllib3")
+#: The services that the functions call, and the jobs on AWS.
+SERVICES = (
+    "dynamodb", "emr", "emr-serverless", "events", "glue", "lambda", "logs", "scheduler",
+    "secretsmanager", "sqs", "stepfunctions", "sts",
+)  # fmt: skip
+#: Of the package itself: what runs only on a machine of ours, or reads files of people.
+_NOT_INSIDE = (
+    "adapters/local", "cli", "client.py", "conformance.py", "demo", "simulation", "web", "__main__.py",
+)  # fmt: skip
+_NOT_OF_LIBRARIES = re.compile(
+    r"(^|/)(__pycache__|bin|tests?)/|\.dist-info/(RECORD|INSTALLER|REQUESTED|direct_url\.json)$"
+    r"|^boto3/(data|examples)/|\.pyc$|\.pyi$"
+)
+_LARGEST = 20 * 1024 * 1024
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+def build(arch: str, python: str, dist: Path, fetched: Path | None = None) -> Path:
+    """The zip. `fetched` holds the libraries, where somebody has them already."""
+    with tempfile.TemporaryDirectory() as folder:
+        libraries = fetched or fetch(arch, python, Path(folder, "fetched"))
+        stage = Path(folder, "stage")
+        _copy_libraries(libraries, stage)
+        _copy_interlock(stage / "interlock")
+        compiled = _compile(stage, python)
+        size = sum(file.stat().st_size for file in stage.rglob("*") if file.is_file())
+        if size > _LARGEST:
+            raise SystemExit(f"{size} bytes unzipped, and {_LARGEST} at most")
+        dist.mkdir(parents=True, exist_ok=True)
+        archive = dist / f"interlock-{arch}.zip"
+        _zip(stage, archive)
+    manifest = {
+        "version": _constant("__init__.py", "__version__").strip('"'),
+        "format": int(_constant("files/compiled.py", "FORMAT")),
+        "python": python,
+        "arch": arch,
+        "compiled": compiled,
+        "sha256": sha256(archive.read_bytes()).hexdigest(),
+        "unzipped": size,
+    }
+    (dist / "manifest.json").write_text(json.dumps(manifest, indent=2, sort_keys=True) + "\n")
+    return archive
+
+
+def fetch(arch: str, python: str, folder: Path) -> Path:
+    """The libraries for the target, as pip lays them out."""
+    platform = f"manylinux2014_{ARCHITECTURES[arch]}"
+    command = [
+        sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile",
+        "--target", str(folder), "--only-binary=:all:", "--implementation", "cp",
+        "--platform", platform, "--python-version", python,
+        "--constraint", str(ROOT / "constraints.txt"), *LIBRARIES,
+    ]  # fmt: skip
+    subprocess.run(command, check=True)
+    return folder
+
+
+def _copy_libraries(fetched: Path, stage: Path) -> None:
+    for file in _files(fetched):
+        name = file.relative_to(fetched).as_posix()
+        if not _NOT_OF_LIBRARIES.search(name) and _is_ours_to_call(name):
+            _copy(file, stage / name)
+
+
+def _is_ours_to_call(name: str) -> bool:
+    """Of botocore's models, those of our services; of everything else, all."""
+    parts = name.split("/")
+    if parts[:2] != ["botocore", "data"] or len(parts) < 4:
+        return True
+    return parts[2] in SERVICES and not parts[-1].startswith(("examples-", "waiters-"))
+
+
+def _copy_interlock(target: Path) -> None:
+    source = ROOT / "src" / "interlock"
+    for file in _files(source):
+        name = file.relative_to(source).as_posix()
+        inside = not any(name == part or name.startswith(f"{part}/") for part in _NOT_INSIDE)
+        if inside and "__pycache__" not in name:
+            _copy(file, target / name)
+
+
+def _compile(stage: Path, python: str) -> bool:
+    """By hash and unchecked: times do not survive a zip, and the folder can't be written to."""
+    own = f"{sys.version_info.major}.{sys.version_info.minor}"
+    interpreter = sys.executable if python == own else shutil.which(f"python{python}")
+    if interpreter is None:
+        message = f"python{python} is not here: the code is not compiled, and each cold start pays for it"
+        sys.stderr.write(f"package: {message}\n")
+        return False
+    command = [
+        interpreter, "-I", "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash",
+        "-s", str(stage), "-p", "/var/task", str(stage),
+    ]  # fmt: skip
+    subprocess.run(command, check=True)
+    return True
+
+
+def _zip(stage: Path, archive: Path) -> None:
+    with zipfile.ZipFile(archive, "w") as out:
+        for file in _files(stage):
+            entry = zipfile.ZipInfo(file.relative_to(stage).as_posix(), _EPOCH)
+            entry.external_attr = 0o100644 << 16
+            entry.create_system = 3
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            out.writestr(entry, file.read_bytes(), compresslevel=9)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    found = (file for file in folder.rglob("*") if file.is_file())
+    return iter(sorted(found, key=lambda file: file.as_posix()))
+
+
+def _copy(file: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(file, target)
+
+
+def _constant(module: str, name: str) -> str:
+    text = (ROOT / "src" / "interlock" / module).read_text(encoding="utf-8")
+    found = re.search(rf"^{name} = (.+)$", text, re.MULTILINE)
+    assert found is not None, name
+    return found[1]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Build the zip of the AWS functions.")
+    parser.add_argument("--arch", choices=sorted(ARCHITECTURES), default="arm64")
+    parser.add_argument("--python", default="3.13", help="the version of the runtime")
+    parser.add_argument("--dist", type=Path, default=ROOT / "dist")
+    given = parser.parse_args()
+    archive = build(given.arch, given.python, given.dist)
+    print(f"{archive}: {archive.stat().st_size:,} bytes")
+
+
+if __name__ == "__main__":
+    main()
