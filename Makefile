@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 WORKERS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help setup format lint types imports test coverage check faults kills cloud airflow bench docs demo package clean
+.PHONY: help setup format lint types imports test coverage check faults kills cloud airflow bench docs demo package wheel clean
 
 help: ## List the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## /\1\t/' | expand -t 12
@@ -76,7 +76,14 @@ docs: $(READY) ## Write the generated pages of the reference anew
 demo: $(RUNS) ## Watch live pipelines with simulated sources; Ctrl-C ends it
 	$(BIN)/interlock demo
 
-package: $(READY) ## Build the wheel and the source archive
+# What the functions on AWS run: ARCH=x86_64 for the other processor, RUNTIME for another Python.
+ARCH ?= arm64
+RUNTIME ?= 3.13
+
+package: $(READY) ## Build the zip of the AWS functions, for deploy/terraform
+	$(BIN)/python deploy/package.py --arch $(ARCH) --python $(RUNTIME)
+
+wheel: $(READY) ## Build the wheel and the source archive
 	$(INSTALL) build
 	$(BIN)/python -m build --outdir dist
 

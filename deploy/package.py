@@ -105,8 +105,7 @@ def _copy_interlock(target: Path) -> None:
 
 def _compile(stage: Path, python: str) -> bool:
     """By hash and unchecked: times do not survive a zip, and the folder can't be written to."""
-    own = f"{sys.version_info.major}.{sys.version_info.minor}"
-    interpreter = sys.executable if python == own else shutil.which(f"python{python}")
+    interpreter = _interpreter(python)
     if interpreter is None:
         message = f"python{python} is not here: the code is not compiled, and each cold start pays for it"
         sys.stderr.write(f"package: {message}\n")
@@ -117,6 +116,18 @@ def _compile(stage: Path, python: str) -> bool:
     ]  # fmt: skip
     subprocess.run(command, check=True)
     return True
+
+
+def _interpreter(python: str) -> str | None:
+    """One of that version, if it runs: a name on the path may be a promise only."""
+    ask = ["-I", "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
+    for found in (sys.executable, shutil.which(f"python{python}")):
+        if found is None:
+            continue
+        done = subprocess.run([found, *ask], capture_output=True, text=True, check=False)
+        if done.stdout.strip() == python:
+            return found
+    return None
 
 
 def _zip(stage: Path, archive: Path) -> None:

@@ -488,6 +488,39 @@ def guards() -> str:
 # ----------------------------------------------------------------------------------------------- shapes
 
 
+def terraform_variables() -> str:
+    rows = [
+        (f"`{name}`", f"`{_variable_type(block)}`", _variable_default(block), _description(block))
+        for name, block in _blocks_of("variables.tf", "variable")
+    ]
+    return table(("variable", "type", "default", "what it is"), rows)
+
+
+def terraform_outputs() -> str:
+    rows = [(f"`{name}`", _description(block)) for name, block in _blocks_of("outputs.tf", "output")]
+    return table(("output", "what it is"), rows)
+
+
+def _blocks_of(file: str, kind: str) -> list[tuple[str, str]]:
+    """The blocks of a file of the module, by name."""
+    text = (DOCS.parent / "deploy" / "terraform" / file).read_text(encoding="utf-8")
+    block = rf'^{kind} "(\w+)" \{{\n(.*?)^\}}'
+    return re.findall(block, text, re.DOTALL | re.MULTILINE)
+
+
+def _description(block: str) -> str:
+    return re.findall(r'^  description = "(.*)"$', block, re.MULTILINE)[0]
+
+
+def _variable_type(block: str) -> str:
+    return re.findall(r"^  type\s+= ([\w()]+)", block, re.MULTILINE)[0].rstrip("(")
+
+
+def _variable_default(block: str) -> str:
+    found = re.findall(r"^  default\s+= (.+)$", block, re.MULTILINE)
+    return f"`{found[0]}`" if found else "required"
+
+
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [head, ["---"] * len(head), *([_cell(cell) for cell in row] for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
@@ -675,6 +708,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "state-picture": state_picture,
     "run-picture": run_picture,
     "guards": guards,
+    "terraform-variables": terraform_variables,
+    "terraform-outputs": terraform_outputs,
 }
 
 if __name__ == "__main__":
