@@ -130,7 +130,7 @@ output "kms_key_policy_json" {
 }
 
 output "interlock_toml" {
-  description = "What interlock.toml needs for `interlock --backend aws`."
+  description = "What interlock.toml needs for commands with --backend aws."
   value       = <<-EOT
     [aws]
     region = "${local.region}"
