@@ -6,9 +6,13 @@ A page is written by hand, except between `<!-- begin NAME -->` and `<!-- end NA
 function of that name in BLOCKS gives. A test makes every page anew and compares.
 """
 
+import ast
+import dataclasses
 import json
 import re
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +21,7 @@ import msgspec
 from msgspec import NODEFAULT, inspect
 
 import interlock
+from interlock.adapters.alerts import console
 from interlock.adapters.jobs import (
     airflow,
     databricks,
@@ -26,10 +31,12 @@ from interlock.adapters.jobs import (
     step_function,
 )
 from interlock.adapters.jobs.states import Meaning
+from interlock.adapters.local.database import MEMORY
+from interlock.adapters.local.retention import Spans
 from interlock.cli import app
 from interlock.cli.commands import COMMANDS
 from interlock.cli.exits import Exit
-from interlock.domain import pipeline
+from interlock.domain import duration, pipeline
 from interlock.domain.event import ALIASES, CATALOGUE, Entry, EventType
 from interlock.domain.guards import GUARDS
 from interlock.domain.job_configs import CONFIGS
@@ -41,6 +48,13 @@ from interlock.files.authored import PipelineFile
 from interlock.files.problem import Kind
 from interlock.lifecycle import definition
 from interlock.simulation.scenario import ScenarioFile
+from interlock.web import access, bodies, gate, listener
+from interlock.web import app as web_app
+from interlock.web import endpoints as web_endpoints
+from interlock.web.metrics import Metrics
+from interlock.wiring import address, settings
+from interlock.wiring.health import NotedDatabase
+from interlock.wiring.home import open_home
 
 DOCS = Path(__file__).parent
 SOURCE = Path(interlock.__file__).parent
@@ -688,6 +702,135 @@ _NOTES: dict[tuple[str, str], str] = {
     ("Expectation", "threads"): "How many threads the alerts make.",
 }
 
+# ------------------------------------------------------------------------------------------- operations
+
+
+def settings_lines() -> str:
+    """A setting without a sentence below fails the generation, and so the test."""
+    return table(("line", "default", "what it says"), [(f"`{n}`", _usual(n), _LINES_SAID[n]) for n in settings._LINES])
+
+
+def _usual(name: str) -> str:
+    elsewhere = {"state": "`.interlock`", "retention": "see below", "lineage": "none", "ping": "none"}
+    if name in elsewhere:
+        return elsewhere[name]
+    value = next(f.default for f in dataclasses.fields(settings.Settings) if f.name == name)
+    if value is None or value == ():
+        return ""
+    return f"`{duration.for_people(value) if isinstance(value, timedelta) else value}`"
+
+
+def retention() -> str:
+    rows = [(f"`{f.name}`", duration.for_people(f.default)) for f in dataclasses.fields(Spans)]
+    return table(("line", "default"), rows)
+
+
+def variables() -> str:
+    rows = [(f"`{name}`", _VARIABLES_SAID[name]) for name in settings._VARIABLES]
+    return table(("variable", "what it says"), rows)
+
+
+def endpoints() -> str:
+    rows = [
+        (f"`{row.method} {web_endpoints.API}{row.path.replace(':path', '')}`", f"`{row.scope}`", row.summary)
+        for row in web_endpoints.ENDPOINTS
+    ]
+    return table(("request", "scope", "does"), rows)
+
+
+def metrics() -> str:
+    """Those that are counted, and those that are asked of the store."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = settings.Settings(project=Path(folder), state=Path(folder))
+        with open_home(place, database=lambda name: NotedDatabase(MEMORY)) as home:
+            figures = Metrics()
+            figures.watch(home)
+            found = [(m.name, m.type, m.documentation) for m in figures.registry.collect()]
+    rows = [(f"`{name}{'_total' if kind == 'counter' else ''}`", kind, said) for name, kind, said in sorted(found)]
+    return table(("metric", "type", "what it says"), rows)
+
+
+def limits() -> str:
+    return table(
+        ("limit", "what it bounds"),
+        [
+            (f"{bodies.SMALL // 1024} KiB", "the body of a request"),
+            (f"{bodies.BATCH // 1024**2} MiB", "the body of a batch of readings"),
+            (f"{web_endpoints.MOST_READINGS}", "readings in a batch"),
+            (f"{bodies.DEEPEST} levels", "how deep a body may be nested"),
+            (f"{bodies.READ_SECONDS:.0f} s", "until a body must have come"),
+            (f"{listener.HEADER_SECONDS:.0f} s", "until the head of a request must have come"),
+            (f"{listener.LARGEST_HEAD // 1024} KiB", "the head of a request"),
+            (f"{gate.LONGEST_ADDRESS // 1024} KiB", "the address of a request, with its query"),
+            (f"{web_app.ANSWER_SECONDS:.0f} s", "until an answer is given up; streams apart"),
+            (f"{listener.MOST_CONNECTIONS}", "connections at once"),
+            (f"{access.LOGIN_SECONDS // 60} min", "how long a login address is good"),
+            (f"{access.SESSION_SECONDS // 3600} h", "how long the session of a browser lasts"),
+            (f"{settings.SHORTEST_TOKEN} characters", "the shortest `INTERLOCK_TOKEN`"),
+            (f"{console.LARGEST // 1024**2} MiB", f"`{console.NAME}`, then a new one begins"),
+        ],
+    )
+
+
+def log_actions() -> str:
+    found = {found for path in SOURCE.rglob("*.py") for found in _actions(path.read_text(encoding="utf-8"))}
+    return table(("action", "message"), [(f"`{action}`", said) for action, said in sorted(found)])
+
+
+def _actions(text: str) -> Iterator[tuple[str, str]]:
+    """Every call that logs with an action that is written out."""
+    for call in (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)):
+        if getattr(call.func, "id", "") == "_logged" and isinstance(call.args[0], ast.Constant):
+            yield str(call.args[0].value), "housework failed"
+        for extra in (k.value for k in call.keywords if k.arg == "extra" and isinstance(k.value, ast.Dict)):
+            for key, value in zip(extra.keys, extra.values, strict=True):
+                if getattr(key, "value", "") == "action" and isinstance(value, ast.Constant):
+                    said = call.args[0] if call.args else None
+                    yield str(value.value), str(said.value) if isinstance(said, ast.Constant) else ""
+
+
+def state_files() -> str:
+    return table(
+        ("file", "what it holds"),
+        [
+            (f"`{settings.DATABASE}`", "the whole state; `interlock backup` copies it"),
+            (f"`{settings.DATABASE}-wal`, `{settings.DATABASE}-shm`", "what SQLite has written last; part of the state while a server runs"),
+            (f"`{settings.DATABASE}.lock`", "held by the process that serves; one at a time"),
+            (f"`{address.NAME}`", "where the server is and the secret that commands show; while it runs, for its owner only"),
+            (f"`{console.NAME}`, `{console.NAME}.1`", "every alert, a line of JSON each"),
+            ("`jobs/`", "of each job of the type `command`: what was started, its output and how it ended"),
+        ],
+    )
+
+
+_LINES_SAID = {
+    "state": "The state folder; relative to the project.",
+    "host": "Where to listen. Any but this machine alone needs a token.",
+    "port": "0 takes any that is free.",
+    "hosts": "Further names by which this server may be called, such as that of a proxy.",
+    "instance": "The name of this installation in alerts and at platforms.",
+    "execution_timeout": "Until an attempt must be over, whatever its job says.",
+    "watchdog_every": "How often the watchdog looks.",
+    "retention": "How long rows are kept.",
+    "public_url": "Where people find the pages, for links in alerts.",
+    "lineage": "`[[lineage]]`: which OpenLineage events become readings of which pipeline.",
+    "ping": "`[[ping]]`: which pings become readings of which pipeline.",
+}
+_VARIABLES_SAID = {
+    "INTERLOCK_INSTANCE": "As `instance`.",
+    "INTERLOCK_WATCHDOG_EVERY": "As `watchdog_every`.",
+    "INTERLOCK_ALLOW_HOSTS": "Private hosts that jobs may call, `name:port`, with commas between them.",
+    "INTERLOCK_CA_FILE": "Certificates to trust in calls of jobs.",
+    "INTERLOCK_SECRETS_DIR": "The folder of `secret://file/...`.",
+    "INTERLOCK_TOKEN": "A token that may do everything.",
+    "DEAD_MAN_URL": "Called after each good pass of the watchdog.",
+    "INTERLOCK_PUBLIC_URL": "As `public_url`.",
+    "SLACK_CHANNEL_ID": "The channel for alerts.",
+    "SLACK_BOT_TOKEN": "The token of the Slack bot.",
+    "SLACK_SECRET_ARN": "Where that token is kept at AWS.",
+    "SLACK_API_URL": "Another address of Slack's API.",
+}
+
 BLOCKS: dict[str, Callable[[], str]] = {
     "pipeline-fields": pipeline_fields,
     "calendar-fields": calendar_fields,
@@ -710,6 +853,14 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "guards": guards,
     "terraform-variables": terraform_variables,
     "terraform-outputs": terraform_outputs,
+    "settings-lines": settings_lines,
+    "retention": retention,
+    "variables": variables,
+    "endpoints": endpoints,
+    "metrics": metrics,
+    "limits": limits,
+    "log-actions": log_actions,
+    "state-files": state_files,
 }
 
 if __name__ == "__main__":

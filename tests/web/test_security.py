@@ -149,6 +149,11 @@ def test_who_listens_everywhere_goes_by_addresses_but_not_by_any_name() -> None:
     assert not hosts.admits("evil.example")
 
 
+@pytest.mark.parametrize("path", [f"/api/v1/runs?pipeline={'x' * 9000}", f"/{'x' * 9000}"])
+def test_an_address_that_is_too_long_is_refused(house: House, path: str) -> None:
+    assert is_problem(house.client.get(path), 414)
+
+
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
 def test_health_needs_no_secret_and_no_name(house: House, path: str) -> None:
     answer = house.client_of(None).get(path, headers={"Host": "10.1.2.3"})

@@ -14,7 +14,7 @@ from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 from typing import Any
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 
 PIPELINE = """
 pipeline: {{id: {name}}}
@@ -84,7 +84,7 @@ class Served:
             headers["Last-Event-ID"] = last_id
         request = urllib.request.Request(address["url"] + path, body, headers, method=method)
         try:
-            answer: HTTPResponse = urllib.request.urlopen(request, timeout=30)
+            answer: HTTPResponse = urllib.request.urlopen(request, timeout=PATIENCE)
         except urllib.error.HTTPError as refused:
             refused.close()  # it holds the connection
             raise

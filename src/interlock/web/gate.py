@@ -21,6 +21,7 @@ log = logging.getLogger(__name__)
 
 #: Asked by machines that hold no secret, and by names that we can't know.
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})
+LONGEST_ADDRESS = 8 * 1024
 LOGIN = "/login"
 STATIC = "/static/"
 #: The token in the path is the right.
@@ -112,6 +113,8 @@ class Gate:
 
     def _admit(self, scope: Scope, headers: Headers) -> Caller | None:
         path, method = scope["path"], scope["method"]
+        if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > LONGEST_ADDRESS:
+            raise Refusal(414, f"the address has more than {LONGEST_ADDRESS // 1024} KiB")
         hosts = headers.getlist("host")
         if len(hosts) != 1:
             raise Refusal(400, "one Host header is needed")
