@@ -24,7 +24,7 @@ def test_jobs_outlive_the_controller() -> None:
 
     assert unit["Service"]["KillMode"] == "process"
     assert unit["Service"]["ExecStart"].endswith(" serve")
-    assert unit["Service"]["NoNewPrivileges"] == "yes"
+    assert unit.getboolean("Service", "NoNewPrivileges")
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd-analyze")
