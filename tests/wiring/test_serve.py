@@ -182,7 +182,7 @@ def _config(served: Served) -> str:
 def _token(served: Served, *arguments: str) -> str:
     done = subprocess.run(
         [sys.executable, "-m", "interlock", "--project", str(served.project), "token", *arguments],
-        capture_output=True, text=True, timeout=30, check=True,
+        capture_output=True, text=True, timeout=60, check=True,
         env={k: v for k, v in os.environ.items() if not k.startswith("INTERLOCK_")},
     )  # fmt: skip
     return done.stdout
@@ -194,7 +194,7 @@ def _status(served: Served, secret: str) -> int:
         f"{address['url']}/api/v1/runs", headers={"Authorization": f"Bearer {secret}"}
     )
     try:
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return int(answer.status)
     except urllib.error.HTTPError as error:
         with error:
