@@ -9,6 +9,7 @@ from starlette.testclient import TestClient
 
 from interlock.errors import ConfigError
 from interlock.web.access import COOKIE, LOGIN_SECONDS, SESSION_SECONDS, Access
+from interlock.web.endpoints import API, ENDPOINTS, Endpoint
 from interlock.web.gate import HEADERS, KnownHosts, is_loopback
 from interlock.web.serve import serve
 from interlock.wiring.settings import Settings
@@ -53,6 +54,17 @@ def test_a_token_does_what_its_scope_says_and_no_more(
     answer = house.client_of(house.token(given)).request(method, path, json=body)
 
     assert (answer.status_code == 403) == (given != scope), answer.text
+
+
+@pytest.mark.parametrize("row", ENDPOINTS, ids=lambda row: row.name)
+def test_every_endpoint_of_the_table_refuses_whoever_lacks_its_scope(
+    house: House, row: Endpoint
+) -> None:
+    path = API + re.sub(r"\{[a-z:]+\}", "silver-orders", row.path)
+    assert is_problem(house.client_of(None).request(row.method, path), 401)
+    for given in {"read", "observe", "operate"} - {str(row.scope)}:
+        answer = house.client_of(house.token(given)).request(row.method, path)
+        assert is_problem(answer, 403)
 
 
 @pytest.mark.parametrize(
