@@ -40,7 +40,7 @@ def test_commands_exist(page: Path) -> None:
     whole = text(page)
     for entry in CATALOGUE.values():  # hints of events speak for themselves, and of what is to come
         whole = whole.replace(f"- hint: {entry.hint}\n", "")
-    options = r"(?: --project \S+| --\w+)*"
+    options = r"(?: --(?:project|backend) \S+| --\w+)*"
     named = re.findall(rf"(?:`|^\$ |^|- run: )interlock{options} ([a-z]+)\b", whole, re.MULTILINE)
     assert set(named) - COMMANDS.keys() == set()
 

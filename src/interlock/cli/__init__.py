@@ -22,12 +22,18 @@ from interlock.errors import InterlockError, TransientError, UnavailableError
     metavar="DIR",
     help="The project folder; default: here.",
 )
+@click.option(
+    "--backend",
+    type=click.Choice(["local", "aws"]),
+    default="local",
+    help="The home to talk to: this machine's, or the one on AWS that interlock.toml names.",
+)
 @click.option("--debug", is_flag=True, help="Show where an error came from.")
 @click.version_option(__version__, prog_name="interlock", message="%(prog)s %(version)s")
 @click.pass_context
-def app(context: click.Context, project: str, debug: bool) -> None:
+def app(context: click.Context, project: str, backend: str, debug: bool) -> None:
     """Interlock: a job starts when its inputs are proven ready; once, on time, with proof."""
-    context.obj = Options(project, debug)
+    context.obj = Options(project, debug, backend)
     if os.environ.get("NO_COLOR"):
         context.color = False
 

@@ -1,5 +1,6 @@
 """Backend: the home that a command talks to, a running server or the state file itself.
 
+With `--backend aws` it is the installation on AWS, whose functions act on what is written there.
 INTERLOCK_URL names a server anywhere. Otherwise it is the state file of the project: looking at it needs
 nobody's leave. Writing does: while a server holds the file's lock, commands ask that server, at the
 address that it left beside the file; else they write themselves, and say that nothing acts on it yet.
@@ -11,10 +12,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
@@ -27,7 +28,7 @@ from interlock.client import Client
 from interlock.domain.event import Event
 from interlock.domain.run import Run, RunKey
 from interlock.domain.sensor import Reading
-from interlock.errors import UnavailableError
+from interlock.errors import ConfigError, UnavailableError
 from interlock.ports import Config, RerunRequest
 from interlock.usecases.explain import Why
 from interlock.usecases.pause import Foreseen
@@ -37,12 +38,19 @@ from interlock.wiring.alerted import Alerted
 from interlock.wiring.findings import Pass
 from interlock.wiring.home import Home as LocalHome
 from interlock.wiring.home import open_home
-from interlock.wiring.operations import Accepted, Heartbeat, PipelineState
+from interlock.wiring.operations import Accepted, Heartbeat, Operations, PipelineState
 from interlock.wiring.settings import Settings, read_settings
+
+if TYPE_CHECKING:
+    from interlock.wiring.aws import AwsHome
 
 #: Another command may hold the file for a moment.
 _PATIENCE = 3.0
 _PAUSE = 0.05
+
+AWS = "aws"
+#: As the module schedules it.
+WATCHDOG_EVERY = timedelta(minutes=5)
 
 #: A person waits for the answer.
 _TRIES = 3
@@ -148,6 +156,9 @@ class Home:
 @contextmanager
 def looking(options: Options) -> Iterator[Looking]:
     """For commands that only look. Raises UnavailableError when there is nothing to look at."""
+    if options.backend == AWS:
+        yield aws_operations(options)
+        return
     client = named_server()
     if client is not None:
         yield Remote(client)
@@ -159,6 +170,10 @@ def looking(options: Options) -> Iterator[Looking]:
 @contextmanager
 def acting(options: Options) -> Iterator[Home]:
     """For commands that write. Raises UnavailableError when nobody can be reached."""
+    if options.backend == AWS:
+        with acting_on_aws(options) as operations:
+            yield Home(operations, operations, served=True)
+        return
     client = named_server()
     if client is not None:
         remote = Remote(client)
@@ -189,7 +204,32 @@ def _note(home: LocalHome, action: str, target: str, reason: str) -> None:
     home.store.audit.note(entry)
 
 
+def aws_operations(options: Options) -> Operations:
+    home = _aws_home(options)
+    return Operations(None, home.ports, WATCHDOG_EVERY)
+
+
+@contextmanager
+def acting_on_aws(options: Options) -> Iterator[Operations]:
+    """Timers that are due when they are armed are done at the end, as a function does."""
+    home = _aws_home(options)
+    yield Operations(None, home.ports, WATCHDOG_EVERY)
+    home.settle()
+
+
+def _aws_home(options: Options) -> "AwsHome":
+    try:
+        from interlock.wiring.aws_backend import open_aws_backend  # botocore is an extra
+    except ModuleNotFoundError as error:
+        message = f"--backend aws needs {error.name}: pip install 'interlock[aws]'"
+        raise ConfigError(message) from error
+    return open_aws_backend(Path(options.project), os.environ)
+
+
 def settings_of(options: Options) -> Settings:
+    """Of the local home. Raises ConfigError where the other one was asked for."""
+    if options.backend == AWS:
+        raise ConfigError("this command looks after the local home: leave --backend aws away")
     return read_settings(Path(options.project), os.environ)
 
 

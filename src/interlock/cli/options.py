@@ -8,3 +8,4 @@ class Options(NamedTuple):
 
     project: str
     debug: bool = False
+    backend: str = "local"

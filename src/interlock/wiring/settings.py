@@ -79,7 +79,7 @@ def read_settings(
 ) -> Settings:
     """Raises ConfigError with every problem; `host` and `port` are those of the command line."""
     file = project / FILE
-    written = _written(file)
+    written = read_file(file)
     problems: list[str] = []
     found: dict[str, Any] = {}
     for name, value in written.items():
@@ -103,7 +103,8 @@ def read_settings(
     return Settings(project=project, state=state, environment=dict(environment), **found)
 
 
-def _written(file: Path) -> dict[str, Any]:
+def read_file(file: Path) -> dict[str, Any]:
+    """What it says; nothing where there is none."""
     try:
         with file.open("rb") as text:
             return tomllib.load(text)

@@ -18,9 +18,9 @@ _CONFIG = Config(
 )
 
 
-def make_client(service: str) -> Any:
-    """Region and credentials are the environment's."""
-    return _session().create_client(service, config=_CONFIG)
+def make_client(service: str, region: str | None = None) -> Any:
+    """Credentials are the environment's, and the region too unless one is given."""
+    return _session().create_client(service, region_name=region, config=_CONFIG)
 
 
 class LazyClient:

@@ -1,0 +1,75 @@
+"""AWS backend: the installation that the command line talks to.
+
+The block `[aws]` of `interlock.toml` names it, as the Terraform module puts it out; a variable of the
+environment wins.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from interlock.adapters.aws.clients import MakeClient, make_client
+from interlock.errors import ConfigError
+from interlock.ports import Clock
+from interlock.wiring.aws import AwsHome, open_aws_home
+from interlock.wiring.aws_jobs import aws_jobs
+from interlock.wiring.aws_settings import REQUIRED, AwsSettings, Function, read_aws_settings
+from interlock.wiring.settings import FILE, read_file
+
+_REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
+_EVENTS = "EVENTS_TABLE"
+#: A person may ask for whatever the watchdog does.
+_NAMES = (*REQUIRED[Function.WATCHDOG], _EVENTS)
+
+
+def open_aws_backend(
+    project: Path,
+    environment: Mapping[str, str],
+    *,
+    clock: Clock | None = None,
+    make: MakeClient | None = None,
+) -> AwsHome:
+    """Raises ConfigError that says everything that is missing, and where it is set."""
+    named = _named(project / FILE, environment)
+    return open_aws_home(
+        _settings(named),
+        clock=clock,
+        make=make or partial(make_client, region=_region(named)),
+        jobs=aws_jobs,
+    )
+
+
+def _named(file: Path, environment: Mapping[str, str]) -> dict[str, str]:
+    block = read_file(file).get("aws", {})
+    if not isinstance(block, Mapping):
+        raise ConfigError(f"{file}: aws is a table: [aws]")
+    known = {name.lower(): name for name in _NAMES} | {"region": _REGIONS[0]}
+    unknown = sorted(set(block) - set(known))
+    if unknown:
+        raise ConfigError(
+            f"{file}: [aws] has no {', '.join(unknown)}; there are: {', '.join(known)}"
+        )
+    written = {known[name]: _text(value) for name, value in block.items()}
+    said = {name: environment[name] for name in (*_NAMES, *_REGIONS) if environment.get(name)}
+    return written | said
+
+
+def _settings(named: Mapping[str, str]) -> AwsSettings:
+    missing = [name for name in _NAMES if not named.get(name)]
+    if missing:
+        raise ConfigError(
+            f"--backend aws does not know its installation: {', '.join(missing)} missing.\n"
+            f"Put what `terraform output -raw interlock_toml` prints into {FILE}, or set them."
+        )
+    settings = read_aws_settings(Function.WATCHDOG, named)
+    return replace(settings, events_table=named[_EVENTS])
+
+
+def _region(named: Mapping[str, str]) -> str | None:
+    return next((named[name] for name in _REGIONS if named.get(name)), None)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else str(value)
