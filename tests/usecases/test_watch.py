@@ -429,6 +429,15 @@ def test_a_dry_run_is_left_alone(home: Home) -> None:
     assert home.told() == ["WATCHDOG_RECOVERED"]
 
 
+def test_a_schedule_that_its_file_has_dropped_is_watched_for_what_it_left_open(home: Home) -> None:
+    hang(home)
+    home.adopt("schedule: {cron: '0 4 * * *'}")
+    report = look(home, hours=5)
+    assert report.failures == []
+    assert home.run().status is Status.FAILED_FINAL
+    assert len(home.events(EventType.SFN_TIMEOUT)) == 1
+
+
 def test_a_retired_pipeline_is_watched_for_what_it_left_open(home: Home) -> None:
     hang(home)
     home.pass_time(minutes=1)

@@ -94,6 +94,10 @@ def test_a_batch_has_at_most_a_thousand(house: House) -> None:
         (b'{"date": "2026-02-30"}', 422),
         (b'{"date": "2026-03-03", "hour": 24}', 422),
         (b'{"date": 20260303}', 422),
+        (b'{"count": 1, "count": 2}', 422),  # which of the two is meant?
+        (b'{"a": [{"b": {"x": 1, "y": 2, "x": 1}}]}', 422),
+        (b'{"a": 1, "\\u0061": 2}', 422),  # the same name in another spelling
+        (b'{"a": {"x": 1}, "b": {"x": 1}}', 200),
         (b'{"a": ' + b"[" * 101 + b"]" * 101 + b"}", 422),
         (b'{"a": ' + b"[" * 10_000 + b"]" * 10_000 + b"}", 422),
         (b'{"a": "' + b"x" * 1_000_000 + b'"}', 413),

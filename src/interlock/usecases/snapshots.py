@@ -49,8 +49,10 @@ class Look(msgspec.Struct):
 
     @property
     def is_quiet(self) -> bool:
-        """A retired or dry pipeline is only asked about its open runs."""
-        return self.config.is_retired or self.config.pipeline.dry_run
+        """A retired or dry pipeline, or a schedule that is gone, is only asked about its open runs."""
+        pipeline = self.config.pipeline
+        gone = not pipeline.has_schedule(self.schedule.id)
+        return gone or self.config.is_retired or pipeline.dry_run
 
     def key(self, date: str) -> RunKey:
         pipeline = self.config.pipeline

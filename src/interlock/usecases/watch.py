@@ -175,9 +175,11 @@ def _looks(
 ) -> list[Look]:
     """What there is to look at in a pipeline, with what only it knows."""
     start = since or _since(state, config, report)
-    return [
-        _look(config, schedule, start, due, report, ports) for schedule in config.pipeline.schedules
-    ]
+    pipeline = config.pipeline
+    left = {run.key.schedule_id for run in due.get(pipeline.id, ())}
+    gone = [Schedule(id=name) for name in sorted(left) if not pipeline.has_schedule(name)]
+    schedules = (*pipeline.schedules, *gone)
+    return [_look(config, schedule, start, due, report, ports) for schedule in schedules]
 
 
 def _look(

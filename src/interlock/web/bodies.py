@@ -1,6 +1,7 @@
 """Bodies: JSON as callers send it, read exactly and within bounds."""
 
 import asyncio
+import json
 from typing import Any
 
 import msgspec
@@ -32,6 +33,8 @@ async def read_json(request: Request, largest: int) -> Any:
         raise Refusal(400, f"the body is not JSON: {error}") from None
     if body.count(b"[") + body.count(b"{") > DEEPEST:
         _check_depth(value)
+    if body.count(b":") > 1:
+        _NAMES.decode(body.decode())
     return value
 
 
@@ -85,6 +88,18 @@ def _check_depth(value: Any) -> None:
             if isinstance(each, dict | list)
             for inner in (each.values() if isinstance(each, dict) else each)
         ]
+
+
+def _named_once(pairs: list[tuple[str, Any]]) -> None:
+    """Of two fields of one name, one would be lost without a word."""
+    names = [name for name, _ in pairs]
+    if len(set(names)) != len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise Refusal(422, f"{twice[:100]!r} stands more than once in one object")
+
+
+#: Only for its names: what they stand for has been read, exactly, by then.
+_NAMES = json.JSONDecoder(object_pairs_hook=_named_once, parse_float=len, parse_int=len)
 
 
 def _too_large(largest: int) -> Refusal:
