@@ -37,6 +37,7 @@ from interlock.cli import app
 from interlock.cli.commands import COMMANDS
 from interlock.cli.exits import Exit
 from interlock.domain import duration, pipeline
+from interlock.domain.alerts import Alerts
 from interlock.domain.event import ALIASES, CATALOGUE, Entry, EventType
 from interlock.domain.guards import GUARDS
 from interlock.domain.job_configs import CONFIGS
@@ -225,6 +226,13 @@ def pipeline_fields() -> str:
 
 def calendar_fields() -> str:
     return _field_table(calendar_rows())
+
+
+def alerts_fields() -> str:
+    groups: dict[str, list[Row]] = {}
+    for row in _rows(Alerts, ""):
+        groups.setdefault(re.split(r"[.\[<]", row.path)[0], []).append(row)
+    return "\n\n".join(f"## `{name}`\n\n{_field_table(rows)}" for name, rows in groups.items())
 
 
 def scenario_fields() -> str:
@@ -564,6 +572,7 @@ _ALSO = {
     "JSON object": "text holding a JSON object",
     "command line": "one text",
     "pairs": "a map",
+    "weekday": "its first three letters",
 }
 
 _PASSES: dict[Check, tuple[str, str]] = {
@@ -847,6 +856,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "commands": commands,
     "exit-codes": exit_codes,
     "scenario-fields": scenario_fields,
+    "alerts-fields": alerts_fields,
     "states": states,
     "state-picture": state_picture,
     "run-picture": run_picture,

@@ -82,6 +82,21 @@ class Client:
             raise ConfigError(f"{self.url} is not an address such as {DEFAULT_URL}")
         self._parts = parts
 
+    @staticmethod
+    def aws(
+        table: str | None = None,
+        *,
+        tries: int = 5,
+        sleep: Callable[[float], None] = time.sleep,
+        client: Any = None,
+    ) -> "AwsClient":
+        """Report to an installation on AWS: `Client.aws().sensor(...)`. Needs `interlock[aws]`.
+
+        The control table is `table`, or the one that CONTROL_TABLE names; region and credentials are
+        the environment's, or those of `client`, a DynamoDB client of boto3.
+        """
+        return AwsClient(table, tries=tries, sleep=sleep, client=client)
+
     # --- readings
 
     def sensor(self, pipeline: str, key: str, /, **fields: Any) -> Accepted:
@@ -266,14 +281,61 @@ class Client:
         return headers
 
     def _pause(self, tried: int, wanted: float | None = None) -> None:
-        """Twice as long each time, and never at the same moment as everybody else."""
-        import random  # here, as everything that only some calls need
-
-        span = _FIRST_PAUSE * 2 ** (tried - 1) * random.uniform(0.5, 1.0)  # noqa: S311
-        self._sleep(min(_LONGEST_PAUSE, span if wanted is None else max(span, wanted)))
+        self._sleep(_span(tried, wanted))
 
     def _silence(self, error: Exception) -> str:
         return f"nobody answers at {self.url} ({error}): is `interlock serve` running?"
+
+
+class AwsClient:
+    """Reports readings as rows of the control table; there is nobody to ask for anything else."""
+
+    def __init__(
+        self,
+        table: str | None = None,
+        *,
+        tries: int = 5,
+        sleep: Callable[[float], None] = time.sleep,
+        client: Any = None,
+    ) -> None:
+        try:
+            from interlock.wiring.producer import Producer
+        except ImportError as error:
+            raise ConfigError("Client.aws() needs: pip install 'interlock[aws]'") from error
+        name = table or os.environ.get("CONTROL_TABLE")
+        if not name:
+            raise ConfigError("which table? give its name, or set CONTROL_TABLE")
+        self._producer = Producer(name, client)
+        self._tries, self._sleep = max(1, tries), sleep
+
+    def sensor(self, pipeline: str, key: str, /, **fields: Any) -> Accepted:
+        """As that of a `Client`. Whether there is such a pipeline nobody here can tell."""
+        return self.put(pipeline, key, fields)
+
+    def put(self, pipeline: str, key: str, fields: Mapping[str, Any]) -> Accepted:
+        """As `sensor`, for fields of any name. Raises ConfigError, or TransientError in the end."""
+        reading = self._producer.put(pipeline, key, fields, self._tries, self._pause)
+        return Accepted(
+            pipelineId=reading.pipeline_id,
+            key=reading.key,
+            receivedAt=reading.received_at.isoformat(),
+            version=reading.version,
+        )
+
+    def put_all(self, readings: Iterable[tuple[str, str, Mapping[str, Any]]]) -> list[Accepted]:
+        """One after another; the first that fails ends it, and all of them may be put again."""
+        return [self.put(*reading) for reading in readings]
+
+    def _pause(self, tried: int) -> None:
+        self._sleep(_span(tried))
+
+
+def _span(tried: int, wanted: float | None = None) -> float:
+    """Twice as long each time, and never at the same moment as everybody else."""
+    import random  # here, as everything that only some calls need
+
+    span: float = _FIRST_PAUSE * 2 ** (tried - 1) * random.uniform(0.5, 1.0)  # noqa: S311
+    return min(_LONGEST_PAUSE, span if wanted is None else max(span, wanted))
 
 
 class _NotSentError(OSError):

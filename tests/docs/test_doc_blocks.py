@@ -14,7 +14,7 @@ import pytest
 import yaml
 from doc_pages import PAGES, ROOT, Block, blocks, name, save, save_files
 
-from interlock.files import load_calendar, load_text
+from interlock.files import load_alerts, load_calendar, load_text
 from interlock.simulation.scenario import parse_scenario
 
 PATIENCE = 60.0
@@ -33,7 +33,7 @@ def _all(kind: str) -> list[object]:
         pytest.param(page, block, id=f"{name(page)}:{block.line}")
         for page in PAGES
         for block in blocks(page)
-        if block.kind == kind
+        if block.kind == kind and not (kind == "python" and block.mark)
     ]
 
 
@@ -46,6 +46,8 @@ def test_yaml_loads(page: Path, block: Block, tmp_path: Path) -> None:
         assert bool(loaded.errors) == (block.mark == "broken"), loaded.problems
     elif "start" in document:
         parse_scenario(block.text, folder=(tmp_path / (block.file or "any")).parent)
+    elif "sinks" in document:
+        assert load_alerts(block.text)[0] is not None, load_alerts(block.text)[1]
     elif "dates" in document or "days" in document:
         assert load_calendar(block.text)[1] == ()
     else:
