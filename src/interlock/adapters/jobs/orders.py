@@ -62,8 +62,16 @@ def _limits(
 
 
 def _inherited(environment: Mapping[str, str]) -> dict[str, str]:
-    """The controller's own variables, without what is meant for it or for files."""
-    return {name: value for name, value in environment.items() if not name.startswith(PREFIX)}
+    """What a command may know of the controller's surroundings: not its settings, least its secrets."""
+    return {
+        name: value
+        for name, value in environment.items()
+        if not name.startswith(PREFIX) and name not in _OURS
+    }
+
+
+#: Settings of the controller that hold secrets under names which are not ours to choose.
+_OURS = frozenset({"SLACK_BOT_TOKEN", "DEAD_MAN_URL"})
 
 
 def _about(values: Mapping[str, str]) -> dict[str, str]:

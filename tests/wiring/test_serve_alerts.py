@@ -1,0 +1,86 @@
+"""The served controller tells people: by the file of alerts, and by its changes."""
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slack_stand_in import TOKEN, SlackStandIn, slack_stand_in
+from wiring.served import Served, eventually, make_project
+
+FILE = "sinks: {slack: {type: slack, channel: C0MAIN}}\nlimits: {perSecond: 100}\n"
+
+
+@pytest.fixture
+def slack() -> Iterator[SlackStandIn]:
+    with slack_stand_in() as opened:
+        yield opened
+
+
+@pytest.fixture
+def served(tmp_path: Path, slack: SlackStandIn) -> Iterator[Served]:
+    make_project(tmp_path, "alpha")
+    (tmp_path / "alerts.yaml").write_text(FILE)
+    served = Served(
+        tmp_path,
+        SLACK_API_URL=slack.url,
+        SLACK_BOT_TOKEN=TOKEN,
+        INTERLOCK_ALLOW_HOSTS="127.0.0.1",
+    )
+    yield served
+    served.close()
+
+
+def texts(messages: list[dict[str, Any]]) -> str:
+    return " ".join(message["text"] for message in messages)
+
+
+def test_alerts_follow_their_file_and_the_token_is_nowhere(
+    served: Served, slack: SlackStandIn
+) -> None:
+    pipeline = served.project / "pipelines" / "alpha.yaml"
+    good = pipeline.read_text()
+    pipeline.write_text(good + "colour: red\n")
+    served.start()
+    eventually(lambda: "the file is refused" in texts(slack.roots), "told in Slack")
+    assert slack.roots[0]["channel"] == "C0MAIN"
+
+    (served.project / "alerts.yaml").write_text(FILE.replace("C0MAIN", "C0OTHER"))
+    eventually(lambda: "alerts_changed" in served.output, "read anew")
+    pipeline.write_text(good + "flavour: sweet\n")
+    eventually(lambda: slack.roots[-1]["channel"] == "C0OTHER", "told elsewhere")
+
+    (served.project / "alerts.yaml").write_text("sinks: {a: {type: mail}}")
+    eventually(lambda: "alerts.yaml is refused" in texts(slack.roots), "refused, and told")
+    assert slack.roots[-1]["channel"] == "C0OTHER"  # the last good one stays in force
+
+    shown = served.ask("GET", "/api/v1/events/alerts?type=CONFIG_REJECTED")["items"]
+    assert {alert["state"] for item in shown for alert in item["alerts"]} == {"sent"}
+    assert served.stop() == 0
+    state = b"".join(path.read_bytes() for path in (served.project / ".interlock").rglob("*.db*"))
+    assert TOKEN not in served.output and TOKEN.encode() not in state
+
+
+def test_a_job_does_not_see_the_token(served: Served, slack: SlackStandIn) -> None:
+    seen = served.project / "seen"
+    file = served.project / "pipelines" / "alpha.yaml"
+    text = file.read_text()
+    start = text.index("    command:")
+    file.write_text(f'{text[:start]}    command: [/bin/sh, -c, "env > {seen}"]\n')
+    served.start()
+    served.put("alpha", "landed", count=100)
+    eventually(lambda: seen.exists() and "PATH" in seen.read_text(), "run")
+    assert TOKEN not in seen.read_text()
+
+
+def test_a_server_without_any_settings_of_alerts_starts_and_stops(tmp_path: Path) -> None:
+    make_project(tmp_path, "alpha")
+    served = Served(tmp_path)
+    try:
+        served.start()
+        assert served.stop() == 0
+    except subprocess.TimeoutExpired:
+        served.close()
+        raise
