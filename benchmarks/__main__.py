@@ -9,6 +9,7 @@ from pathlib import Path
 
 RESULTS = Path(__file__).parent / "results" / "LATEST.md"
 NAMES = (
+    "coldstart",
     "start",
     "rules",
     "simulate",
