@@ -106,15 +106,7 @@ class Desk:
 
     def settle(self, **span: float) -> None:
         """All that is due from now until so much later, each at its time."""
-        dispatcher, end = self.dispatcher(), self.clock.now + timedelta(**span)
-        while True:
-            while dispatcher.step(self.clock.now):
-                pass
-            due = dispatcher.next_due()
-            if due is None or due > end:
-                break
-            self.clock.now = max(due, self.clock.now)
-        self.clock.now = end
+        settle(self.dispatcher(), self.clock, timedelta(**span))
 
     def route(self, *events: Event) -> list[Delivery]:
         alerting = self.alerting
@@ -128,6 +120,19 @@ class Desk:
 
     def told_of(self, kind: str) -> list[Event]:
         return self.store.events.newest(kind=kind)
+
+
+def settle(dispatcher: Dispatcher, clock: ManualClock, span: timedelta) -> None:
+    """Let a dispatcher do what is due from now until so much later, each thing at its time."""
+    end = clock.now + span
+    while True:
+        while dispatcher.step(clock.now):
+            pass
+        due = dispatcher.next_due()
+        if due is None or due > end:
+            break
+        clock.now = max(due, clock.now)
+    clock.now = end
 
 
 @contextmanager

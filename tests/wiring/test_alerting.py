@@ -24,6 +24,7 @@ from interlock.wiring.home import Home, open_home
 from interlock.wiring.settings import read_settings
 from slack_stand_in import TOKEN, SlackStandIn, slack_stand_in, too_many
 from tiny_server import Said, tiny_server
+from usecases.alert_desk import settle
 
 E = EventType
 FILE = """
@@ -55,15 +56,7 @@ class House:
 
     def settle(self, dispatcher: Dispatcher | None = None, **span: float) -> None:
         dispatcher = dispatcher or Dispatcher(self.home.store, self.desk)
-        end = self.clock.now + timedelta(**span)
-        while True:
-            while dispatcher.step(self.clock.now):
-                pass
-            due = dispatcher.next_due()
-            if due is None or due > end:
-                break
-            self.clock.now = max(due, self.clock.now)
-        self.clock.now = end
+        settle(dispatcher, self.clock, timedelta(**span))
 
     def states(self, *events: Event) -> set[str]:
         found = self.home.store.deliveries.of_events(events)

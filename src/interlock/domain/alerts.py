@@ -14,30 +14,26 @@ from msgspec import Meta, field, structs
 from interlock.domain import canonical
 from interlock.domain.delivery import NO_CHANNEL, Target
 from interlock.domain.event import Severity
-from interlock.domain.pipeline import CLOCK, Clock, Declared, Weekday, Zone
+from interlock.domain.pipeline import CLOCK, Clock, Declared, Weekday, Zone, text_form
 
 SINK_NAME = r"[a-z0-9][a-z0-9-]{0,31}"
 CHANNEL_ID = r"[A-Z][A-Z0-9]{2,31}"
 
 
-def _form(form: str, description: str, pattern: str | None = None) -> Meta:
-    schema = {} if pattern is None else {"pattern": f"^{pattern}$"}
-    return Meta(description=description, extra={"form": form}, extra_json_schema=schema)
-
-
-SinkName = Annotated[str, _form("sink name", "Lower-case name of a sink.", SINK_NAME)]
+SinkName = Annotated[str, text_form("sink name", "Lower-case name of a sink.", SINK_NAME)]
 Channel = Annotated[
-    str, _form("channel id", "The id of a channel, such as `C0123456789`.", CHANNEL_ID)
+    str, text_form("channel id", "The id of a channel, such as `C0123456789`.", CHANNEL_ID)
 ]
 Glob = Annotated[
-    str, _form("name", "A name, in which `*` stands for any characters and `?` for one.")
+    str, text_form("name", "A name, in which `*` stands for any characters and `?` for one.")
 ]
 EventGlob = Annotated[
-    str, _form("event glob", "An event type; `*` stands for any characters, as in `SLA_*`.")
+    str, text_form("event glob", "An event type; `*` stands for any characters, as in `SLA_*`.")
 ]
-Instant = Annotated[str, _form("instant", "An instant, such as `2026-03-03T08:00:00Z`.")]
+Instant = Annotated[str, text_form("instant", "An instant, such as `2026-03-03T08:00:00Z`.")]
 DayEnd = Annotated[
-    str, _form("end of window", "A local time, `HH:MM`; `24:00` is midnight.", f"({CLOCK}|24:00)")
+    str,
+    text_form("end of window", "A local time, `HH:MM`; `24:00` is midnight.", f"({CLOCK}|24:00)"),
 ]
 DayName = Annotated[
     Weekday,
@@ -66,11 +62,11 @@ class SinkConfig(Declared, frozen=True):
     ] = None
     url: Annotated[
         str | None,
-        _form("URL", "`webhook`: where each alert is sent; `${INTERLOCK_...}` is replaced."),
+        text_form("URL", "`webhook`: where each alert is sent; `${INTERLOCK_...}` is replaced."),
     ] = None
     secret: Annotated[
         str | None,
-        _form(
+        text_form(
             "secret text",
             "`webhook`: the signing secret, `whsec_...`; several, with spaces between them, while "
             "one is replaced. `${INTERLOCK_...}` and `secret://` are replaced.",

@@ -23,31 +23,31 @@ MINUTE = r":[0-5][0-9]"
 DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 
 
-def _text(form: str, description: str, pattern: str | None = None) -> Meta:
+def text_form(form: str, description: str, pattern: str | None = None) -> Meta:
     """Text of a form that the reader checks by name; editors see the pattern."""
     schema = {} if pattern is None else {"pattern": f"^{pattern}$"}
     return Meta(description=description, extra={"form": form}, extra_json_schema=schema)
 
 
-PipelineId = Annotated[str, _text("pipeline id", "Lower-case id of a pipeline.", PIPELINE_ID)]
-ScheduleId = Annotated[str, _text("schedule id", "Lower-case id of a schedule.", SCHEDULE_ID)]
-SensorKey = Annotated[str, _text("sensor key", "Key of a sensor, without `SENSOR#`.")]
+PipelineId = Annotated[str, text_form("pipeline id", "Lower-case id of a pipeline.", PIPELINE_ID)]
+ScheduleId = Annotated[str, text_form("schedule id", "Lower-case id of a schedule.", SCHEDULE_ID)]
+SensorKey = Annotated[str, text_form("sensor key", "Key of a sensor, without `SENSOR#`.")]
 FieldPath = Annotated[
-    str, _text("field", "Name of a field of the reading; a dotted path reaches into maps.")
+    str, text_form("field", "Name of a field of the reading; a dotted path reaches into maps.")
 ]
-Span = Annotated[str, _text("duration", "A duration such as `90s`, `2h30m` or `1d`.")]
-Clock = Annotated[str, _text("clock time", "A local time, `HH:MM`.", CLOCK)]
+Span = Annotated[str, text_form("duration", "A duration such as `90s`, `2h30m` or `1d`.")]
+Clock = Annotated[str, text_form("clock time", "A local time, `HH:MM`.", CLOCK)]
 Moment = Annotated[
-    str, _text("deadline", "`HH:MM`, or `:MM` for hourly runs.", f"({CLOCK}|{MINUTE})")
+    str, text_form("deadline", "`HH:MM`, or `:MM` for hourly runs.", f"({CLOCK}|{MINUTE})")
 ]
-Day = Annotated[str, _text("date", "A date, `YYYY-MM-DD`.", DAY)]
-Zone = Annotated[str, _text("time zone", "An IANA time zone such as `Europe/Berlin`.")]
+Day = Annotated[str, text_form("date", "A date, `YYYY-MM-DD`.", DAY)]
+Zone = Annotated[str, text_form("time zone", "An IANA time zone such as `Europe/Berlin`.")]
 Cron = Annotated[
-    str, _text("cron", "Five cron fields: minute, hour, day of month, month, weekday.")
+    str, text_form("cron", "Five cron fields: minute, hour, day of month, month, weekday.")
 ]
-CalendarName = Annotated[str, _text("calendar", "Name of a calendar file.")]
+CalendarName = Annotated[str, text_form("calendar", "Name of a calendar file.")]
 Country = Annotated[
-    str, _text("country", "Country, or country and subdivision, such as `US` or `DE-BY`.")
+    str, text_form("country", "Country, or country and subdivision, such as `US` or `DE-BY`.")
 ]
 
 
