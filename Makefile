@@ -40,7 +40,15 @@ types: $(READY) ## Check the types
 imports: $(READY) ## Check that imports point inwards
 	$(BIN)/lint-imports
 
-test: $(READY) ## Run the whole test suite
+.PHONY: browser screenshots
+# The tests of the pages need a browser. Where it can't be had they skip, and say so; in CI they fail.
+browser:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
+	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+	    { apt-get update -qq; DEBIAN_FRONTEND=noninteractive apt-get install -qq --yes --no-install-recommends chromium >/dev/null; }; } || \
+	  echo "there is no chromium: the tests of the pages will be skipped; apt-get install chromium brings it"
+
+test: $(READY) browser ## Run the whole test suite
 	$(BIN)/python -m pytest -n $(WORKERS) -q
 
 coverage: $(READY) ## Check that the tests take every branch of the domain
@@ -72,6 +80,9 @@ bench: $(READY) ## Measure, and write benchmarks/results/LATEST.md
 
 docs: $(READY) ## Write the generated pages of the reference anew
 	$(BIN)/python -m docs.generate
+
+screenshots: $(READY) browser ## Take the pictures of the pages anew
+	$(BIN)/python -m docs.screenshots
 
 demo: $(RUNS) ## Watch live pipelines with simulated sources; Ctrl-C ends it
 	$(BIN)/interlock demo

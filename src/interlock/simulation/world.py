@@ -101,6 +101,11 @@ class World:
     def now(self) -> datetime:
         return self._clock.now
 
+    @property
+    def store(self) -> Store:
+        """What has been stored so far."""
+        return self._store
+
     def digest(self) -> str | None:
         """The state but for its timestamps; None while something is under way."""
         return None if self._is_down() else digest(self._database)

@@ -1,13 +1,11 @@
 """Dependencies page: the graph of pipelines, each coloured by how its newest date stands."""
 
-from collections.abc import Mapping
-
 import msgspec
 
 from interlock.errors import NotFoundError
 from interlock.ports import Glance
 from interlock.web.pages.asked import Asked, PageRow, Shown, Text
-from interlock.web.pages.standing import ABSENT, Standing, standing
+from interlock.web.pages.standing import ABSENT, PAUSED, Standing, standing
 from interlock.wiring.dependencies import Edge, Graph, around, edges_of, graph
 
 #: More than this nobody can read; a pipeline picks its part of the graph.
@@ -60,7 +58,11 @@ def build(asked: Asked) -> Shown:
         return {**shown, "nodes": [], "lines": [], "width": 0, "height": 0}
     drawn = graph(names, edges)
     newest = asked.desk.history.newest(sorted(names))
-    nodes = {name: _node(name, place, newest, name in configs) for name, place in _places(drawn)}
+    paused = {name for name, config in configs.items() if config.is_paused(asked.now)}
+    nodes = {
+        name: _node(name, place, newest.get(name), name in configs, name in paused)
+        for name, place in _places(drawn)
+    }
     return {
         **shown,
         "nodes": list(nodes.values()),
@@ -93,10 +95,11 @@ def _places(drawn: Graph) -> list[tuple[str, tuple[int, int]]]:
     ]
 
 
-def _node(name: str, place: tuple[int, int], newest: Mapping[str, Glance], known: bool) -> Node:
-    glance = newest.get(name)
+def _node(
+    name: str, place: tuple[int, int], glance: Glance | None, known: bool, paused: bool
+) -> Node:
     shown = ABSENT if glance is None else standing(glance.status, glance.sla_verdict)
-    return Node(name, *place, shown, glance, known)
+    return Node(name, *place, PAUSED if paused else shown, glance, known)
 
 
 def _line(start: Node, end: Node, kind: str) -> Line:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
+from math import floor
 
 import msgspec
 
@@ -91,9 +92,9 @@ def _placed(
         end = start + HOUR
         if finest is Grain.DAY:
             end = starts_at(Label(label.day + timedelta(days=1)), where)
-        first = max(0, int(window.place(start) // 1))
-        last = min(window.columns, max(first + 1, round(window.place(end))))
-        if first < window.columns and window.place(end) > 0:
+        first = max(0, floor(window.place(start)))
+        last = min(window.columns, floor(window.place(end)))
+        if first < last:
             groups.setdefault((first, last), []).append(cell)
     return {first: _slot(pipeline, group, last - first) for (first, last), group in groups.items()}
 

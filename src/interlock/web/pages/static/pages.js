@@ -148,5 +148,12 @@
   });
   document.addEventListener("htmx:afterSettle", rove);
   rove();
+
+  // Where the timeline is wider than the window, now is what one wants to see.
+  const swim = document.querySelector(".swim");
+  const now = document.querySelector(".grid .at-now .now");
+  if (swim && now) {
+    swim.scrollLeft += now.getBoundingClientRect().left - swim.getBoundingClientRect().right + 160;
+  }
   follow();
 })();
