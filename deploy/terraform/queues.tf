@@ -25,11 +25,14 @@ resource "aws_sqs_queue" "queue" {
   sqs_managed_sse_enabled    = var.kms_key_arn == "" ? true : null
   kms_master_key_id          = var.kms_key_arn == "" ? null : var.kms_key_arn
   tags                       = local.tags
+}
 
-  # A message put back for pacing counts as a receive: giving up is the dispatcher's own decision, and
-  # this is for the message that it can't even look at.
-  redrive_policy = each.key != "alerts" ? null : jsonencode({
-    deadLetterTargetArn = local.queue_arns["alerts-dlq"]
+# A message put back for pacing counts as a receive: giving up is the dispatcher's own decision, and this is
+# for the message that it can't even look at. It stands apart because its target must be there first.
+resource "aws_sqs_queue_redrive_policy" "alerts" {
+  queue_url = aws_sqs_queue.queue["alerts"].id
+  redrive_policy = jsonencode({
+    deadLetterTargetArn = aws_sqs_queue.queue["alerts-dlq"].arn
     maxReceiveCount     = 100
   })
 }

@@ -11,7 +11,7 @@ def resources(plan: Plan, kind: str) -> dict[str, dict[str, Any]]:
     """The resources of a type by their address within the module: `function["watchdog"]`."""
     found = _all(plan["planned_values"]["root_module"])
     return {
-        each["address"].split(f"{kind}.", 1)[1]: each["values"]
+        each["address"].split(f"{kind}.", 1)[1]: each.get("values", {})
         for each in found
         if each["type"] == kind
     }

@@ -109,7 +109,13 @@ def test_an_alert_is_not_seen_twice_while_it_is_handled(default_plan: Plan) -> N
     dispatcher = resources(default_plan, "aws_lambda_function")['function["alert-dispatcher"]']
     queue = resources(default_plan, "aws_sqs_queue")['queue["alerts"]']
     assert queue["visibility_timeout_seconds"] >= 6 * dispatcher["timeout"]
-    assert json.loads(queue["redrive_policy"])["maxReceiveCount"] == 100
+
+
+def test_dead_letters_are_there_before_they_are_named(default_plan: Plan) -> None:
+    (named,) = resources(default_plan, "aws_sqs_queue_redrive_policy")
+    assert named == "alerts"
+    queues = resources(default_plan, "aws_sqs_queue").values()
+    assert not any(made.get("redrive_policy") for made in queues)
 
 
 def test_names_fit_with_the_longest_environment(whole_plan: Plan) -> None:
