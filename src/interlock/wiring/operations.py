@@ -14,10 +14,22 @@ import msgspec
 
 from interlock.adapters.local.changes import Parked
 from interlock.adapters.local.store import Store
-from interlock.domain.admission import Ignore
+from interlock.domain.admission import (
+    Admission,
+    Exclude,
+    Ignore,
+    NoteFirst,
+    NoteLate,
+    OpenRun,
+    PostRunReading,
+    Reject,
+    Reopen,
+    StartAgain,
+    run_keys,
+)
 from interlock.domain.event import ALIASES, Event
 from interlock.domain.partition import Grain, Label, label_at
-from interlock.domain.run import Run, RunKey, Status
+from interlock.domain.run import OpenedBy, Run, RunKey, Status
 from interlock.domain.schedule import next_occurrence, occurrences
 from interlock.domain.sensor import Reading
 from interlock.domain.zones import zone
@@ -111,8 +123,25 @@ class Operations:
     ) -> Accepted:
         """Store a reading. `decide`: also say what it led to (acting on it twice is acting once)."""
         reading = put_reading(pipeline_id, key, fields, self._ports)
-        led_to = tuple(map(_said, admit_reading(reading, self._ports))) if decide else ()
+        led_to = self._led_to(reading) if decide else ()
         return Accepted(pipeline_id, key, reading.received_at, reading.version, led_to)
+
+    def _led_to(self, reading: Reading) -> tuple[str, ...]:
+        """The router may have acted on it first: then its run is there, with the reading's instant."""
+        admissions = admit_reading(reading, self._ports)
+        pipeline = self._config(reading.pipeline_id).pipeline
+        runs = self._ports.runs.find(run_keys(pipeline, reading))
+        opened = {
+            key.schedule_id
+            for key, run in runs.items()
+            if run.first_sensor_at == reading.received_at and run.opened_by in _BY_READING
+        }
+        return tuple(
+            _OPENED
+            if isinstance(each, Ignore | StartAgain) and _schedule_of(each) in opened
+            else _said(each)
+            for each in admissions
+        )
 
     def put_all(
         self, readings: Sequence[tuple[str, str, Mapping[str, Any]]]
@@ -351,9 +380,27 @@ def _label(date: str) -> Label:
         raise ConfigError(str(error)) from error
 
 
-def _said(admission: object) -> str:
+def _schedule_of(admission: Ignore | StartAgain) -> str:
+    if isinstance(admission, Ignore):
+        return admission.schedule_id
+    return admission.run.key.schedule_id
+
+
+def _said(admission: Admission) -> str:
     if isinstance(admission, Ignore):
         return f"ignored: {admission.reason}"
-    return {"OpenRun": "opened", "Reopen": "opened again", "NoteLate": "late data"}.get(
-        type(admission).__name__, type(admission).__name__.lower()
-    )
+    return _SAID[type(admission)]
+
+
+_OPENED = "opened"
+_BY_READING = (OpenedBy.SENSOR, OpenedBy.CASCADE)
+_SAID: dict[type, str] = {
+    OpenRun: _OPENED,
+    StartAgain: _OPENED,
+    Reopen: "opened again",
+    NoteFirst: "the first reading of a run that was opened before",
+    NoteLate: "late data",
+    PostRunReading: "a reading after the run",
+    Exclude: "ignored: the calendar excludes the date",
+    Reject: "rejected",
+}
