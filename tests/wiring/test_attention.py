@@ -30,7 +30,8 @@ def kinds(house: House) -> list[Kind]:
 
 def found(house: House) -> list[Any]:
     home = house.home
-    return concerns(home.ports.clock(), home.ports, home.store.history)
+    configs = {config.pipeline.id: config for config in home.ports.pipelines.in_force()}
+    return concerns(configs, home.ports.clock(), home.ports, home.store.history)
 
 
 def a_waiting_run(house: House, day: str | None = None, **changes: Any) -> Run:

@@ -49,9 +49,13 @@ def command(port: int, hour_seconds: float, everything: bool, stop_after: float 
         folder = Path(name)
         write_project(folder, hour_seconds)
         settings = read_settings(folder, _environment(), port=port)
-        _greet(folder, hour_seconds)
         with _Stage(settings, hour_seconds, everything, stop_after):
-            serve(settings, click.echo, lambda severity, line: None)
+            serve(
+                settings,
+                click.echo,
+                lambda severity, line: None,
+                greet=lambda: _greet(folder, hour_seconds),
+            )
 
 
 def _environment() -> dict[str, str]:
@@ -60,10 +64,11 @@ def _environment() -> dict[str, str]:
 
 
 def _greet(folder: Path, hour_seconds: float) -> None:
+    click.echo("Open that address: the pages show what happens, as it happens.")
     look = f"interlock --project {shlex.quote(str(folder))}"
     click.echo("Two sources load bronze; silver and gold follow when their rules hold.")
     click.echo(f"An hour of data lasts {hour_seconds:g} s, a day {hour_seconds * 24 / 60:.1f} min.")
-    click.echo("Look at it from another terminal:")
+    click.echo("Or look at it from another terminal:")
     for verb in ("status", "why crypto-silver", "why earthquake-silver", "runs", "doctor"):
         click.echo(f"  {look} {verb}")
     click.echo()

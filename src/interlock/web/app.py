@@ -19,11 +19,10 @@ from starlette.types import ASGIApp
 
 from interlock.domain import canonical
 from interlock.errors import InterlockError
-from interlock.web.access import Caller
 from interlock.web.bodies import read_json
 from interlock.web.desk import Desk
 from interlock.web.endpoints import API, ENDPOINTS, Endpoint, Given, NoQuery
-from interlock.web.gate import LOGIN, Gate, KnownHosts, wants_page
+from interlock.web.gate import LOGIN, Gate, KnownHosts, caller_of, wants_page
 from interlock.web.login import Login
 from interlock.web.metrics import CONTENT_TYPE
 from interlock.web.openapi import document
@@ -84,7 +83,7 @@ def _answering(row: Endpoint, desk: Desk) -> Callable[[Request], Any]:
 
 
 async def _answer(row: Endpoint, desk: Desk, request: Request) -> Response:
-    caller = _caller(request, row.scope, request.path_params.get("pipeline"))
+    caller = caller_of(request, row.scope, request.path_params.get("pipeline"))
     query = _query(row.query, request)
     body = await _body(row, request)
     given = Given(caller, request.path_params, query, body)
@@ -99,14 +98,6 @@ async def _answer(row: Endpoint, desk: Desk, request: Request) -> Response:
     if found is None:
         return Response(status_code=HTTPStatus.NO_CONTENT)
     return Response(_encoder.encode(found), status, media_type="application/json")
-
-
-def _caller(request: Request, scope: Scope, pipeline_id: str | None = None) -> Caller:
-    caller: Caller | None = request.scope["state"]["caller"]
-    if caller is None or not caller.may(scope, pipeline_id):
-        whom = "" if pipeline_id is None else f" for {pipeline_id}"
-        raise Refusal(403, f"this needs the scope {scope}{whom}")
-    return caller
 
 
 def _query(kind: type[msgspec.Struct], request: Request) -> Any:
@@ -141,7 +132,7 @@ def _streaming(desk: Desk) -> Callable[[Request], Any]:
 
     async def answer(request: Request) -> Response:
         try:
-            _caller(request, Scope.READ)
+            caller_of(request, Scope.READ)
             return await streams.open(request, _stream_query(request))
         except Exception as error:  # noqa: BLE001 - everything has its problem document
             return _told(error, "streamEvents")
@@ -178,7 +169,7 @@ def _readiness(desk: Desk) -> Callable[[Request], Any]:
 def _figures(desk: Desk) -> Callable[[Request], Any]:
     async def answer(request: Request) -> Response:
         try:
-            _caller(request, Scope.READ)
+            caller_of(request, Scope.READ)
         except Refusal as refusal:
             return problem_of(refusal)
         return Response(await run_in_threadpool(desk.metrics.text), media_type=CONTENT_TYPE)
@@ -191,7 +182,7 @@ def _described() -> Callable[[Request], Any]:
 
     async def answer(request: Request) -> Response:
         try:
-            _caller(request, Scope.READ)
+            caller_of(request, Scope.READ)
         except Refusal as refusal:
             return problem_of(refusal)
         return Response(text, media_type="application/json")

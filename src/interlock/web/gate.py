@@ -10,12 +10,14 @@ from typing import Any
 from urllib.parse import urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from interlock.errors import InterlockError
 from interlock.web.access import COOKIE, Access, Caller
 from interlock.web.problems import Refusal, problem_of
+from interlock.wiring.tokens import Scope as Needed
 
 log = logging.getLogger(__name__)
 
@@ -170,6 +172,15 @@ def _at_the_door(error: Exception, scope: Scope, headers: Headers) -> Response |
 
 #: A link on another site leads here without our cookie, which is strict; coming again from ourselves has it.
 _KNOCK = '<!doctype html><meta http-equiv="refresh" content="0"><title>Interlock</title>'
+
+
+def caller_of(request: Request, needed: Needed, pipeline_id: str | None = None) -> Caller:
+    """Who has passed the gate. Raises Refusal unless they may do this."""
+    caller: Caller | None = request.scope["state"]["caller"]
+    if caller is None or not caller.may(needed, pipeline_id):
+        whom = "" if pipeline_id is None else f" for {pipeline_id}"
+        raise Refusal(403, f"this needs the scope {needed}{whom}")
+    return caller
 
 
 def session_of(headers: Headers) -> str | None:

@@ -28,8 +28,15 @@ Say = Callable[[str], None]
 Show = Callable[[Severity, str], None]
 
 
-def serve(settings: Settings, say: Say, show: Show, *, debug: bool = False) -> None:
-    """Serve a project until somebody asks us to stop.
+def serve(
+    settings: Settings,
+    say: Say,
+    show: Show,
+    *,
+    debug: bool = False,
+    greet: Callable[[], None] = lambda: None,
+) -> None:
+    """Serve a project until somebody asks us to stop. `greet` is called once the address is told.
 
     Raises ConfigError or UnavailableError when it can't be begun.
     """
@@ -49,14 +56,21 @@ def serve(settings: Settings, say: Say, show: Show, *, debug: bool = False) -> N
     try:
         with controller_of(settings, sink, on_pass, before=before) as (home, health, _):
             metrics.watch(home)
-            _answer(home, health, metrics, where[0], say)
+            _answer(home, health, metrics, where[0], say, greet)
     finally:
         for each in where:
             each.close()
     say("Stopped.")
 
 
-def _answer(home: Home, health: Health, metrics: Metrics, where: socket.socket, say: Say) -> None:
+def _answer(
+    home: Home,
+    health: Health,
+    metrics: Metrics,
+    where: socket.socket,
+    say: Say,
+    greet: Callable[[], None],
+) -> None:
     settings, secret = home.settings, new_secret()
     home.secrets.learn(secret)
     owners = {"owner": secret} | ({} if settings.token is None else {"operator": settings.token})
@@ -68,6 +82,7 @@ def _answer(home: Home, health: Health, metrics: Metrics, where: socket.socket, 
         def started() -> None:
             say(f"Serving {settings.project.resolve()} at {url}")
             say(f"To log in, once and within 15 minutes: {url}{LOGIN}?code={access.new_code()}")
+            greet()
 
         def stopping() -> None:
             desk.closing = True

@@ -47,9 +47,10 @@ class Concern(msgspec.Struct, frozen=True, kw_only=True):
     due_at: datetime | None = None
 
 
-def concerns(now: datetime, ports: Ports, history: History) -> list[Concern]:
-    """The worst first; of one kind, the newest first."""
-    configs = {config.pipeline.id: config for config in ports.pipelines.in_force()}
+def concerns(
+    configs: Mapping[str, Config], now: datetime, ports: Ports, history: History
+) -> list[Concern]:
+    """Of the pipelines in force. The worst first; of one kind, the newest first."""
     by_key: dict[RunKey, Concern] = {}
     for found in (*_late(configs, now, history), *_failed(now, history)):
         assert found.key is not None

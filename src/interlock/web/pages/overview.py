@@ -37,9 +37,9 @@ _STANDINGS = {
 
 def build(asked: Asked) -> Shown:
     ports, history, now = asked.desk.home.ports, asked.desk.history, asked.now
-    found = concerns(now, ports, history)
-    known = {each.key for each in found}
     configs = {config.pipeline.id: config for config in ports.pipelines.in_force()}
+    found = concerns(configs, now, ports, history)
+    known = {each.key for each in found}
     waiting = [run for run in history.waiting(_FEW + len(known)) if run.key not in known]
     soon = history.due(now, now + timedelta(days=1), _FEW)
     note = history.events(EventFilter(of_note=True, since=now - timedelta(days=1)), None, 12)

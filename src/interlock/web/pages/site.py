@@ -21,6 +21,7 @@ from interlock.web import endpoints
 from interlock.web.access import Caller
 from interlock.web.bodies import read_text
 from interlock.web.desk import Desk
+from interlock.web.gate import caller_of
 from interlock.web.pages import (
     dependencies_page,
     events_page,
@@ -93,12 +94,12 @@ class Site:
         return answer
 
     def _show(self, row: PageRow, request: Request) -> Response:
-        caller = _caller(request, Scope.READ, request.path_params.get("pipeline"))
+        caller = caller_of(request, Scope.READ, request.path_params.get("pipeline"))
         query = _query(row.query, request)
         now = self._desk.home.ports.clock()
         shown = row.build(Asked(self._desk, caller, request.path_params, query, now))
         heartbeat = self._desk.home.operations.heartbeat()
-        common = {"heartbeat": heartbeat, "late": _late(heartbeat), "now": now, "caller": caller}
+        common = {"heartbeat": heartbeat, "late": _late(heartbeat), "now": now}
         return self._rendered(request, row.template, {**common, **shown})
 
     def _doing(self, act: "Act") -> Callable[[Request], Any]:
@@ -113,7 +114,7 @@ class Site:
 
     def _do(self, act: "Act", request: Request, form: dict[str, str]) -> Response:
         pipeline = request.path_params["pipeline"]
-        caller = _caller(request, Scope.OPERATE, pipeline)
+        caller = caller_of(request, Scope.OPERATE, pipeline)
         if not form.get("reason", "").strip():
             raise Refusal(422, "say why: a reason is needed, and kept with your name")
         return RedirectResponse(
@@ -192,13 +193,6 @@ FORMS: dict[str, Act] = {
     "/pipelines/{pipeline}/pause": _pause,
     "/pipelines/{pipeline}/resume": _resume,
 }
-
-
-def _caller(request: Request, scope: Scope, pipeline_id: str | None) -> Caller:
-    caller: Caller | None = request.scope["state"]["caller"]
-    if caller is None or not caller.may(scope, pipeline_id):
-        raise Refusal(403, f"this needs the scope {scope}")
-    return caller
 
 
 def _query(kind: type[msgspec.Struct], request: Request) -> Any:

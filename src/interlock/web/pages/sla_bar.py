@@ -12,13 +12,12 @@ _LEAST = timedelta(seconds=1)
 
 
 class Tick(msgspec.Struct, frozen=True):
-    """A moment on the bar. `side` is where its words have room."""
+    """A moment on the bar."""
 
     at: int
     word: str
     moment: datetime
     tone: str
-    side: str
 
 
 class Stretch(msgspec.Struct, frozen=True):
@@ -57,11 +56,7 @@ def bar(run: Run, now: datetime) -> Bar:
         ("breach", breach, "bad"),
         (ended, end, "ok" if run.completed_at else "bad"),
     )
-    ticks = [
-        Tick(place(at), word, at, tone, "end" if place(at) > WIDTH * 0.8 else "start")
-        for word, at, tone in named
-        if at is not None
-    ]
+    ticks = [Tick(place(at), word, at, tone) for word, at, tone in named if at is not None]
     return Bar(
         sorted(ticks, key=lambda tick: tick.at),
         _stretches(run, end or now, place),

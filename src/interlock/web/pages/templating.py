@@ -8,7 +8,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from interlock import __version__
 from interlock.domain import canonical
 from interlock.domain.run import RunKey
-from interlock.web.pages import moments, standing
+from interlock.web.pages import moments
 from interlock.web.pages.assets import Assets
 
 _LONGEST_VALUE = 400
@@ -28,7 +28,6 @@ def environment(assets: Assets) -> Environment:
         run_url=run_url,
         pipeline_url=pipeline_url,
         with_query=with_query,
-        standing=standing.standing,
         version=__version__,
     )
     made.filters.update(
