@@ -7,8 +7,9 @@ def test_every_pipeline_is_a_row_that_fits(lived_in: Place) -> None:
     shown = lived_in.shown("status")
     lines = shown.splitlines()
     assert lines[0].split() == ["PIPELINE", "DATE", "STATE", "TODAY", "NEXT", "DEADLINE"]
-    orders = next(line for line in lines if line.startswith("silver-orders"))
-    assert orders.split()[:3] == ["silver-orders", lived_in.today, "done"]
+    # late in the day the next moment has a date of its own, and long names are folded
+    orders = next(line for line in lines if line.startswith("silver-"))
+    assert orders.split()[1:3] == [lived_in.today, "done"]
     assert orders.rstrip().endswith("met")
     assert "no reading of x" in shown
     assert lines[-1].startswith("watchdog: last good pass ")
