@@ -3,12 +3,15 @@ locals {
   pipelines = try(local.compiled.pipelines, {})
   alerts    = var.alert_routes == null ? jsonencode(try(local.compiled.alerts, {})) : jsonencode(var.alert_routes)
 
-  # What the compiled file must have been made from.
+  # What the compiled file must have been made from. Hidden files are nobody's pipelines.
   folders = { for name, path in { pipelines = var.pipelines_path, calendars = var.calendars_path } : name => path if path != "" }
   sources = merge(
     [
       for name, path in local.folders :
-      { for file in fileset(path, "**/*.{yaml,yml}") : "${name}/${file}" => filesha256("${path}/${file}") }
+      {
+        for file in fileset(path, "**/*.{yaml,yml}") : "${name}/${file}" => filesha256("${path}/${file}")
+        if !startswith(basename(file), ".")
+      }
     ]...
   )
   alerts_files = [for path in [var.pipelines_path] : "${dirname(abspath(path))}/alerts.yaml" if path != ""]
@@ -33,15 +36,15 @@ resource "terraform_data" "compiled" {
   lifecycle {
     precondition {
       condition     = local.compiled == null || local.expected == local.found
-      error_message = "The compiled file is not of these pipeline files: run interlock compile PROJECT -o ${var.compiled_config_path}."
+      error_message = "${var.compiled_config_path} is not of these pipeline files: run interlock compile PROJECT -o ${var.compiled_config_path}."
     }
     precondition {
       condition     = local.compiled == null || try(local.compiled.format == local.manifest.format, false)
-      error_message = "The compiled file has another format than the package: build both with the same version of Interlock."
+      error_message = "${var.compiled_config_path} has another format than the package: build both with the same version of Interlock."
     }
     precondition {
       condition     = alltrue([for id, entry in local.pipelines : entry.config.pipeline.id == id])
-      error_message = "The compiled file has a pipeline under another id than its own: run interlock compile again."
+      error_message = "${var.compiled_config_path} has a pipeline under another id than its own: run interlock compile again."
     }
   }
 }

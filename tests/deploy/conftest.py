@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from deploy.planned import Plan
-from deploy.terraform import ACCOUNT, REGION, needed_plugins, planned_once
+from deploy.terraform import ACCOUNT, EXAMPLE, REGION, needed_plugins, planned_once
 
 _HERE = f"{REGION}:{ACCOUNT}"
 
@@ -42,6 +42,8 @@ EVERYTHING: dict[str, Any] = {
     "extra_publisher_arns": [f"arn:aws:iam::{ACCOUNT}:role/theirs"],
     "lambda_concurrency": {"watchdog": 1},
     "tags": {"team": "data"},
+    "pipelines_path": str(EXAMPLE / "pipelines"),
+    "calendars_path": str(EXAMPLE / "calendars"),
 }
 
 

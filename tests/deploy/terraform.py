@@ -18,10 +18,13 @@ from typing import Any
 
 import pytest
 
+from interlock.files import load_project
+from interlock.files.compiled import compiled
 from tiny_server import Asked, Said, tiny_server
 
 ROOT = Path(__file__).parents[2]
 MODULE = ROOT / "deploy" / "terraform"
+EXAMPLE = ROOT / "examples" / "medallion"
 ACCOUNT = "123456789012"
 REGION = "eu-central-1"
 
@@ -79,19 +82,9 @@ def run(folder: Path, *arguments: str, timeout: float = 600) -> Ran:
     return Ran(done.returncode, " ".join(words))
 
 
-def plan(
-    folder: Path, variables: Mapping[str, Any], module: Path = MODULE
-) -> tuple[Ran, dict[str, Any]]:
+def plan(folder: Path, variables: Mapping[str, Any]) -> tuple[Ran, dict[str, Any]]:
     """What a plan says, and the plan as data (empty when there is none)."""
-    plugins = needed_plugins()
-    folder.mkdir(parents=True, exist_ok=True)
-    with _states() as url:
-        (folder / "main.tf.json").write_text(
-            json.dumps(_root(variables, url, os.path.relpath(module, folder)))
-        )
-        begun = run(folder, "init", "-input=false", "-no-color", f"-plugin-dir={plugins}")
-        assert begun.code == 0, begun.text
-        ran = run(folder, "plan", "-input=false", "-no-color", "-out=plan", "-refresh=false")
+    ran = plan_all(folder, {"interlock": variables})
     if ran.code:
         return ran, {}
     shown = subprocess.run(
@@ -100,6 +93,22 @@ def plan(
         env={"PATH": os.environ["PATH"], "TF_CLI_CONFIG_FILE": os.devnull, "HOME": str(folder)},
     )  # fmt: skip
     return ran, json.loads(shown.stdout)
+
+
+def plan_all(
+    folder: Path, modules: Mapping[str, Mapping[str, Any]], only: str | None = None
+) -> Ran:
+    """What one plan says of several uses of the module; `only` names a resource, to look at no other."""
+    plugins = needed_plugins()
+    folder.mkdir(parents=True, exist_ok=True)
+    targets = [f"-target=module.{name}.{only}" for name in modules] if only else []
+    with _states() as url:
+        root = _root(modules, url, os.path.relpath(MODULE, folder))
+        (folder / "main.tf.json").write_text(json.dumps(root))
+        begun = run(folder, "init", "-input=false", "-no-color", f"-plugin-dir={plugins}")
+        assert begun.code == 0, begun.text
+        how = ("-input=false", "-no-color", "-out=plan", "-refresh=false", *targets)
+        return run(folder, "plan", *how)
 
 
 def package(folder: Path, arch: str = "arm64", compiled_format: int = 1) -> Path:
@@ -118,6 +127,15 @@ def package(folder: Path, arch: str = "arm64", compiled_format: int = 1) -> Path
     return folder
 
 
+def compile_project(project: Path, output: Path) -> Path:
+    """As `interlock compile` writes it."""
+    loaded = load_project(project)
+    assert not loaded.problems, loaded.problems
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text(compiled(loaded))
+    return output
+
+
 def planned_once(name: str, variables: Mapping[str, Any], base: Path) -> dict[str, Any]:
     """A plan that every worker shares: the first to ask makes it."""
     base.mkdir(parents=True, exist_ok=True)
@@ -125,8 +143,12 @@ def planned_once(name: str, variables: Mapping[str, Any], base: Path) -> dict[st
     with (base / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not kept.exists():
-            dist = package(base / f"{name}-dist")
-            ran, found = plan(base / name, {"dist_path": str(dist), **variables})
+            given = {"dist_path": str(package(base / f"{name}-dist")), **variables}
+            if "pipelines_path" in variables:
+                project = Path(variables["pipelines_path"]).parent
+                file = compile_project(project, base / f"{name}-compiled.json")
+                given["compiled_config_path"] = str(file)
+            ran, found = plan(base / name, given)
             assert ran.code == 0, ran.text
             kept.write_text(json.dumps(found))
     loaded: dict[str, Any] = json.loads(kept.read_text())
@@ -144,7 +166,7 @@ def _states() -> Iterator[str]:
         yield server.url
 
 
-def _root(variables: Mapping[str, Any], states: str, module: str) -> dict[str, Any]:
+def _root(modules: Mapping[str, Mapping[str, Any]], states: str, source: str) -> dict[str, Any]:
     provider = {
         "region": REGION,
         "access_key": "nobody",
@@ -155,8 +177,8 @@ def _root(variables: Mapping[str, Any], states: str, module: str) -> dict[str, A
         "skip_region_validation": True,
         "endpoints": [{"sfn": states}],
     }
-    given = {"environment": "t", "account_id": ACCOUNT, **variables}
+    common = {"source": source, "environment": "t", "account_id": ACCOUNT}
     return {
         "provider": {"aws": provider},
-        "module": {"interlock": {"source": module, **given}},
+        "module": {name: {**common, **variables} for name, variables in modules.items()},
     }
