@@ -109,7 +109,7 @@ def _served(settings: Settings) -> Iterator[Get]:
     try:
         yield get
     finally:
-        desk.intake.close()
+        desk.close()
         home.close()
 
 

@@ -562,6 +562,11 @@ class History(Protocol):
     includes the hours of its day.
     """
 
+    @property
+    def searched(self) -> int:
+        """In how many events at most something is looked for that no key or index leads to."""
+        ...
+
     def glances(self, pipeline_ids: Collection[str], since: str, until: str) -> list[Glance]: ...
 
     def tallies(self, pipeline_ids: Collection[str], since: str, until: str) -> list[Tally]: ...
@@ -582,7 +587,7 @@ class History(Protocol):
         """Runs that are not done and are warned of in `since <= warning < until`, soonest first."""
         ...
 
-    def failed(self, since: str, limit: int) -> list[Run] | None:
+    def failed(self, since: str, limit: int) -> list[Run]:
         """Runs of dates since then whose last attempt failed."""
         ...
 
@@ -594,12 +599,35 @@ class History(Protocol):
 
     def events(
         self, wanted: EventFilter, before: tuple[datetime, int] | None, limit: int
-    ) -> list[Told] | None:
-        """From before an instant and a place on. A text is looked for in a bounded number of events."""
+    ) -> list[Told]:
+        """From before an instant and a place on. What no index leads to is looked for in `searched`."""
         ...
 
     def breaches(self, since: datetime, until: datetime) -> list[tuple[str, str]]:
         """The pipeline and date of each deadline that broke in that time, with or without a run."""
+        ...
+
+
+class Feed(Protocol):
+    """The event log as it grows, for whoever follows it. Places are numbers that only grow.
+
+    One who comes back to a place misses nothing that was told since; some of it may come again.
+    """
+
+    def changes(self) -> int:
+        """Another number once there may be something new. Asking costs nothing, however often."""
+        ...
+
+    def oldest(self) -> int:
+        """The place from which on everything is there."""
+        ...
+
+    def last(self) -> int:
+        """The place of the newest. Raises UnavailableError or TransientError when nobody can tell."""
+        ...
+
+    def after(self, seq: int, limit: int) -> list[Told]:
+        """What was told after that place, in the order of places. Raises as `last` does."""
         ...
 
 

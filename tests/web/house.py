@@ -88,7 +88,7 @@ class House:
         return self.client.put(f"/api/v1/pipelines/{pipeline}/sensors/orders", json=fields)
 
     def close(self) -> None:
-        self.desk.intake.close()
+        self.desk.close()
         self.home.close()
 
 

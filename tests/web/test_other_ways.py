@@ -136,4 +136,4 @@ def test_a_token_in_a_path_is_never_logged(fed: House, caplog: pytest.LogCapture
     ours = [r.getMessage() for r in caplog.records if not r.name.startswith(("httpx", "httpcore"))]
     assert TOKEN not in " ".join(ours)
     assert TOKEN not in fed.client.get("/metrics").text
-    assert TOKEN not in repr(fed.desk.home.settings)
+    assert TOKEN not in repr(fed.home.settings)

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import click
 
+from interlock.cli.backend import AWS
 from interlock.cli.options import Options
 from interlock.errors import ConfigError
-from interlock.wiring.settings import read_settings
+from interlock.wiring.settings import Settings, read_settings
 
 
 @click.command("serve")
@@ -15,22 +16,66 @@ from interlock.wiring.settings import read_settings
 @click.option(
     "--port", type=click.IntRange(0, 65535), help="Default: 8787; 0 takes any that is free."
 )
+@click.option(
+    "--backend",
+    type=click.Choice(["local", "aws"]),
+    help="As before the command: the home that is served.",
+)
+@click.option(
+    "--read-only",
+    is_flag=True,
+    help="With --backend aws: the pages and reads of that home; nothing is run here or written there.",
+)
 @click.pass_obj
-def command(options: Options, host: str | None, port: int | None) -> None:
+def command(
+    options: Options, host: str | None, port: int | None, backend: str | None, read_only: bool
+) -> None:
     """Run the controller here: API, engine, timers, watchdog, alerts. SIGTERM stops it cleanly.
 
     Changed pipeline files are taken up by themselves; one that does not validate is refused, and the
     version before it stays in force.
     """
-    try:
-        from interlock.web.serve import serve
-    except ImportError as error:
-        raise ConfigError("serve needs: pip install 'interlock[server]'") from error
+    on_aws = (backend or options.backend) == AWS
+    _check_use(on_aws, read_only)
     project = Path(options.project)
     if not project.is_dir():
         raise ConfigError(f"there is no folder {project}: `interlock init {project}` makes one")
     settings = read_settings(project, os.environ, host=host, port=port)
-    serve(settings, _say, _show, debug=options.debug)
+    if on_aws:
+        _show_aws(settings, options.debug)
+    else:
+        _serve(settings, options.debug)
+
+
+def _check_use(on_aws: bool, read_only: bool) -> None:
+    if on_aws and not read_only:
+        raise ConfigError(
+            "the controller on AWS is its functions, and is not served from here:"
+            " `interlock serve --backend aws --read-only` shows its pages"
+        )
+    if read_only and not on_aws:
+        raise ConfigError(
+            "--read-only is for --backend aws; a token with the scope read sees the pages of this"
+            " home and can do nothing: `interlock token create NAME --scope read`"
+        )
+
+
+def _serve(settings: Settings, debug: bool) -> None:
+    try:
+        from interlock.web.serve import serve
+    except ImportError as error:
+        raise ConfigError("serve needs: pip install 'interlock[server]'") from error
+    serve(settings, _say, _show, debug=debug)
+
+
+def _show_aws(settings: Settings, debug: bool) -> None:
+    try:
+        from interlock.web.serve_aws import show
+    except ImportError as error:
+        raise ConfigError(
+            "serve --backend aws needs: pip install 'interlock[aws,server]'"
+        ) from error
+    show(settings, _say, debug=debug)
 
 
 def _say(line: str) -> None:

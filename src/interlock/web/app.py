@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -29,6 +30,7 @@ from interlock.web.openapi import document
 from interlock.web.pages.site import Site
 from interlock.web.pings import ping_routes
 from interlock.web.problems import Refusal, problem, problem_of
+from interlock.web.read_only import is_refused, refusal
 from interlock.web.stream import Streams, stream_query
 from interlock.wiring.tokens import Scope
 
@@ -74,7 +76,7 @@ def _answering(row: Endpoint, desk: Desk) -> Callable[[Request], Any]:
         try:
             response = await _answer(row, desk, request)
         except Exception as error:  # noqa: BLE001 - everything has its problem document
-            response = _told(error, row.name)
+            response = _told(error, row.name, desk)
         desk.metrics.requests.labels(row.name, response.status_code).inc()
         desk.metrics.seconds.labels(row.name).observe(time.perf_counter() - began)
         return response
@@ -83,6 +85,8 @@ def _answering(row: Endpoint, desk: Desk) -> Callable[[Request], Any]:
 
 
 async def _answer(row: Endpoint, desk: Desk, request: Request) -> Response:
+    if desk.only_reads and is_refused(row.name):
+        raise refusal(desk.home.place, row.name, request.path_params)
     caller = caller_of(request, row.scope, request.path_params.get("pipeline"))
     query = _query(row.query, request)
     body = await _body(row, request)
@@ -91,13 +95,20 @@ async def _answer(row: Endpoint, desk: Desk, request: Request) -> Response:
     if row.at_once is not None and getattr(query, "wait", None) is None:
         found = await row.at_once(desk, given)
     else:
-        assert row.act is not None
         status = HTTPStatus.ACCEPTED if row.at_once is not None else row.status
         async with asyncio.timeout(ANSWER_SECONDS):
-            found = await to_thread.run_sync(row.act, desk, given, abandon_on_cancel=True)
+            found = await to_thread.run_sync(_found, row, desk, given, abandon_on_cancel=True)
     if found is None:
         return Response(status_code=HTTPStatus.NO_CONTENT)
     return Response(_encoder.encode(found), status, media_type="application/json")
+
+
+def _found(row: Endpoint, desk: Desk, given: Given) -> Any:
+    assert row.act is not None
+    if row.scope is not Scope.READ:
+        return row.act(desk, given)
+    asked = (row.name, *sorted(given.path.items()), given.query)
+    return desk.kept.get(asked, partial(row.act, desk, given))
 
 
 def _query(kind: type[msgspec.Struct], request: Request) -> Any:
@@ -135,7 +146,7 @@ def _streaming(desk: Desk) -> Callable[[Request], Any]:
             caller_of(request, Scope.READ)
             return await streams.open(request, _stream_query(request))
         except Exception as error:  # noqa: BLE001 - everything has its problem document
-            return _told(error, "streamEvents")
+            return _told(error, "streamEvents", desk)
 
     return answer
 
@@ -190,7 +201,7 @@ def _described() -> Callable[[Request], Any]:
     return answer
 
 
-def _told(error: Exception, endpoint: str) -> Response:
+def _told(error: Exception, endpoint: str, desk: Desk) -> Response:
     if isinstance(error, TimeoutError):
         return problem(503, "it took too long")
     if not isinstance(error, Refusal | InterlockError):
@@ -199,7 +210,7 @@ def _told(error: Exception, endpoint: str) -> Response:
             exc_info=error,
             extra={"action": "request_failed", "endpoint": endpoint},
         )
-    return problem_of(error)
+    return problem_of(desk.home.explained(error) if isinstance(error, InterlockError) else error)
 
 
 def _refusing(site: Site) -> Callable[[Request, Exception], Any]:

@@ -214,7 +214,7 @@ class Endpoint:
 
 async def put_sensor(desk: Desk, given: Given) -> Accepted:
     pipeline_id, key = given.path["pipeline"], given.path["key"]
-    ports = desk.home.ports
+    ports = desk.own.ports
     config = ports.pipelines.find(pipeline_id)
     reading = admissible_reading(pipeline_id, key, given.body, config, ports.clock())
     await desk.intake.put(reading)
@@ -223,7 +223,7 @@ async def put_sensor(desk: Desk, given: Given) -> Accepted:
 
 
 def put_and_decide(desk: Desk, given: Given) -> Accepted:
-    operations = desk.home.operations
+    operations = desk.own.operations
     accepted = operations.put(given.path["pipeline"], given.path["key"], given.body, decide=True)
     desk.metrics.readings.labels("accepted").inc()
     return accepted
@@ -238,7 +238,7 @@ def put_sensors(desk: Desk, given: Given) -> Page[ReadingAnswer]:
     }
     if denied:
         raise Refusal(403, f"the token may not report for {', '.join(sorted(denied)[:5])}")
-    answers = desk.home.operations.put_all(
+    answers = desk.own.operations.put_all(
         [(each.pipeline_id, each.key, each.fields) for each in readings]
     )
     refused = sum(isinstance(each, Refused) for each in answers)
@@ -259,11 +259,11 @@ def _answered(answer: Accepted | Refused) -> ReadingAnswer:
 
 
 def lineage(desk: Desk, given: Given) -> Page[Accepted]:
-    sources = sources_of(given.body, desk.home.settings.lineage)
+    sources = sources_of(given.body, desk.own.settings.lineage)
     for source in sources:
         if not given.caller.may(Scope.OBSERVE, source.pipeline):
             raise Refusal(403, f"the token may not report for {source.pipeline}")
-    readings = take_lineage(given.body, sources, desk.home.ports)
+    readings = take_lineage(given.body, sources, desk.own.ports)
     desk.metrics.readings.labels("accepted").inc(len(readings))
     return Page([Accepted(r.pipeline_id, r.key, r.received_at, r.version) for r in readings])
 
@@ -309,7 +309,7 @@ def events(desk: Desk, given: Given) -> Page[Event]:
 
 def alerted_events(desk: Desk, given: Given) -> Page[Alerted]:
     page = events(desk, given)
-    return Page(alerted(page.items, desk.home.store.deliveries), page.next)
+    return Page(alerted(page.items, desk.home.deliveries), page.next)
 
 
 def timeline(desk: Desk, given: Given) -> Page[Row]:
@@ -344,7 +344,7 @@ def would_resume(desk: Desk, given: Given) -> Page[Foreseen]:
 
 def rerun(desk: Desk, given: Given) -> RerunRequest:
     pipeline_id, asked = given.path["pipeline"], given.body
-    operations = desk.home.operations
+    operations = desk.own.operations
     operations.config(pipeline_id)
     target = str(RunKey(pipeline_id, asked.schedule or "-", str(label_of(asked.date))))
     desk.note(given.caller, "rerun", target, asked.reason)
@@ -360,60 +360,60 @@ def rerun(desk: Desk, given: Given) -> RerunRequest:
 
 def pause(desk: Desk, given: Given) -> Config:
     pipeline_id, asked = given.path["pipeline"], given.body or NewPause()
-    desk.home.operations.config(pipeline_id)
+    desk.own.operations.config(pipeline_id)
     desk.note(given.caller, "pause", pipeline_id, asked.reason)
-    return desk.home.operations.pause(pipeline_id, asked.until)
+    return desk.own.operations.pause(pipeline_id, asked.until)
 
 
 def resume(desk: Desk, given: Given) -> Config:
     pipeline_id, asked = given.path["pipeline"], given.body or NewResume()
-    desk.home.operations.config(pipeline_id)
+    desk.own.operations.config(pipeline_id)
     desk.note(given.caller, "resume", pipeline_id, asked.reason)
-    return desk.home.operations.resume(pipeline_id)
+    return desk.own.operations.resume(pipeline_id)
 
 
 def watch_now(desk: Desk, given: Given) -> Pass | None:
     desk.note(given.caller, "watchdog", "-", "")
-    return desk.home.operations.watch_pass(given.query.since)
+    return desk.own.operations.watch_pass(given.query.since)
 
 
 # --- upkeep
 
 
 def prunable(desk: Desk, given: Given) -> Prunable:
-    return Prunable(desk.home.operations.prunable(given.query.before))
+    return Prunable(desk.own.operations.prunable(given.query.before))
 
 
 def prune(desk: Desk, given: Given) -> Pruned:
     asked: NewPrune = given.body or NewPrune()
     if asked.before is not None:
-        desk.home.operations.prunable(asked.before)  # refuses a date that is none
+        desk.own.operations.prunable(asked.before)  # refuses a date that is none
     desk.note(given.caller, "prune", asked.before or "-", asked.reason)
-    return Pruned(desk.home.operations.prune(asked.before))
+    return Pruned(desk.own.operations.prune(asked.before))
 
 
 def parked(desk: Desk, given: Given) -> Page[Parked]:
-    return Page(desk.home.operations.parked())
+    return Page(desk.own.operations.parked())
 
 
 def retry_parked(desk: Desk, given: Given) -> Retried:
     asked: NewRetry = given.body or NewRetry()
     desk.note(given.caller, "retry", "parked changes", asked.reason)
-    return Retried(desk.home.operations.retry_parked())
+    return Retried(desk.own.operations.retry_parked())
 
 
 # --- tokens
 
 
 def tokens(desk: Desk, given: Given) -> Page[TokenShown]:
-    return Page([shown(token) for token in desk.home.store.tokens.all()])
+    return Page([shown(token) for token in desk.own.store.tokens.all()])
 
 
 def create_token(desk: Desk, given: Given) -> TokenShown:
     asked, secret = given.body, new_secret()
-    token = make_token(asked.name, asked.scopes, asked.pipelines, secret, desk.home.ports.clock())
+    token = make_token(asked.name, asked.scopes, asked.pipelines, secret, desk.own.ports.clock())
     desk.note(given.caller, "token create", asked.name, " ".join(asked.scopes))
-    if not desk.home.store.tokens.create(token):
+    if not desk.own.store.tokens.create(token):
         raise Refusal(409, f"there is a token {asked.name} already")
     desk.access.refresh()
     return shown(token, secret)
@@ -422,7 +422,7 @@ def create_token(desk: Desk, given: Given) -> TokenShown:
 def revoke_token(desk: Desk, given: Given) -> None:
     name = given.path["name"]
     desk.note(given.caller, "token revoke", name, "")
-    if not desk.home.store.tokens.revoke(name):
+    if not desk.own.store.tokens.revoke(name):
         raise NotFoundError(f"there is no token {name}")
     desk.access.refresh()
 

@@ -15,6 +15,7 @@ from interlock.usecases.take_ping import take_ping
 from interlock.web.desk import Desk
 from interlock.web.gate import PING
 from interlock.web.problems import Refusal, problem_of
+from interlock.web.read_only import refusal
 from interlock.wiring.tokens import digest_of
 
 METHODS = ["GET", "HEAD", "POST"]
@@ -44,11 +45,13 @@ def _answering(desk: Desk) -> Callable[[Request], Any]:
 
 
 def _take(desk: Desk, path: dict[str, str]) -> None:
-    source = _source(desk.home.settings.pings, path["token"])
+    if desk.only_reads:
+        raise refusal(desk.home.place, "ping")
+    source = _source(desk.own.settings.pings, path["token"])
     said = signal_of(path.get("signal", ""))
     if source is None or said is None:
         raise Refusal(404, "there is nothing here")
-    take_ping(source, *said, desk.home.ports)
+    take_ping(source, *said, desk.own.ports)
 
 
 def _source(sources: Sequence[PingSource], token: str) -> PingSource | None:

@@ -74,22 +74,34 @@ def _answer(
     settings, secret = home.settings, new_secret()
     home.secrets.learn(secret)
     owners = {"owner": secret} | ({} if settings.token is None else {"operator": settings.token})
-    access = Access(home.store.tokens, owners)
-    desk = Desk(home, health, access, metrics)
-    with closing(desk.intake):
-        url = _url(settings.host, where.getsockname()[1])
+    desk = Desk(home, health, Access(home.store.tokens, owners), metrics)
+    address = Address(url_of(settings, where), secret, os.getpid())
+    with left_at(settings.state, address):
+        answer(desk, settings, where, f"Serving {settings.project.resolve()}", say, greet)
 
-        def started() -> None:
-            say(f"Serving {settings.project.resolve()} at {url}")
-            say(f"To log in, once and within 15 minutes: {url}{LOGIN}?code={access.new_code()}")
-            greet()
 
-        def stopping() -> None:
-            desk.closing = True
+def answer(
+    desk: Desk,
+    settings: Settings,
+    where: socket.socket,
+    what: str,
+    say: Say,
+    greet: Callable[[], None] = lambda: None,
+) -> None:
+    """Answer there until somebody asks us to stop; `what` is told with the address."""
+    url = url_of(settings, where)
 
-        with left_at(settings.state, Address(url, secret, os.getpid())):
-            hosts = KnownHosts(settings.host, settings.hosts)
-            listen(application(desk, hosts), where, started, stopping)
+    def started() -> None:
+        say(f"{what} at {url}")
+        say(f"To log in, once and within 15 minutes: {url}{LOGIN}?code={desk.access.new_code()}")
+        greet()
+
+    def stopping() -> None:
+        desk.closing = True
+
+    with closing(desk):
+        hosts = KnownHosts(settings.host, settings.hosts)
+        listen(application(desk, hosts), where, started, stopping)
 
 
 def _check_address(home: Home) -> None:
@@ -102,7 +114,8 @@ def _check_address(home: Home) -> None:
     )
 
 
-def _url(host: str, port: int) -> str:
+def url_of(settings: Settings, where: socket.socket) -> str:
+    host, port = settings.host, where.getsockname()[1]
     shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - how to reach it
     return f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"
 

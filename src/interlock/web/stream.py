@@ -10,6 +10,7 @@ from starlette.responses import Response, StreamingResponse
 
 from interlock.domain import canonical
 from interlock.domain.event import ALIASES
+from interlock.errors import InterlockError
 from interlock.ports import Told
 from interlock.web.desk import Desk
 from interlock.web.endpoints import StreamQuery
@@ -21,6 +22,8 @@ _LOOK_SECONDS = 0.2
 _QUIET_SECONDS = 15.0
 _PULSE_SECONDS = 2.0
 _PULSE = b"event: pulse\ndata: {}\n\n"
+#: To one who comes back from before what can be told again: the log has it.
+_GAP = b"event: gap\ndata: {}\n\n"
 #: How long a browser waits before it comes back.
 _RETRY = b"retry: 2000\n\n"
 
@@ -44,7 +47,7 @@ class Streams:
 
     def _place(self, last_id: str | None) -> int:
         """Where to go on; a place that this log has not come to is of another log."""
-        last = self._desk.home.store.events.last()
+        last = self._desk.home.feed.last()
         if last_id is None:
             return last
         if not last_id.isdecimal() or len(last_id) > 18:
@@ -52,18 +55,16 @@ class Streams:
         return min(int(last_id), last)
 
     async def _told(self, seq: int, query: StreamQuery) -> AsyncIterator[bytes]:
-        database, events = self._desk.home.database, self._desk.home.store.events
+        feed = self._desk.home.feed
         kind = None if query.type is None else ALIASES.get(query.type, query.type)
         self._count += 1
         try:
-            yield _RETRY
-            seen, felt, quiet = -1, database.commits, 0.0
+            yield _RETRY if seq >= feed.oldest() else _RETRY + _GAP
+            seen, felt, quiet = -1, feed.changes(), 0.0
             while not self._desk.closing:
-                commits = database.commits
-                told = (
-                    [] if commits == seen else await run_in_threadpool(events.after, seq, _AT_ONCE)
-                )
-                seen = seen if len(told) == _AT_ONCE else commits
+                changes = feed.changes()
+                told = [] if changes == seen else await run_in_threadpool(feed.after, seq, _AT_ONCE)
+                seen = seen if len(told) == _AT_ONCE else changes
                 text = b"".join(
                     _spelt(each, query.named) for each in told if _is_wanted(each, query, kind)
                 )
@@ -71,14 +72,16 @@ class Streams:
                 quiet = 0.0 if text else quiet + _LOOK_SECONDS
                 if text:
                     yield text
-                elif query.pulse and quiet >= _PULSE_SECONDS and commits != felt:
-                    felt, quiet = commits, 0.0
+                elif query.pulse and quiet >= _PULSE_SECONDS and changes != felt:
+                    felt, quiet = changes, 0.0
                     yield _PULSE
                 elif quiet >= _QUIET_SECONDS:
                     quiet = 0.0
                     yield b": still here\n\n"
                 if len(told) < _AT_ONCE:
                     await asyncio.sleep(_LOOK_SECONDS)
+        except InterlockError:
+            return  # whoever comes back is told what is wrong
         finally:
             self._count -= 1
 

@@ -107,7 +107,7 @@ def _kind(run: Run, is_over: bool) -> Kind:
 
 def _failed(now: datetime, history: History) -> Iterator[Concern]:
     first = (now - 2 * RECENT).date().isoformat()
-    for run in history.failed(first, _MOST) or ():
+    for run in history.failed(first, _MOST):
         if run.awaits_retry or run.changed_at < now - RECENT:
             continue
         message = run.failure.message if run.failure else "unknown"
@@ -173,4 +173,4 @@ def _paused(configs: Mapping[str, Config], now: datetime) -> Iterator[Concern]:
 
 def _recent(kind: EventType, now: datetime, history: History) -> list[Event]:
     found = history.events(EventFilter(kind=kind, since=now - RECENT), None, _MOST)
-    return [told.event for told in found or ()]
+    return [told.event for told in found]

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from interlock.adapters.aws.clients import LazyClient, MakeClient, make_client
 from interlock.adapters.aws.events import BusAndLog, EventBus
+from interlock.adapters.aws.notes import Notes
 from interlock.adapters.aws.store import Store, TableNames
 from interlock.domain.run import EXECUTION_TIMEOUT
 from interlock.errors import ConfigError
@@ -77,6 +78,7 @@ def open_aws_home(
     make: MakeClient = make_client,
     jobs: Callable[[TimeLeft, Clock], Jobs] | None = None,
     configs_kept: timedelta = CONFIGS_KEPT,
+    notes: Notes | None = None,
 ) -> AwsHome:
     """`jobs` makes what launches and polls; without it, this function does neither."""
     now = clock or utc_now
@@ -84,7 +86,9 @@ def open_aws_home(
     names = TableNames(
         settings.control_table, settings.joblog_table, settings.rerun_table, settings.events_table
     )
-    store = Store(client("dynamodb"), names, now, configs_kept, settings.events_kept)
+    store = Store(
+        client("dynamodb"), names, now, configs_kept, settings.events_kept, notes or Notes()
+    )
     overdue: list[Timer] = []
     time_left = TimeLeft()
     ports = Ports(

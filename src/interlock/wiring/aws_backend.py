@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from interlock.adapters.aws.clients import MakeClient, make_client
+from interlock.adapters.aws.clients import FOR_PEOPLE, MakeClient, make_client
 from interlock.errors import ConfigError
 from interlock.ports import Clock
 from interlock.wiring.aws import AwsHome, open_aws_home
@@ -32,16 +32,15 @@ def open_aws_backend(
     make: MakeClient | None = None,
 ) -> AwsHome:
     """Raises ConfigError that says everything that is missing, and where it is set."""
-    named = _named(project / FILE, environment)
+    named = names_of(project, environment)
     return open_aws_home(
-        _settings(named),
-        clock=clock,
-        make=make or partial(make_client, region=_region(named)),
-        jobs=aws_jobs,
+        settings_from(named), clock=clock, make=make or maker(named), jobs=aws_jobs
     )
 
 
-def _named(file: Path, environment: Mapping[str, str]) -> dict[str, str]:
+def names_of(project: Path, environment: Mapping[str, str]) -> dict[str, str]:
+    """What the file of a project and the environment call the parts of the installation."""
+    file = project / FILE
     block = read_file(file).get("aws", {})
     if not isinstance(block, Mapping):
         raise ConfigError(f"{file}: aws is a table: [aws]")
@@ -56,7 +55,8 @@ def _named(file: Path, environment: Mapping[str, str]) -> dict[str, str]:
     return written | said
 
 
-def _settings(named: Mapping[str, str]) -> AwsSettings:
+def settings_from(named: Mapping[str, str]) -> AwsSettings:
+    """Raises ConfigError with every name that is missing."""
     missing = [name for name in _NAMES if not named.get(name)]
     if missing:
         raise ConfigError(
@@ -67,8 +67,10 @@ def _settings(named: Mapping[str, str]) -> AwsSettings:
     return replace(settings, events_table=named[_EVENTS])
 
 
-def _region(named: Mapping[str, str]) -> str | None:
-    return next((named[name] for name in _REGIONS if named.get(name)), None)
+def maker(named: Mapping[str, str]) -> MakeClient:
+    """Clients in the region that is named, for people who wait."""
+    region = next((named[name] for name in _REGIONS if named.get(name)), None)
+    return partial(make_client, region=region, config=FOR_PEOPLE)
 
 
 def _text(value: Any) -> str:

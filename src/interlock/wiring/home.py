@@ -11,13 +11,14 @@ from interlock.adapters.jobs.secrets import Secrets
 from interlock.adapters.local.database import Database
 from interlock.adapters.local.retention import SqliteRetention
 from interlock.adapters.local.store import Store
-from interlock.errors import ConfigError
-from interlock.ports import Clock, Ports
+from interlock.errors import ConfigError, InterlockError
+from interlock.ports import Clock, Deliveries, Feed, History, Ports
 from interlock.wiring.clock import utc_now as utc_now
 from interlock.wiring.jobs import JobsByPipeline
 from interlock.wiring.open_jobs import open_jobs, open_secrets
 from interlock.wiring.operations import Operations
 from interlock.wiring.settings import Settings
+from interlock.wiring.sight import HERE, Place
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,28 @@ class Home:
     operations: Operations
     secrets: Secrets
     jobs: JobsByType
+
+    @property
+    def history(self) -> History:
+        return self.store.history
+
+    @property
+    def deliveries(self) -> Deliveries:
+        return self.store.deliveries
+
+    @property
+    def feed(self) -> Feed:
+        return self.store.events
+
+    @property
+    def place(self) -> Place:
+        return HERE
+
+    def mask(self, text: str) -> str:
+        return self.secrets.mask(text)
+
+    def explained(self, error: InterlockError) -> InterlockError:
+        return error
 
     def close(self) -> None:
         self.jobs.close()

@@ -34,7 +34,7 @@ from interlock.domain.schedule import next_occurrence, occurrences
 from interlock.domain.sensor import Reading
 from interlock.domain.zones import zone
 from interlock.errors import ConfigError, NotFoundError
-from interlock.ports import Config, Ports, RerunRequest, WatchdogState
+from interlock.ports import Config, Deliveries, Ports, RerunRequest, WatchdogState
 from interlock.usecases.admit_reading import admit_reading
 from interlock.usecases.explain import Why, explain
 from interlock.usecases.pause import Foreseen, foresee_resume, pause, resume
@@ -112,9 +112,17 @@ class Heartbeat(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 class Operations:
     """One home. Reads are a moment old at most; writes are durable when they return."""
 
-    def __init__(self, store: Store | None, ports: Ports, every: timedelta) -> None:
+    def __init__(
+        self,
+        store: Store | None,
+        ports: Ports,
+        every: timedelta,
+        *,
+        deliveries: Deliveries | None = None,
+    ) -> None:
         """`store` is the file, which has its upkeep; on AWS there is none."""
         self._file, self._ports, self._every = store, ports, every
+        self._deliveries = deliveries if store is None else store.deliveries
 
     # --- readings
 
@@ -239,11 +247,10 @@ class Operations:
         since: datetime | None = None,
         limit: int = 100,
     ) -> list[Alerted]:
-        """As `events`, each with where it went as an alert; of a file only."""
-        events = self.events(pipeline_id, kind, since, limit)
-        if self._file is None:
-            return [Alerted(event) for event in events]
-        return alerted(events, self._file.deliveries)
+        """As `events`, each with where it went as an alert."""
+        if self._deliveries is None:
+            raise ConfigError("this home does not know where alerts went")
+        return alerted(self.events(pipeline_id, kind, since, limit), self._deliveries)
 
     def heartbeat(self) -> Heartbeat:
         state = self._ports.watch.load()

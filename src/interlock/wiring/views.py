@@ -6,7 +6,7 @@ from interlock.domain.event import ALIASES, Event
 from interlock.domain.partition import Label
 from interlock.domain.run import Run, RunKey
 from interlock.domain.sensor import Reading
-from interlock.errors import ConfigError, UnavailableError
+from interlock.errors import ConfigError
 from interlock.ports import Config, EventFilter, History, Ports
 from interlock.wiring.attainment import Attainment, attainments
 from interlock.wiring.operations import Operations, PipelineState
@@ -45,7 +45,7 @@ class Views:
         after = place_at(cursor, RunKey)
         found = self._history.runs(pipeline_id, since or "0000", until or "9999", after, limit + 1)
         if found is None:
-            raise UnavailableError("this home lists the runs of one pipeline: name it")
+            raise ConfigError("this home lists the runs of one pipeline: name it")
         return page_of(found, limit, lambda run: run.key)
 
     def events(
@@ -60,8 +60,6 @@ class Views:
         wanted = EventFilter(pipeline_id=pipeline_id, kind=name, since=since)
         before = place_at(cursor, tuple[datetime, int])
         found = self._history.events(wanted, before, limit + 1)
-        if found is None:
-            raise UnavailableError("this home lists events of one pipeline or type: name it")
         page = page_of(found, limit, lambda told: (told.event.timestamp, told.seq))
         return Page([told.event for told in page.items], page.next)
 

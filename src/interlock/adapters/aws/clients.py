@@ -6,21 +6,39 @@ from typing import Any
 
 import botocore.session  # type: ignore[import-untyped]
 from botocore.config import Config  # type: ignore[import-untyped]
+from botocore.exceptions import BotoCoreError  # type: ignore[import-untyped]
+
+from interlock.adapters.aws.failures import meaning
+from interlock.errors import UnavailableError
 
 MakeClient = Callable[[str], Any]
 
 #: A function is called again sooner than a patient client would give up.
-_CONFIG = Config(
+FOR_FUNCTIONS = Config(
     connect_timeout=3,
     read_timeout=15,
     retries={"mode": "standard", "total_max_attempts": 4},
     user_agent_extra="interlock",
 )
+#: A person waits for the answer, and can ask again.
+FOR_PEOPLE = FOR_FUNCTIONS.merge(
+    Config(
+        read_timeout=8,
+        retries={"mode": "standard", "total_max_attempts": 2},
+        max_pool_connections=40,
+    )
+)
 
 
-def make_client(service: str, region: str | None = None) -> Any:
-    """Credentials are the environment's, and the region too unless one is given."""
-    return _session().create_client(service, region_name=region, config=_CONFIG)
+def make_client(service: str, region: str | None = None, config: Config = FOR_FUNCTIONS) -> Any:
+    """Credentials are the environment's, and the region too unless one is given.
+
+    Raises UnavailableError when there is no region, or a profile that nobody knows.
+    """
+    try:
+        return _session().create_client(service, region_name=region, config=config)
+    except BotoCoreError as error:
+        raise meaning(error) from error
 
 
 class LazyClient:
@@ -35,6 +53,20 @@ class LazyClient:
         if self._made is None:
             self._made = self._make(self._service)
         return getattr(self._made, operation)
+
+
+class ReadingClient:
+    """A client of DynamoDB that can't write, whatever the role of its caller may do."""
+
+    _READS = frozenset({"get_item", "batch_get_item", "query"})
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def __getattr__(self, operation: str) -> Any:
+        if operation not in self._READS:
+            raise UnavailableError(f"{operation}: this client only reads")
+        return getattr(self._client, operation)
 
 
 @cache

@@ -6,10 +6,12 @@ of its mute, in one write; what is listed there and held no longer is passed ove
 
 from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Any
 
 import msgspec
 
+from interlock.adapters.aws.fan import Fan
 from interlock.adapters.aws.keys import AFTER, LAST, partition
 from interlock.adapters.aws.rows import KEPT, millis, seconds
 from interlock.adapters.aws.table import Key, Table
@@ -19,6 +21,7 @@ from interlock.domain.delivery import Delivery, DeliveryState, Target
 from interlock.domain.event import Event
 from interlock.ports import Clock
 
+_ALERTED = "ALERTED#"
 _KEPT_HELD = timedelta(days=7)
 _FIELDS = tuple(
     field.encode_name
@@ -31,19 +34,32 @@ class DynamoDeliveries:
     """`on_held` sees to it that somebody is told when a mute ends."""
 
     def __init__(
-        self, events: Table, clock: Clock, on_held: Callable[[Delivery], None] = lambda held: None
+        self,
+        events: Table,
+        clock: Clock,
+        on_held: Callable[[Delivery], None] = lambda held: None,
+        fan: Fan | None = None,
     ) -> None:
         self._events = events
         self._clock = clock
         self._on_held = on_held
+        self._fan = fan or Fan()
 
     def find(self, event: Event, target: Target) -> Delivery | None:
         item = self._events.get(_key(event, target))
         return None if item is None else _delivery(item)
 
     def of_events(self, events: Collection[Event]) -> dict[str, list[Delivery]]:
-        found = {event.event_id: self._of_event(event) for event in events}
-        return {event_id: deliveries for event_id, deliveries in found.items() if deliveries}
+        """One request a date: the ids of its events begin alike."""
+        ids = {event.event_id for event in events}
+        places = {(partition(event.pipeline_id), _of_date(event)): None for event in events}
+        found: dict[str, list[Delivery]] = {}
+        for item in chain.from_iterable(self._fan.map(self._below, places)):
+            if item["eventId"] in ids:
+                found.setdefault(item["eventId"], []).append(_delivery(item))
+        return {
+            name: sorted(each, key=lambda delivery: delivery.target) for name, each in found.items()
+        }
 
     def save(self, delivery: Delivery) -> bool:
         held = delivery.state is DeliveryState.HELD
@@ -67,11 +83,8 @@ class DynamoDeliveries:
         released = (each for each in self._listed(target, until) if each.released)
         return [delivery for delivery in released if not delivery.is_settled]
 
-    def _of_event(self, event: Event) -> list[Delivery]:
-        prefix = _prefix(event)
-        items = self._events.query(partition(event.pipeline_id), prefix, prefix + LAST)
-        found = [_delivery(item) for item in items if item["eventId"] == event.event_id]
-        return sorted(found, key=lambda delivery: delivery.target)
+    def _below(self, place: Key) -> list[Item]:
+        return list(self._events.query(place[0], place[1], place[1] + LAST))
 
     def _listed(self, target: Target, until: datetime) -> list[Delivery]:
         """What was ever held for a target until then, as it is now."""
@@ -123,7 +136,13 @@ def _key(event: Event, target: Target) -> Key:
 
 
 def _prefix(event: Event) -> str:
-    return f"ALERTED#{event.event_id}#"
+    return f"{_ALERTED}{event.event_id}#"
+
+
+def _of_date(event: Event) -> str:
+    """How the places of everything that was sent of the event's date begin; one without a date is alone."""
+    parts = event.event_id.split("/", 3)
+    return f"{_ALERTED}{'/'.join(parts[:3])}/" if len(parts) > 3 and event.date else _prefix(event)
 
 
 def _held_prefix(target: Target) -> str:

@@ -119,11 +119,14 @@ class EventLog:
         since: datetime | None = None,
         until: datetime | None = None,
         limit: int | None = None,
+        page: int | None = None,
     ) -> Iterator[Event]:
         """The newest first, read page by page as they are asked for."""
         first, last = millis(since or _BEGIN_OF_TIME), millis(until or _END_OF_TIME)
         if pipeline_id is None and kind is not None:
-            items = self._table.query(kind, first, last, index=_TYPES, backwards=True, limit=limit)
+            items = self._table.query(
+                kind, first, last, index=_TYPES, backwards=True, limit=limit, page=page
+            )
             return _events(items)
         chosen: dict[str, Any] = (
             {} if kind is None else {"keep": "#eventType = :kind", "kind": kind}
@@ -134,6 +137,7 @@ class EventLog:
             f"{last:013}{_AFTER_EVENTS}",
             backwards=True,
             limit=limit,
+            page=page,
             **chosen,
         )
         return _events(items)

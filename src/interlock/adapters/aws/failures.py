@@ -7,6 +7,7 @@ from botocore.exceptions import (  # type: ignore[import-untyped]
     BotoCoreError,
     ClientError,
     HTTPClientError,
+    NoRegionError,
 )
 from botocore.exceptions import ConnectionError as NoConnection
 
@@ -65,6 +66,75 @@ def meaning(error: ClientError | BotoCoreError) -> InterlockError:
     if isinstance(error, HTTPClientError | NoConnection):
         return TransientError(f"AWS can't be reached: {type(error).__name__}")
     return UnavailableError(clean(f"{type(error).__name__}: {error}", 500))
+
+
+def explained(error: InterlockError) -> InterlockError:
+    """The same, with what mends it on a line of its own, where an answer of AWS or its absence caused it."""
+    remedy = _remedy(error.__cause__)
+    if not remedy or remedy in str(error):
+        return error
+    told = type(error)(f"{error}\n{remedy}")
+    told.__cause__ = error.__cause__
+    return told
+
+
+def is_denied(error: BaseException | None) -> bool:
+    """Whether a right was missing."""
+    return isinstance(error, ClientError) and code_of(error) in _DENIED
+
+
+def is_absent(error: BaseException | None) -> bool:
+    """Whether what was asked for is not there."""
+    return isinstance(error, ClientError) and code_of(error) in _ABSENT
+
+
+def _remedy(cause: BaseException | None) -> str:
+    if is_denied(cause):
+        return _GIVE_RIGHT
+    if is_absent(cause):
+        return _NAME_IT
+    if isinstance(cause, ClientError):
+        return _LOG_IN if code_of(cause) in _NOBODY else ""
+    if isinstance(cause, NoRegionError):
+        return _NAME_REGION
+    if isinstance(cause, HTTPClientError | NoConnection):
+        return _CONNECT
+    return _LOG_IN if isinstance(cause, BotoCoreError) else ""
+
+
+_DENIED = frozenset({"AccessDenied", "AccessDeniedException", "UnauthorizedOperation"})
+_ABSENT = frozenset(
+    {
+        "AWS.SimpleQueueService.NonExistentQueue",
+        "QueueDoesNotExist",
+        "ResourceNotFoundException",
+        "StateMachineDoesNotExist",
+    }
+)
+#: Whoever calls is nobody AWS knows.
+_NOBODY = frozenset(
+    {
+        "ExpiredToken",
+        "ExpiredTokenException",
+        "InvalidClientTokenId",
+        "InvalidSignatureException",
+        "MissingAuthenticationTokenException",
+        "SignatureDoesNotMatch",
+        "UnrecognizedClientException",
+    }
+)
+_GIVE_RIGHT = (
+    "Give your role that right; the module's output viewer_policy_json has all that looking needs."
+)
+_NAME_IT = (
+    "See that [aws] in interlock.toml names your installation and its region:"
+    " `terraform output -raw interlock_toml` prints them."
+)
+_LOG_IN = "Log in to AWS, or set AWS_PROFILE; `aws sts get-caller-identity` says who you are to it."
+_NAME_REGION = "Name the region: `region` in [aws] of interlock.toml, or AWS_REGION."
+_CONNECT = (
+    "See that this machine has a network, and that `region` in [aws] of interlock.toml is right."
+)
 
 
 def _status(error: ClientError) -> int:

@@ -2,39 +2,63 @@
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime, timedelta
 from heapq import merge
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from typing import Any
 
 from interlock.adapters.aws.events import EventLog
+from interlock.adapters.aws.fan import Fan
 from interlock.adapters.aws.runs import DynamoRuns
 from interlock.domain import canonical
 from interlock.domain.event import CATALOGUE, Event, EventType, Severity
+from interlock.domain.partition import Label
 from interlock.domain.run import Run, RunKey, Status
 from interlock.ports import EventFilter, Glance, Tally, Told
 
-#: So many runs of one schedule are looked at for a range, and so many events are searched for a text.
+#: So many runs of one schedule are looked at for a range, and so many events are searched.
 _MOST = 10_000
-_SEARCHED = 2_000
+_SEARCHED = 5_000
+#: How many events a request reads for somebody who searches.
+_PAGE = 1_000
 _BREACHES = (EventType.SLA_BREACH, EventType.RELATIVE_SLA_BREACH)
+#: What is told when an attempt ends badly, or a date is closed.
+_FAILURES = (
+    EventType.JOB_FAILED,
+    EventType.JOB_POLL_EXHAUSTED,
+    EventType.RETRY_EXHAUSTED,
+    EventType.VALIDATION_EXHAUSTED,
+    EventType.INFRA_FAILURE,
+    EventType.SFN_TIMEOUT,
+    EventType.SENSOR_DEADLINE_EXPIRED,
+)
+_HAS_FAILED = (Status.FAILED, Status.FAILED_FINAL)
+#: Of each type, when the newest of all types are wanted.
+_LEAST_PAGE = 20
+_DAY = timedelta(days=1)
 _MILLISECOND = timedelta(milliseconds=1)
 
 
 class DynamoHistory:
     """What would take a look at every row ever written, this home can't tell: the answer is None."""
 
-    def __init__(self, runs: DynamoRuns, log: EventLog) -> None:
+    searched = _SEARCHED
+
+    def __init__(
+        self, runs: DynamoRuns, log: EventLog, fan: Fan, active: Callable[[], list[Run]]
+    ) -> None:
+        """`active` tells the runs that are not final; what it tells may be some seconds old."""
         self._runs = runs
         self._log = log
+        self._fan = fan
+        self._active = active
 
     def glances(self, pipeline_ids: Collection[str], since: str, until: str) -> list[Glance]:
-        return [
-            _glance(run)
-            for name in pipeline_ids
-            for run in self._runs.of_pipeline(name, since, until, _MOST)
-        ]
+        def of(name: str) -> list[Run]:
+            return self._runs.of_pipeline(name, since, until, _MOST)
+
+        return [_glance(run) for runs in self._fan.map(of, pipeline_ids) for run in runs]
 
     def tallies(self, pipeline_ids: Collection[str], since: str, until: str) -> list[Tally]:
         alike: dict[tuple[Any, ...], list[Glance]] = defaultdict(list)
@@ -45,28 +69,42 @@ class DynamoHistory:
         return [_tally(glances) for glances in alike.values()]
 
     def newest(self, pipeline_ids: Collection[str]) -> dict[str, Glance]:
-        found = {name: self._runs.of_pipeline(name, "0000", "9999", 1) for name in pipeline_ids}
-        return {name: _glance(runs[0]) for name, runs in found.items() if runs}
+        def of(name: str) -> list[Run]:
+            return self._runs.of_pipeline(name, "0000", "9999", 1)
+
+        found = self._fan.map(of, pipeline_ids)
+        return {runs[0].key.pipeline_id: _glance(runs[0]) for runs in found if runs}
 
     def counts(self, since: str, until: str) -> dict[Status, int] | None:
         return None
 
     def waiting(self, limit: int) -> list[Run]:
-        active = self._runs.active()  # the oldest first
+        active = self._active()  # the oldest first
         return [run for run in active if run.status is Status.PENDING][:limit]
 
     def due(self, since: datetime | None, until: datetime, limit: int) -> list[Run]:
         found = [
             (warning, run)
-            for run in self._runs.active()
+            for run in self._active()
             if (warning := _warning(run)) is not None
             and warning < until
             and (since is None or warning >= since)
         ]
         return [run for _, run in sorted(found, key=lambda each: each[0])][:limit]
 
-    def failed(self, since: str, limit: int) -> list[Run] | None:
-        return None
+    def failed(self, since: str, limit: int) -> list[Run]:
+        """By what was told of them: a date that failed has an event, no older than a day before it."""
+        told_since = datetime.fromisoformat(f"{Label.parse(since).day}T00:00:00Z") - _DAY
+
+        def of(kind: EventType) -> list[Event]:
+            found = self._log.backwards(kind=kind, since=told_since, page=limit)
+            return list(islice(found, limit))
+
+        events = [event for events in self._fan.map(of, _FAILURES) for event in events]
+        keys = {key: None for event in events if (key := _run_of(event)) and key.date >= since}
+        runs = self._runs.find(list(keys)).values()
+        failed = [run for run in runs if run.status in _HAS_FAILED]
+        return sorted(failed, key=lambda run: run.changed_at, reverse=True)[:limit]
 
     def runs(
         self, pipeline_id: str | None, since: str, until: str, after: RunKey | None, limit: int
@@ -77,11 +115,12 @@ class DynamoHistory:
 
     def events(
         self, wanted: EventFilter, before: tuple[datetime, int] | None, limit: int
-    ) -> list[Told] | None:
+    ) -> list[Told]:
         until = None if before is None else before[0]
-        told = _placed(self._backwards(wanted, until))
+        page = min(_PAGE, limit) if _is_by_index(wanted) else _PAGE
+        told = _placed(self._backwards(wanted, until, page))
         behind = (each for each in told if before is None or _place(each) < before)
-        searched = behind if wanted.text is None else islice(behind, _SEARCHED)
+        searched = islice(behind, _SEARCHED)
         return list(islice((each for each in searched if _is_wanted(each.event, wanted)), limit))
 
     def breaches(self, since: datetime, until: datetime) -> list[tuple[str, str]]:
@@ -91,14 +130,22 @@ class DynamoHistory:
             for event in self._log.backwards(kind=kind, since=since, until=until - _MILLISECOND)
         ]
 
-    def _backwards(self, wanted: EventFilter, until: datetime | None) -> Iterator[Event]:
+    def _backwards(self, wanted: EventFilter, until: datetime | None, page: int) -> Iterator[Event]:
         """By pipeline, or by type; for neither, the newest of every type that may be wanted."""
-        if wanted.pipeline_id is not None or wanted.kind is not None:
-            return self._log.backwards(
-                pipeline_id=wanted.pipeline_id, kind=wanted.kind, since=wanted.since, until=until
-            )
-        kinds = (kind for kind in EventType if not wanted.of_note or _can_be_of_note(kind))
-        each = [self._log.backwards(kind=kind, since=wanted.since, until=until) for kind in kinds]
+        since = wanted.since
+        if wanted.pipeline_id is not None:
+            name = wanted.pipeline_id
+            return self._log.backwards(pipeline_id=name, since=since, until=until, page=page)
+        if wanted.kind is not None:
+            kind = wanted.kind
+            return self._log.backwards(kind=kind, since=since, until=until, page=page)
+        kinds = [kind for kind in EventType if not wanted.of_note or _can_be_of_note(kind)]
+        few = max(_LEAST_PAGE, page // len(kinds))
+
+        def begun(kind: EventType) -> Iterator[Event]:
+            return _begun(self._log.backwards(kind=kind, since=since, until=until, page=few))
+
+        each = self._fan.map(begun, kinds)
         return merge(*each, key=lambda event: event.timestamp, reverse=True)
 
 
@@ -140,10 +187,29 @@ def _can_be_of_note(kind: EventType) -> bool:
     return CATALOGUE[kind].severity is not Severity.INFO
 
 
+def _is_by_index(wanted: EventFilter) -> bool:
+    """Whether keys alone lead to what is wanted."""
+    both = wanted.pipeline_id is not None and wanted.kind is not None
+    return wanted.text is None and not wanted.of_note and not both
+
+
 def _is_wanted(event: Event, wanted: EventFilter) -> bool:
+    if wanted.kind not in (None, event.type):
+        return False
     if wanted.of_note and event.severity is Severity.INFO:
         return False
     return wanted.text is None or wanted.text.lower() in canonical.encode(event).lower()
+
+
+def _run_of(event: Event) -> RunKey | None:
+    if not event.pipeline_id or not event.schedule_id or not event.date:
+        return None
+    return RunKey(event.pipeline_id, event.schedule_id, event.date)
+
+
+def _begun(events: Iterator[Event]) -> Iterator[Event]:
+    """The same, with its first page read."""
+    return chain(list(islice(events, 1)), events)
 
 
 def _placed(events: Iterable[Event]) -> Iterator[Told]:

@@ -57,3 +57,13 @@ class Notes:
         """Another piece of work begins."""
         self._rows.clear()
         self._waiting.clear()
+
+
+class NoNotes(Notes):
+    """For many who read at the same time: everybody reads for themselves."""
+
+    def keep(self, key: Key, row: Item | None, *uses: Use) -> None:
+        pass
+
+    def waits(self, event_id: str, key: Key, row: Item) -> None:
+        pass

@@ -107,7 +107,7 @@ class DynamoPipelines:
                 self._keep_if_readable(item)
         gone = {name for name in changed if not _is_in_force(fresh.get(keys.active_key(name)))}
         names = sorted(listing.keys() - gone)
-        return [self._kept[name] for name in names if name in self._kept]
+        return [kept for name in names if (kept := self._kept.get(name)) is not None]
 
     def save(self, config: Config, events: Sequence[Event] = ()) -> bool:
         name = config.pipeline.id
@@ -204,10 +204,11 @@ class DynamoPipelines:
 
     def _keep(self, item: Item) -> Config:
         name = keys.pipeline_of(item["PK"])
-        if not self._has(name, item):
-            self._kept[name] = config_from(item)
+        kept = self._kept.get(name)
+        if kept is None or not self._has(name, item):
+            self._kept[name] = kept = config_from(item)
         self._read_at[name] = self._clock()
-        return self._kept[name]
+        return kept
 
     def _keep_if_readable(self, item: Item) -> None:
         name = keys.pipeline_of(item["PK"])

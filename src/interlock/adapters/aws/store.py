@@ -6,6 +6,7 @@ from typing import Any
 
 from interlock.adapters.aws.deliveries import DynamoDeliveries
 from interlock.adapters.aws.events import EventLog
+from interlock.adapters.aws.fan import Fan
 from interlock.adapters.aws.history import DynamoHistory
 from interlock.adapters.aws.job_log import DynamoJobLog
 from interlock.adapters.aws.marks import DynamoMarks
@@ -45,6 +46,7 @@ class Store:
     configs_kept_for: timedelta = timedelta(0)
     events_kept_for: timedelta = EVENTS_KEPT
     notes: Notes = field(default_factory=Notes)
+    fan: Fan = field(default_factory=Fan)
     pipelines: DynamoPipelines = field(init=False)
     sensors: DynamoSensors = field(init=False)
     runs: DynamoRuns = field(init=False)
@@ -73,8 +75,8 @@ class Store:
         self.outbox = DynamoOutbox(control, notes)
         self.marks = DynamoMarks(control, notes, clock)
         self.watch = DynamoWatch(control)
-        self.deliveries = DynamoDeliveries(events, clock)
+        self.deliveries = DynamoDeliveries(events, clock, fan=self.fan)
         self.threads = DynamoThreads(events)
         self.paces = DynamoPaces(events)
         self.switches = DynamoSwitches(events)
-        self.history = DynamoHistory(self.runs, self.event_log)
+        self.history = DynamoHistory(self.runs, self.event_log, self.fan, self.runs.active)

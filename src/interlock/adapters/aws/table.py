@@ -102,12 +102,14 @@ class Table:
         index: tuple[str, str, str] | None = None,
         backwards: bool = False,
         limit: int | None = None,
+        page: int | None = None,
         keep: str = "",
         **values: Any,
     ) -> Iterator[Item]:
         """The rows of a partition between two sort keys, page by page.
 
-        `index` is its name and its two attributes; `keep` an expression for the rows that are wanted.
+        `index` is its name and its two attributes; `keep` an expression for the rows that are wanted;
+        `page` how many are read at a time by somebody who may not want them all.
         """
         name, hash_key, range_key = index or (None, "PK", "SK")
         condition = f"#{hash_key} = :partition"
@@ -124,7 +126,7 @@ class Table:
             "ScanIndexForward": not backwards,
             **({"FilterExpression": keep} if keep else {}),
             **({"IndexName": name} if name else {"ConsistentRead": True}),
-            **({"Limit": limit} if limit and not keep else {}),
+            **({"Limit": at_a_time} if (at_a_time := page or limit) and not keep else {}),
             **_named(f"{condition} {keep}", given),
         }
         return self._pages(form, limit)

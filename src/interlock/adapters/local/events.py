@@ -70,6 +70,13 @@ class SqliteEvents:
         )
         return [Told(place, _event(body)) for place, body in rows]
 
+    def changes(self) -> int:
+        """Every write of the database counts."""
+        return self._database.commits
+
+    def oldest(self) -> int:
+        return 0
+
     def last(self) -> int:
         """The place of the event that was told last; 0 in an empty log."""
         (seq,) = self._database.read(

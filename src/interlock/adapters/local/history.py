@@ -34,6 +34,8 @@ SEARCHED = 20_000
 class SqliteHistory:
     """A run that has expired is absent."""
 
+    searched = SEARCHED
+
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock

@@ -11,6 +11,7 @@ from msgspec import Meta
 from interlock.ports import Config
 from interlock.web.access import Caller
 from interlock.web.desk import Desk
+from interlock.wiring.tokens import Scope
 
 Text = Annotated[str, Meta(max_length=200)]
 Cursor = Annotated[str, Meta(max_length=2000)]
@@ -32,6 +33,10 @@ class Asked(msgspec.Struct, frozen=True):
     path: dict[str, str]
     query: Any
     now: datetime
+
+    def may_operate(self, pipeline_id: str) -> bool:
+        """Whether the forms are shown: who may send them, to a server that acts."""
+        return not self.desk.only_reads and self.caller.may(Scope.OPERATE, pipeline_id)
 
 
 @dataclass(frozen=True)

@@ -41,17 +41,23 @@ def build(asked: Asked) -> Shown:
     )
     before = place_at(query.cursor, tuple[datetime, int])
     found = asked.desk.history.events(wanted, before, ROWS + 1)
-    page = page_of(found or [], ROWS, lambda told: (told.event.timestamp, told.seq))
+    page = page_of(found, ROWS, lambda told: (told.event.timestamp, told.seq))
     return {
         "query": query,
         "kinds": [kind.value for kind in EventType],
         "spans": list(SINCE),
-        "unknown": found is None,
         "page": page,
-        "deliveries": asked.desk.home.store.deliveries.of_events([t.event for t in page.items]),
+        "deliveries": asked.desk.home.deliveries.of_events([t.event for t in page.items]),
         "is_filtered": any((query.pipeline, query.type, query.q, query.note, query.since)),
         "live": query.cursor is None,
+        "searched": asked.desk.history.searched,
+        "searches": bool(wanted.text) or (asked.desk.only_reads and _is_searched(wanted)),
     }
+
+
+def _is_searched(wanted: EventFilter) -> bool:
+    """What a home without an index for it has to look for."""
+    return wanted.of_note or (wanted.pipeline_id is not None and wanted.kind is not None)
 
 
 PAGE = PageRow("/events", "events.html", build, EventsPageQuery)

@@ -50,7 +50,7 @@ def build(asked: Asked) -> Shown:
         "figures": _figures(asked, found),
         "waiting": [(run, reasons(run, configs, now)) for run in waiting[:_FEW]],
         "soon": [(run, first_breach(run)) for run in soon],
-        "noted": None if note is None else [told.event for told in note],
+        "noted": [told.event for told in note],
     }
 
 

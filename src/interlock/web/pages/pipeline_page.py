@@ -18,7 +18,6 @@ from interlock.ports import Config
 from interlock.web.pages.asked import Asked, PageRow, Shown
 from interlock.web.pages.standing import Standing, standing, standing_of
 from interlock.wiring.dependencies import edges_of
-from interlock.wiring.tokens import Scope
 
 _RECENT = 40
 _NEXT = 5
@@ -64,8 +63,8 @@ def build(asked: Asked) -> Shown:
         "upstream": upstream,
         "downstream": downstream,
         "readings": _readings(asked, name),
-        "file": desk.home.secrets.mask(_as_yaml(config.pipeline)),
-        "may_operate": asked.caller.may(Scope.OPERATE, name) and not config.is_retired,
+        "file": desk.home.mask(_as_yaml(config.pipeline)),
+        "may_operate": asked.may_operate(name) and not config.is_retired,
         "was_done": asked.query.done,
     }
 

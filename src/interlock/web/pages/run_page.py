@@ -16,7 +16,6 @@ from interlock.ports import Config
 from interlock.web.pages.asked import Asked, PageRow, Shown
 from interlock.web.pages.sla_bar import bar
 from interlock.web.pages.standing import ABSENT, IS_MISSING, standing_of
-from interlock.wiring.tokens import Scope
 from interlock.wiring.views import label_of
 
 
@@ -48,9 +47,9 @@ def build(asked: Asked) -> Shown:
         "evidence": [] if run is None else list(run.evidence.values()),
         "job_link": None if run is None else _link(run.job),
         "attempts": _attempts(events),
-        "deliveries": desk.home.store.deliveries.of_events(events),
+        "deliveries": desk.home.deliveries.of_events(events),
         "reruns": desk.home.ports.reruns.granted(key),
-        "may_operate": asked.caller.may(Scope.OPERATE, pipeline_id)
+        "may_operate": asked.may_operate(pipeline_id)
         and config is not None
         and not config.is_retired,
         "was_asked": asked.query.asked,

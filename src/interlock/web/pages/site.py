@@ -5,12 +5,13 @@ import logging
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 import msgspec
-from starlette.concurrency import run_in_threadpool
+from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -36,6 +37,7 @@ from interlock.web.pages.asked import Asked, PageRow, Shown
 from interlock.web.pages.assets import PREFIX, Assets
 from interlock.web.pages.templating import environment, pipeline_url, run_url
 from interlock.web.problems import Refusal, status_of
+from interlock.web.read_only import refusal
 from interlock.wiring.operations import Heartbeat
 from interlock.wiring.tokens import Scope
 
@@ -71,7 +73,7 @@ class Site:
     def routes(self) -> list[Route]:
         return [
             *(Route(row.path, self._showing(row), methods=["GET"]) for row in PAGES),
-            *(Route(path, self._doing(act), methods=["POST"]) for path, act in FORMS.items()),
+            *(Route(path, self._doing(path), methods=["POST"]) for path in FORMS),
             Route(PREFIX + "{name:path}", self._assets.answer, methods=["GET"]),
         ]
 
@@ -96,40 +98,46 @@ class Site:
     def _show(self, row: PageRow, request: Request) -> Response:
         caller = caller_of(request, Scope.READ, request.path_params.get("pipeline"))
         query = _query(row.query, request)
-        now = self._desk.home.ports.clock()
-        shown = row.build(Asked(self._desk, caller, request.path_params, query, now))
-        heartbeat = self._desk.home.operations.heartbeat()
+        home, kept = self._desk.home, self._desk.kept
+        now, path = home.ports.clock(), request.path_params
+        build = partial(row.build, Asked(self._desk, caller, path, query, now))
+        shown = kept.get((row.path, *sorted(path.items()), query), build)
+        heartbeat = kept.get("heartbeat", home.operations.heartbeat)
         common = {"heartbeat": heartbeat, "late": _late(heartbeat), "now": now}
         return self._rendered(request, row.template, {**common, **shown})
 
-    def _doing(self, act: "Act") -> Callable[[Request], Any]:
+    def _doing(self, path: str) -> Callable[[Request], Any]:
         async def answer(request: Request) -> Response:
             try:
                 form = _form(await read_text(request, _LARGEST_FORM))
             except Refusal as refusal:
                 return self.error_page(request, refusal.status, refusal.detail)
-            return await self._guarded(request, lambda: self._do(act, request, form))
+            return await self._guarded(request, lambda: self._do(path, request, form))
 
         return answer
 
-    def _do(self, act: "Act", request: Request, form: dict[str, str]) -> Response:
+    def _do(self, path: str, request: Request, form: dict[str, str]) -> Response:
+        if self._desk.only_reads:
+            name = path.rpartition("/")[2]
+            raise refusal(self._desk.home.place, name, request.path_params)
         pipeline = request.path_params["pipeline"]
         caller = caller_of(request, Scope.OPERATE, pipeline)
         if not form.get("reason", "").strip():
             raise Refusal(422, "say why: a reason is needed, and kept with your name")
         return RedirectResponse(
-            act(self._desk, caller, request.path_params, form), HTTPStatus.SEE_OTHER
+            FORMS[path](self._desk, caller, request.path_params, form), HTTPStatus.SEE_OTHER
         )
 
     async def _guarded(self, request: Request, work: Callable[[], Response]) -> Response:
         try:
             async with asyncio.timeout(_ANSWER_SECONDS):
-                return await run_in_threadpool(work)
+                return await to_thread.run_sync(work, abandon_on_cancel=True)
         except TimeoutError:
             return self.error_page(request, 503, "it took too long")
-        except (Refusal, InterlockError) as error:
-            status, detail = status_of(error)
-            return self.error_page(request, status, detail)
+        except Refusal as refusal:
+            return self.error_page(request, refusal.status, refusal.detail)
+        except InterlockError as error:
+            return self.error_page(request, *status_of(self._desk.home.explained(error)))
         except Exception:
             log.exception("a page failed", extra={"action": "page_failed"})
             return self.error_page(request, 500, "a fault of Interlock itself; its log says more")
@@ -137,7 +145,13 @@ class Site:
     def _rendered(
         self, request: Request, template: str, shown: Shown, status: int = 200
     ) -> Response:
-        given = {"path": request.url.path, "here": _here(request), "theme": _theme(request)}
+        given = {
+            "path": request.url.path,
+            "here": _here(request),
+            "theme": _theme(request),
+            "place": self._desk.home.place,
+            "only_reads": self._desk.only_reads,
+        }
         text = self._templates.get_template(template).render({**given, **shown})
         return HTMLResponse(text, status, headers=_HTML)
 
@@ -159,7 +173,7 @@ def _rerun(desk: Desk, caller: Caller, path: dict[str, str], form: dict[str, str
 def _pause(desk: Desk, caller: Caller, path: dict[str, str], form: dict[str, str]) -> str:
     body: dict[str, Any] = {"reason": form["reason"]}
     if form.get("for"):
-        body["until"] = desk.home.ports.clock() + _span(form["for"])
+        body["until"] = desk.own.ports.clock() + _span(form["for"])
     endpoints.pause(desk, _given(caller, path, body, endpoints.NewPause))
     return f"{pipeline_url(path['pipeline'])}?done=paused"
 

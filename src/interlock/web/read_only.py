@@ -1,0 +1,42 @@
+"""Read only: what a server that only looks at a home answers to whoever wants something done there."""
+
+from collections.abc import Mapping
+
+from interlock.web.problems import Refusal
+from interlock.wiring.sight import Place
+
+#: What does it instead, by the name of the endpoint or form; `{}` are parts of the path.
+INSTEAD: dict[str, str] = {
+    "putSensor": "sensor put {pipeline} {key} FIELD=VALUE",
+    "putSensors": "sensor put PIPELINE KEY FIELD=VALUE",
+    "putLineage": "sensor put PIPELINE KEY FIELD=VALUE",
+    "ping": "sensor put PIPELINE KEY FIELD=VALUE",
+    "watchNow": "watchdog",
+    "rerun": "rerun {pipeline} DATE --reason WHY",
+    "pause": "pause {pipeline}",
+    "resume": "resume {pipeline}",
+    "retryChanges": "doctor --retry",
+    "parkedChanges": "doctor --retry",
+}
+#: What nobody does there, and why.
+NOBODY: dict[str, str] = {
+    "prunable": "rows expire there by themselves",
+    "prune": "rows expire there by themselves",
+    "listTokens": "its only token is the INTERLOCK_TOKEN with which it was started",
+    "createToken": "its only token is the INTERLOCK_TOKEN with which it was started",
+    "revokeToken": "its only token is the INTERLOCK_TOKEN with which it was started",
+}
+
+
+def is_refused(name: str) -> bool:
+    return name in INSTEAD or name in NOBODY
+
+
+def refusal(place: Place, name: str = "", path: Mapping[str, str] | None = None) -> Refusal:
+    """`name` is that of the endpoint or form."""
+    said = f"this server only reads {place.name}"
+    if name in NOBODY:
+        return Refusal(403, f"{said}: {NOBODY[name]}")
+    if name in INSTEAD:
+        return Refusal(403, f"{said}; use: {place.command} {INSTEAD[name].format_map(path or {})}")
+    return Refusal(403, said)

@@ -1,0 +1,92 @@
+"""Lookout: looks for news in a thread of its own, while somebody follows; however many do, once for all."""
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+from interlock.errors import InterlockError
+from interlock.ports import Feed, Told
+
+#: For so many looks after somebody has asked, they are taken to be still there.
+_PATIENCE = 6
+_CLOSE_SECONDS = 2.0
+
+
+class Looked(Feed, Protocol):
+    """A feed that finds nothing by itself."""
+
+    def look(self) -> None:
+        """Find what is new."""
+        ...
+
+
+class Lookout:
+    """A feed. While a look fails, everybody who follows is told so."""
+
+    def __init__(
+        self, feed: Looked, every: float, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._feed = feed
+        self._every = every
+        self._monotonic = monotonic
+        self._lock = threading.Lock()
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._trouble: InterlockError | None = None
+        self._troubles = 0
+        self._looked_at = -every
+        self._wanted_until = 0.0
+
+    def changes(self) -> int:
+        self._wanted_until = self._monotonic() + _PATIENCE * self._every
+        return self._feed.changes() + self._troubles
+
+    def oldest(self) -> int:
+        return self._feed.oldest()
+
+    def last(self) -> int:
+        """Nobody may have followed for a while: then this is a look."""
+        self._begin()
+        self._look()
+        return self._known().last()
+
+    def after(self, seq: int, limit: int) -> list[Told]:
+        return self._known().after(seq, limit)
+
+    def close(self) -> None:
+        self._stopping.set()
+        if self._thread is not None:
+            self._thread.join(_CLOSE_SECONDS)
+
+    def _known(self) -> Feed:
+        trouble = self._trouble
+        if trouble is not None:
+            raise trouble.with_traceback(None)
+        return self._feed
+
+    def _begin(self) -> None:
+        with self._lock:
+            if self._thread is None:
+                self._thread = threading.Thread(
+                    target=self._go_on, name="interlock-lookout", daemon=True
+                )
+                self._thread.start()
+
+    def _go_on(self) -> None:
+        while not self._stopping.wait(self._every):
+            if self._monotonic() < self._wanted_until:
+                self._look()
+
+    def _look(self) -> None:
+        """Not sooner than it is time: whoever comes meanwhile has the last one's answer."""
+        with self._lock:
+            if self._monotonic() < self._looked_at + self._every * 0.9:
+                return
+            try:
+                self._feed.look()
+                self._trouble = None
+            except InterlockError as error:
+                self._trouble = error
+                self._troubles += 1
+            self._looked_at = self._monotonic()
