@@ -104,6 +104,35 @@ output "sensor_writer_policy_json" {
   }
 }
 
+output "viewer_policy_json" {
+  description = "For people who look: a policy for interlock serve --backend aws --read-only, and for commands that only look."
+  value = jsonencode({
+    Version = "2012-10-17"
+    Statement = concat(
+      [
+        {
+          Sid      = "Tables"
+          Effect   = "Allow"
+          Action   = ["dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:DescribeTable", "dynamodb:DescribeTimeToLive"]
+          Resource = concat(values(local.table_arns), ["${local.table_arns.control}/index/watch", "${local.table_arns.events}/index/GSI1"])
+        },
+        {
+          Sid      = "Doctor"
+          Effect   = "Allow"
+          Action   = ["events:DescribeEventBus", "states:DescribeStateMachine", "scheduler:GetScheduleGroup", "lambda:GetFunctionConfiguration", "sqs:GetQueueAttributes", "sqs:GetQueueUrl"]
+          Resource = concat([local.bus_arn, local.machine_arn, local.timer_group_arn], values(local.function_arns), values(local.queue_arns))
+        },
+      ],
+      var.kms_key_arn == "" ? [] : [{
+        Sid      = "Key"
+        Effect   = "Allow"
+        Action   = ["kms:Decrypt"]
+        Resource = [var.kms_key_arn]
+      }],
+    )
+  })
+}
+
 output "kms_key_policy_json" {
   description = "Statements that the policy of kms_key_arn needs: without them no alert and no log arrives."
   value = jsonencode({

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 from starlette.testclient import TestClient
+from starlette.types import ASGIApp
 
 from declared import document
 from interlock.adapters.local.database import MEMORY
@@ -66,14 +67,7 @@ class House:
 
     def client_of(self, secret: str | None, **headers: str) -> TestClient:
         """Somebody who shows this secret."""
-        shown = {} if secret is None else {"Authorization": f"Bearer {secret}"}
-        return TestClient(
-            self.app,
-            base_url=URL,
-            headers={**shown, **headers},
-            raise_server_exceptions=False,
-            follow_redirects=False,
-        )
+        return client_of(self.app, secret, **headers)
 
     def token(self, *scopes: str, pipelines: tuple[str, ...] = ()) -> str:
         """The secret of a new token."""
@@ -90,6 +84,17 @@ class House:
     def close(self) -> None:
         self.desk.close()
         self.home.close()
+
+
+def client_of(app: ASGIApp, secret: str | None, **headers: str) -> TestClient:
+    shown = {} if secret is None else {"Authorization": f"Bearer {secret}"}
+    return TestClient(
+        app,
+        base_url=URL,
+        headers={**shown, **headers},
+        raise_server_exceptions=False,
+        follow_redirects=False,
+    )
 
 
 @contextmanager

@@ -5,6 +5,9 @@ import sys
 import time
 from collections.abc import Callable
 
+#: Libraries that tell of every step, some of it nobody else's business.
+_TALKATIVE = ("asyncio", "botocore", "urllib3", "uvicorn")
+
 _FORM = "%(asctime)s %(levelname)-7s %(action)s: %(message)s"
 
 
@@ -28,5 +31,5 @@ def log_to_stderr(mask: Callable[[str], str], debug: bool = False) -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(logging.DEBUG if debug else logging.INFO)
-    logging.getLogger("uvicorn").setLevel(logging.WARNING)
-    logging.getLogger("asyncio").setLevel(logging.WARNING)
+    for name in _TALKATIVE:
+        logging.getLogger(name).setLevel(logging.WARNING)

@@ -54,6 +54,11 @@ class Lookout:
     def after(self, seq: int, limit: int) -> list[Told]:
         return self._known().after(seq, limit)
 
+    def look_if_wanted(self) -> None:
+        """What the thread does, again and again."""
+        if self._monotonic() < self._wanted_until:
+            self._look()
+
     def close(self) -> None:
         self._stopping.set()
         if self._thread is not None:
@@ -75,8 +80,7 @@ class Lookout:
 
     def _go_on(self) -> None:
         while not self._stopping.wait(self._every):
-            if self._monotonic() < self._wanted_until:
-                self._look()
+            self.look_if_wanted()
 
     def _look(self) -> None:
         """Not sooner than it is time: whoever comes meanwhile has the last one's answer."""

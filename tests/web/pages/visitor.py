@@ -2,11 +2,11 @@
 
 import re
 from html.parser import HTMLParser
-from typing import Any
+from typing import Any, Protocol
 
 from starlette.testclient import TestClient
 
-from web.house import OWNER, URL, House
+from web.house import OWNER, URL
 
 SAME = {"Origin": URL, "Sec-Fetch-Site": "same-origin"}
 HTML = {"Accept": "text/html"}
@@ -35,10 +35,16 @@ class Words(HTMLParser):
         return [attributes for name, attributes in self.tags if name == tag]
 
 
+class Host(Protocol):
+    """A server in process."""
+
+    def client_of(self, secret: str | None, **headers: str) -> TestClient: ...
+
+
 class Visitor:
     """Logged in with a secret, as a browser would be."""
 
-    def __init__(self, house: House, secret: str = OWNER) -> None:
+    def __init__(self, house: Host, secret: str = OWNER) -> None:
         self.client: TestClient = house.client_of(None, **HTML)
         self.client.post("/login", content=f"secret={secret}", headers=SAME)
 
