@@ -20,6 +20,7 @@ NAMES = (
     "idle",
     "pages",
     "aws_cost",
+    "aws_watchdog",
 )
 
 

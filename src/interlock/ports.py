@@ -179,6 +179,8 @@ class WatchdogState(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     down_until: datetime | None = None
     since: datetime | None = None
     lagging: dict[str, datetime] = {}
+    #: With too many that lag: the pipeline with which the next pass begins.
+    left_at: str | None = None
     failing_since: datetime | None = None
     failures: tuple[str, ...] = ()
     suspects: dict[str, datetime] = {}
@@ -384,7 +386,13 @@ class Reruns(Protocol):
         """Store a request; a change record follows."""
         ...
 
-    def unjudged(self) -> list[RerunRequest]: ...
+    def unjudged(self) -> list[RerunRequest]:
+        """The requests that wait for their answer, oldest first."""
+        ...
+
+    def unlisted(self, pipeline_ids: Collection[str]) -> list[RerunRequest]:
+        """Those of these pipelines that wait and that `unjudged` can't know of: written by hand."""
+        ...
 
     def judged(self, request: RerunRequest) -> None:
         """The request has had its answer."""

@@ -18,6 +18,13 @@ def test_a_request_waits_until_it_is_judged(home: Home) -> None:
     assert home.reruns.unjudged() == []
 
 
+def test_a_request_that_is_listed_is_not_found_a_second_time(home: Home) -> None:
+    home.reruns.request(a_request())
+    assert home.reruns.unlisted([KEY.pipeline_id]) == []
+    home.reruns.judged(a_request())
+    assert home.reruns.unlisted([KEY.pipeline_id]) == []
+
+
 def test_requests_wait_in_the_order_in_which_they_were_made(home: Home) -> None:
     newer, older = a_request(at=LATER), a_request(key=a_key(date="2026-03-04"))
     home.reruns.request(newer)

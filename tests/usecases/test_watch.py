@@ -546,6 +546,82 @@ def test_dates_of_old_can_be_looked_at_by_hand(home: Home) -> None:
     assert [event.date for event in home.events(MISSED)] == ["2026-03-03T08"]
 
 
+# --- where reading costs something ---
+
+
+NEVER = timedelta(days=3650)
+
+
+class CountingSensors:
+    """Notes whose readings were looked for."""
+
+    def __init__(self, home: Home) -> None:
+        self._sensors, self.asked = home.store.sensors, list[str]()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._sensors, name)
+
+    def between(self, pipeline_id: str, *given: Any) -> list[Reading]:
+        self.asked.append(pipeline_id)
+        return self._sensors.between(pipeline_id, *given)
+
+
+def test_readings_are_looked_for_only_in_a_pipelines_turn(home: Home) -> None:
+    home.adopt("schedule: {trigger: {key: orders, check: exists}}")
+    look(home)
+    sensors = CountingSensors(home)
+    ports = home.with_ports(sensors=sensors)
+    for _ in range(6):
+        home.pass_time(minutes=5)
+        assert watch(CADENCE, ports, reconcile_every=timedelta(minutes=15)) is not None
+    assert len(sensors.asked) == 2
+
+
+def test_a_suspicion_is_followed_up_in_the_next_pass_whosever_turn_it_is(home: Home) -> None:
+    home.adopt("schedule: {trigger: {key: orders, check: exists}}")
+    home.reading(date="2026-03-03")  # and nobody was told
+    look(home)
+    home.pass_time(minutes=5)
+    watch(CADENCE, home.ports, reconcile_every=NEVER)
+    assert home.run().status is Status.PENDING
+
+
+def test_before_a_date_is_closed_its_reading_is_looked_for_whosever_turn_it_is(home: Home) -> None:
+    home.adopt("schedule: {trigger: {key: orders, check: exists, deadline: '08:30'}, dayOffset: 0}")
+    look(home, days=1)
+    home.reading(date="2026-03-04")  # in time, and nobody was told
+    for _ in range(7):
+        home.pass_time(minutes=5)
+        watch(CADENCE, home.ports, reconcile_every=NEVER)
+    assert home.run(RunKey("silver-orders", "stream", "2026-03-04")).status is Status.PENDING
+    assert EventType.SENSOR_DEADLINE_EXPIRED not in home.told()
+
+
+def test_a_pass_for_which_the_time_was_too_short_says_so_and_the_next_goes_on_there(
+    home: Home,
+) -> None:
+    """So many that they can't all be noted as lagging: a hundred a pass, and everybody's turn comes."""
+    names = [f"p{n:03}" for n in range(701)]
+    for name in names:
+        home.adopt(pipeline(name, "schedule: {trigger: {key: orders, check: exists}}"))
+    sensors, looked = CountingSensors(home), list[list[str]]()
+    ports = home.with_ports(sensors=sensors)
+    for _ in range(3):
+        home.pass_time(minutes=5)
+        sensors.asked.clear()
+        times = iter([True])
+        report = watch(CADENCE, ports, has_time=lambda times=times: next(times, False))  # type: ignore[misc]
+        assert report is not None and len(report.left_out) == 601
+        looked.append(list(sensors.asked))
+    assert [name for each in looked for name in each] == names[:300]
+    home.pass_time(minutes=5)
+    assert DEGRADED not in home.told()
+    home.pass_time(seconds=1)
+    late = watch(CADENCE, ports, has_time=lambda: False)
+    assert late is not None and ("time", "*") in {(f.check, f.pipeline) for f in late.failures}
+    assert home.store.watch.load().since is None  # nobody is taken for looked at
+
+
 # --- when it fails itself ---
 
 

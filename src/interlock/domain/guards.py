@@ -200,6 +200,11 @@ def needs(
     )
 
 
+def may_have_come(needs: Needs, schedule: Schedule, now: datetime) -> bool:
+    """Whether a date is about to be closed or reported, so that a reading of it must be looked for first."""
+    return bool(needs.closing) or any(now >= missed_at(schedule, each) for each in needs.expected)
+
+
 def stand_ins(schedule: Schedule, date: str) -> list[str]:
     """The dates whose runs cover one that has none: the hours of a day that only readings open."""
     label = Label.parse(date)

@@ -17,6 +17,8 @@ log = logging.getLogger(__name__)
 #: What it needs to put down how far it came.
 RESERVE = timedelta(seconds=20)
 EVERY = timedelta(minutes=5)
+#: How often the readings and requests of a pipeline are compared with what came of them: a few requests each.
+RECONCILE_EVERY = timedelta(minutes=15)
 
 _home = home_of(Function.WATCHDOG, aws_jobs)
 
@@ -33,7 +35,12 @@ def handle(event: dict[str, Any], context: Any, home: AwsHome) -> dict[str, Any]
     """The schedule may say how often it calls: `everySeconds`."""
     begin(home, context)
     every = timedelta(seconds=int(event.get("everySeconds") or EVERY.total_seconds()))
-    report = watch(every, home.ports, has_time=lambda: home.time_left() > RESERVE)
+    report = watch(
+        every,
+        home.ports,
+        has_time=lambda: home.time_left() > RESERVE,
+        reconcile_every=RECONCILE_EVERY,
+    )
     if report is None:
         log.info("another pass is under way", extra={"action": "pass_skipped"})
         return {"findings": 0, "leftOut": 0}
@@ -45,8 +52,9 @@ def handle(event: dict[str, Any], context: Any, home: AwsHome) -> dict[str, Any]
 
 def _conclude(report: Report, home: AwsHome) -> None:
     if report.left_out:
-        left_out = ", ".join(sorted(report.left_out)[:20])
-        log.warning("no time for %s", left_out, extra={"action": "pass_cut_short"})
+        shown = ", ".join(list(report.left_out)[:20])
+        extra = {"action": "pass_cut_short", "count": len(report.left_out)}
+        log.warning("no time for %s", shown, extra=extra)
     if report.failures:
         failed = sorted({f"{failure.check} ({failure.pipeline})" for failure in report.failures})
         raise WatchdogError(f"watchdog checks failed: {', '.join(failed)}")

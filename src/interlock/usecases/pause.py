@@ -13,7 +13,7 @@ from interlock.domain.run import RunKey
 from interlock.domain.schedule import occurrences
 from interlock.domain.sensor import Reading, split_key
 from interlock.errors import NotFoundError, TransientError
-from interlock.ports import Config, Ports
+from interlock.ports import Config, Ports, RerunRequest
 from interlock.usecases.admit_reading import admit_reading
 from interlock.usecases.arm_cron import fires
 from interlock.usecases.fire_cron import fire_cron
@@ -67,8 +67,7 @@ def foresee_resume(pipeline_id: str, ports: Ports) -> list[Foreseen]:
     ]
     found += [
         Foreseen(request.key.schedule_id, request.key.date, f"rerun requested: {request.reason}")
-        for request in ports.reruns.unjudged()
-        if request.key.pipeline_id == pipeline_id
+        for request in _waiting(pipeline_id, ports)
     ]
     return sorted(set(found), key=lambda each: (each.date, each.schedule_id))
 
@@ -103,9 +102,14 @@ def _catch_up(config: Config, since: datetime, ports: Ports) -> None:
     for run in ports.runs.of_pipeline(config.pipeline.id, "0000", "9999", _RECENT):
         if run.awaits_retry and run.retry_at is not None and run.retry_at <= ports.clock():
             retry_job(run.key, run.attempt, ports)
-    for request in ports.reruns.unjudged():
-        if request.key.pipeline_id == config.pipeline.id:
-            judge_rerun(request, ports)
+    for request in _waiting(config.pipeline.id, ports):
+        judge_rerun(request, ports)
+
+
+def _waiting(pipeline_id: str, ports: Ports) -> list[RerunRequest]:
+    """The requests of a pipeline that nobody has judged."""
+    listed = [each for each in ports.reruns.unjudged() if each.key.pipeline_id == pipeline_id]
+    return listed + ports.reruns.unlisted([pipeline_id])
 
 
 def _held(config: Config, schedule: Schedule, since: datetime, ports: Ports) -> list[Reading]:

@@ -19,6 +19,7 @@ from interlock.domain.guards import (
     Needs,
     Snapshot,
     Suspect,
+    may_have_come,
     needs,
 )
 from interlock.domain.pipeline import Schedule
@@ -38,8 +39,10 @@ from interlock.usecases.snapshots import (
     snapshot,
     trigger_readings,
 )
+from interlock.usecases.turns import in_order, in_turn
 
 T = TypeVar("T")
+Due = dict[str, list[Run]]
 log = logging.getLogger(__name__)
 
 OVERLAP = timedelta(minutes=15)
@@ -68,8 +71,8 @@ class Report(msgspec.Struct):
     failures: list[Failure] = []
     suspects: dict[str, datetime] = {}
     beyond: datetime | None = None
-    #: The pipelines for which no time was left; they come first in the next pass.
-    left_out: set[str] = set()
+    #: The pipelines for which no time was left, in order; the next pass begins with them.
+    left_out: dict[str, None] = {}
 
     def count(self, kind: type) -> int:
         return sum(isinstance(finding, kind) for _, _, finding in self.findings)
@@ -80,10 +83,12 @@ def watch(
     ports: Ports,
     since: datetime | None = None,
     has_time: Callable[[], bool] = lambda: True,
+    reconcile_every: timedelta = timedelta(0),
 ) -> Report | None:
     """One pass; None when another one is under way. What fails is recorded and does not stop the rest.
 
-    It stops between pipelines when there is no time left; the next pass goes on there.
+    It stops between pipelines when there is no time left; the next pass goes on there. Readings and
+    requests are compared with what came of them every so often, where reading them costs something.
     """
     now = ports.clock()
     state = ports.watch.load()
@@ -93,16 +98,25 @@ def watch(
     if not ports.watch.save(claimed):
         return None
     report = Report(now)
-    _sweep(report, ports)
-    _look_at_all(claimed, since, report, ports, has_time)
-    _note_starving(claimed, report, every)
-    _conclude(claimed, report, every, ports)
+    _sweep(report, ports, has_time)
+    due = _due(report, ports)
+    configs = in_order(_listed(due, report, ports), claimed, now)
+    turn = in_turn(configs, claimed, now, timedelta(0) if since else reconcile_every)
+    for batch in batched(configs, _TOGETHER):
+        if has_time():
+            _look_at(batch, due, turn, since, claimed, report, ports)
+        else:
+            report.left_out |= dict.fromkeys(config.pipeline.id for config in batch)
+    _arm_all(configs, report, ports)
+    _note_starving(claimed, configs, report, every)
+    paused = {config.pipeline.id for config in configs if config.is_paused(now)}
+    _conclude(claimed, report, paused, every, ports)
     return report
 
 
-def _sweep(report: Report, ports: Ports) -> None:
+def _sweep(report: Report, ports: Ports, has_time: Callable[[], bool]) -> None:
     """Configs that nobody adopted, events that nobody told, requests that nobody judged."""
-    with_each = _each(report, "sweep")
+    with_each = _each(report, "sweep", has_time)
     with_each(ports.pipelines.unadopted, lambda wanted: adopt_config(wanted.pipeline_id, ports))
     with_each(
         lambda: ports.outbox.leftovers(report.now - OUTBOX_PATIENCE),
@@ -116,58 +130,76 @@ def _publish(event: Event, ports: Ports) -> None:
     ports.outbox.clear([event])
 
 
-def _look_at_all(
-    state: WatchdogState,
-    since: datetime | None,
-    report: Report,
-    ports: Ports,
-    has_time: Callable[[], bool],
-) -> None:
-    due = _guarded(report, "stale-triggers", "*", lambda: ports.runs.due(report.now)) or []
+def _due(report: Report, ports: Ports) -> Due:
+    """The runs that somebody must look at, by pipeline."""
+    due: Due = {}
+    for run in _guarded(report, "stale-triggers", "*", lambda: ports.runs.due(report.now)) or []:
+        due.setdefault(run.key.pipeline_id, []).append(run)
+    return due
+
+
+def _listed(due: Due, report: Report, ports: Ports) -> list[Config]:
+    """The configs in force, and those of pipelines that are gone and still have something under way."""
     configs = _guarded(report, "list", "*", ports.pipelines.in_force) or []
-    by_pipeline: dict[str, list[Run]] = {}
-    for run in due:
-        by_pipeline.setdefault(run.key.pipeline_id, []).append(run)
-    known = {config.pipeline.id for config in configs}
-    for pipeline_id in by_pipeline.keys() - known:
+    for pipeline_id in due.keys() - {config.pipeline.id for config in configs}:
         find = partial(ports.pipelines.find, pipeline_id)
         config = _guarded(report, "list", pipeline_id, find)
         if config is not None:
             configs.append(config)
-    configs.sort(key=lambda config: state.lagging.get(config.pipeline.id, report.now))
-    for batch in batched(configs, _TOGETHER):
-        if not has_time():
-            report.left_out |= {config.pipeline.id for config in batch}
-            continue
-        looks = [
-            look
-            for config in batch
-            for look in _guarded(
-                report,
-                "look",
-                config.pipeline.id,
-                partial(_looks, config, by_pipeline, since, state, report, ports),
-            )
-            or []
-        ]
-        _look_at(looks, state, report, ports)
+    return configs
+
+
+def _look_at(
+    configs: Sequence[Config],
+    due: Due,
+    turn: set[str],
+    since: datetime | None,
+    state: WatchdogState,
+    report: Report,
+    ports: Ports,
+) -> None:
+    names = [config.pipeline.id for config in configs if config.pipeline.id in turn]
+    _each(report, "sweep")(
+        lambda: ports.reruns.unlisted(names), lambda request: judge_rerun(request, ports)
+    )
+    looks = [
+        look
+        for config in configs
+        for look in _guarded(
+            report,
+            "look",
+            config.pipeline.id,
+            partial(_looks, config, due, turn, since, state, report, ports),
+        )
+        or []
+    ]
+    _check(looks, state, report, ports)
+
+
+def _arm_all(configs: Iterable[Config], report: Report, ports: Ports) -> None:
     for config in configs:
         if not config.is_retired:
             arm = partial(arm_cron, config, report.now, ports)
             _guarded(report, "cron", config.pipeline.id, arm)
 
 
-def _note_starving(state: WatchdogState, report: Report, every: timedelta) -> None:
+def _note_starving(
+    state: WatchdogState, configs: Sequence[Config], report: Report, every: timedelta
+) -> None:
     """A pipeline that no pass has time for is not watched, and that is a failure."""
+    error, late = "no pass has had time for it", _PASSES_LATE * every
     for name in sorted(report.left_out):
-        if report.now - state.lagging.get(name, report.now) > _PASSES_LATE * every:
-            error = "no pass has had time for it"
+        if report.now - state.lagging.get(name, report.now) > late:
             report.failures.append(Failure("time", name, error))
+    common = state.since or min((each.active_since for each in configs), default=report.now)
+    if len(report.left_out) > _LAGGING and report.now - common > late:
+        report.failures.append(Failure("time", "*", error))
 
 
 def _looks(
     config: Config,
-    due: dict[str, list[Run]],
+    due: Due,
+    turn: set[str],
     since: datetime | None,
     state: WatchdogState,
     report: Report,
@@ -179,14 +211,16 @@ def _looks(
     left = {run.key.schedule_id for run in due.get(pipeline.id, ())}
     gone = [Schedule(id=name) for name in sorted(left) if not pipeline.has_schedule(name)]
     schedules = (*pipeline.schedules, *gone)
-    return [_look(config, schedule, start, due, report, ports) for schedule in schedules]
+    closely = pipeline.id in turn
+    return [_look(config, each, start, due, closely, report, ports) for each in schedules]
 
 
 def _look(
     config: Config,
     schedule: Schedule,
     since: datetime,
-    due: dict[str, list[Run]],
+    due: Due,
+    closely: bool,
     report: Report,
     ports: Ports,
 ) -> Look:
@@ -195,14 +229,15 @@ def _look(
     look = Look(config, schedule, since, ours, Needs((), {}, ()))
     if not look.is_quiet:
         look.needs = needs(pipeline, schedule, since, config.active_since, now)
-    look.readings = trigger_readings(look, now, ports)
+    if closely or may_have_come(look.needs, schedule, now):
+        look.readings = trigger_readings(look, now, ports)
     # an engine that can't be asked blinds this check alone, and declares nobody dead
     asked = _guarded(report, "stale-triggers", pipeline.id, partial(ask_engine, ours, now, ports))
     look.engine, look.succeeded = asked or ({}, frozenset())
     return look
 
 
-def _look_at(looks: Sequence[Look], state: WatchdogState, report: Report, ports: Ports) -> None:
+def _check(looks: Sequence[Look], state: WatchdogState, report: Report, ports: Ports) -> None:
     loaded = _guarded(report, "load", "*", lambda: load(looks, report.now, ports))
     if loaded is None:
         return
@@ -247,7 +282,9 @@ def _since(state: WatchdogState, config: Config, report: Report) -> datetime:
     return max(start - OVERLAP, farthest)
 
 
-def _conclude(state: WatchdogState, report: Report, every: timedelta, ports: Ports) -> None:
+def _conclude(
+    state: WatchdogState, report: Report, paused: set[str], every: timedelta, ports: Ports
+) -> None:
     """Record the pass, and say what it means for the watchdog itself."""
     now = report.now
     failing = sorted({f"{failure.check} ({failure.pipeline})" for failure in report.failures})
@@ -256,7 +293,7 @@ def _conclude(state: WatchdogState, report: Report, every: timedelta, ports: Por
     back = not failing and now - ok_at > _PASSES_LATE * every
     since = state.failing_since or (now if failing else None)
     _guarded(report, "report", "*", lambda: _tell(state, report, failing, since, gap, ports))
-    lagging = _lagging(state, report, ports)
+    lagging = _lagging(state, report, paused)
     ports.watch.save(
         msgspec.structs.replace(
             state,
@@ -268,6 +305,7 @@ def _conclude(state: WatchdogState, report: Report, every: timedelta, ports: Por
             down_until=now if back else state.down_until,
             since=now if lagging is not None else state.since,
             lagging=lagging if lagging is not None else state.lagging,
+            left_at=next(iter(report.left_out), None) if lagging is None else None,
             failing_since=since if failing else None,
             failures=tuple(failing),
             suspects=report.suspects,
@@ -275,18 +313,13 @@ def _conclude(state: WatchdogState, report: Report, every: timedelta, ports: Por
     )
 
 
-def _lagging(state: WatchdogState, report: Report, ports: Ports) -> dict[str, datetime] | None:
-    """Pipelines that stay where they were: those that failed, and those that are paused.
+def _lagging(state: WatchdogState, report: Report, paused: set[str]) -> dict[str, datetime] | None:
+    """Pipelines that stay where they were: those that failed, those without time, and those paused.
 
     None when the common start itself must stay.
     """
-    behind = {failure.pipeline for failure in report.failures} | report.left_out
-    if "*" in behind:
-        return None
-    behind |= {
-        config.pipeline.id for config in ports.pipelines.in_force() if config.is_paused(report.now)
-    }
-    if len(behind) > _LAGGING:
+    behind = {failure.pipeline for failure in report.failures} | report.left_out.keys() | paused
+    if "*" in behind or len(behind) > _LAGGING:
         return None
     start = state.since or report.now
     return {name: state.lagging.get(name, start) for name in behind}
@@ -358,12 +391,17 @@ def _guarded(report: Report, check: str, pipeline_id: str, act: Callable[[], T])
         return None
 
 
-def _each(report: Report, check: str) -> Callable[..., None]:
+def _each(
+    report: Report, check: str, has_time: Callable[[], bool] = lambda: True
+) -> Callable[..., None]:
     """Act on each of a list; a list or an item that fails is recorded, and the rest goes on."""
 
     def run(listing: Callable[[], Iterable[Any]], act: Callable[[Any], object]) -> None:
         for item in _guarded(report, check, "*", lambda: list(listing())) or []:
-            _guarded(report, check, _owner(item), partial(act, item))
+            if has_time():
+                _guarded(report, check, _owner(item), partial(act, item))
+            else:
+                report.left_out |= dict.fromkeys({_owner(item)} - {"*"})
 
     return run
 

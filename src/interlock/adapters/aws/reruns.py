@@ -1,5 +1,7 @@
 """Reruns: requests to run a date again, and the attempts that were granted."""
 
+import logging
+from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -7,6 +9,7 @@ import msgspec
 
 from interlock.adapters.aws.keys import (
     LAST,
+    REQUEST,
     partition,
     request_key,
     rerun_key,
@@ -21,11 +24,18 @@ from interlock.domain.run import RunKey
 from interlock.domain.timestamp import instant
 from interlock.ports import Clock, RerunRecord, RerunRequest
 
+log = logging.getLogger(__name__)
+
 _KEPT_REQUEST = timedelta(days=30)
 _KEPT_RECORD = timedelta(days=400)
 #: Where the index has the requests of ours that nobody has judged.
 _SHARD = "REQUEST"
 
+#: What the index does not list, and what nobody has noted an answer on.
+_BY_HAND_AND_WAITING = (
+    "attribute_exists(#requestedAt) AND attribute_not_exists(#watchShard)"
+    " AND (attribute_not_exists(#judged) OR #judged <> #requestedAt)"
+)
 #: The very same request again is nothing new, whether it was judged or not.
 NEWER = "(attribute_not_exists(#PK) OR #requestedAt <> :at OR attribute_exists(#removedAt))"
 
@@ -45,12 +55,26 @@ class DynamoReruns:
     def unjudged(self) -> list[RerunRequest]:
         listed = [(item["PK"], item["SK"]) for item in self._control.query(_SHARD, index=WATCH)]
         now = self._clock()
-        requests = [
-            request_from(item, now)
-            for item in self._control.get_many(listed).values()
-            if is_live(item, now) and "watchShard" in item
-        ]
-        return sorted(requests, key=lambda request: request.requested_at)
+        return _oldest_first(
+            request_from(row, now)
+            for row in self._control.get_many(listed).values()
+            if is_live(row, now) and "watchShard" in row
+        )
+
+    def unlisted(self, pipeline_ids: Collection[str]) -> list[RerunRequest]:
+        """One that does not say when it was made is judged from the stream alone: nobody could tell
+        whether it was judged already.
+        """
+        now = self._clock()
+        rows = (
+            row
+            for each in pipeline_ids
+            for row in self._control.query(
+                partition(each), REQUEST, REQUEST + LAST, keep=_BY_HAND_AND_WAITING
+            )
+        )
+        dated = (row for row in rows if is_live(row, now) and instant(row["requestedAt"]))
+        return _oldest_first(request_from(row, now) for row in dated)
 
     def judged(self, request: RerunRequest) -> None:
         """Only that very request: a newer one still waits."""
@@ -95,11 +119,18 @@ def request_item(request: RerunRequest) -> Item:
     }
 
 
-def request_from(item: Item, now: datetime) -> RerunRequest:
-    """As an operator may have written it: what can't be read is left at what is safe."""
+def request_from(item: Item, now: datetime) -> RerunRequest | None:
+    """As an operator may have written it: what can't be read is left at what is safe.
+
+    None, and a line in the log, when its key names no schedule and date.
+    """
     key = run_of((item["PK"], item["SK"]))
     if key is None:
-        raise ValueError(f"{item['SK']} names no schedule and date")
+        log.warning(
+            "a request of no schedule and date",
+            extra={"action": "request_ignored", "key": f"{item['PK']} {item['SK']}"[:200]},
+        )
+        return None
     return RerunRequest(
         key=key,
         reason=str(item.get("reason") or "manual"),
@@ -107,6 +138,11 @@ def request_from(item: Item, now: datetime) -> RerunRequest:
         requested_by=str(item.get("requestedBy") or ""),
         force=item.get("force") is True,
     )
+
+
+def _oldest_first(requests: Iterable[RerunRequest | None]) -> list[RerunRequest]:
+    found = (request for request in requests if request is not None)
+    return sorted(found, key=lambda request: request.requested_at)
 
 
 def record_item(record: RerunRecord) -> Item:
