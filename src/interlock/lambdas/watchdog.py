@@ -52,9 +52,8 @@ def handle(event: dict[str, Any], context: Any, home: AwsHome) -> dict[str, Any]
 
 def _conclude(report: Report, home: AwsHome) -> None:
     if report.left_out:
-        shown = ", ".join(list(report.left_out)[:20])
-        extra = {"action": "pass_cut_short", "count": len(report.left_out)}
-        log.warning("no time for %s", shown, extra=extra)
+        shown, number = ", ".join(list(report.left_out)[:20]), len(report.left_out)
+        log.warning("no time for %s", shown, extra={"action": "pass_cut_short", "count": number})
     if report.failures:
         failed = sorted({f"{failure.check} ({failure.pipeline})" for failure in report.failures})
         raise WatchdogError(f"watchdog checks failed: {', '.join(failed)}")
