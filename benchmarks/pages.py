@@ -109,7 +109,6 @@ def _served(settings: Settings) -> Iterator[Get]:
     try:
         yield get
     finally:
-        desk.close()
         home.close()
 
 

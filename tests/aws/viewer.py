@@ -56,5 +56,4 @@ class Viewer:
         return client_of(self.app, secret, **headers)
 
     def close(self) -> None:
-        self.desk.close()
         self.sight.close()

@@ -82,7 +82,6 @@ class House:
         return self.client.put(f"/api/v1/pipelines/{pipeline}/sensors/orders", json=fields)
 
     def close(self) -> None:
-        self.desk.close()
         self.home.close()
 
 

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from interlock.errors import UnavailableError
+from interlock.wiring.health import Health
 from web.house import House, is_problem
 
 API = "/api/v1"
@@ -219,6 +220,33 @@ def test_a_store_that_can_not_write_is_not_ready_until_it_can(house: House) -> N
     assert is_problem(answer, 503)
     assert "disk is full" in answer.json()["detail"]
     assert house.client.get("/readyz").status_code == 200
+
+
+def test_a_reading_that_nobody_waits_for_tells_of_a_broken_store_all_the_same(
+    house: House,
+) -> None:
+    def full(connection: Any) -> None:
+        raise UnavailableError("the disk is full")
+
+    house.database.submit(full, lambda error: None)
+
+    assert "disk is full" in house.client.get("/readyz").json()["detail"]
+    house.database.submit(lambda connection: None, lambda error: None)
+    assert house.client.get("/readyz").status_code == 200
+
+
+def test_who_has_not_taken_up_the_files_is_not_ready(house: House) -> None:
+    house.declare("pipeline: {id: bronze-orders, owner: orders-team}")
+    health = Health(house.database, house.home.operations)
+    health.loaded()
+
+    before = health.reasons(house.home.ports.clock())
+    house.runtime.settle()
+
+    assert before == ["the pipeline files are being taken up"]
+    assert health.reasons(house.home.ports.clock()) == []
+    house.declare("pipeline: {id: bronze-orders, owner: another-team}")
+    assert health.reasons(house.home.ports.clock()) == []
 
 
 def test_a_broken_store_is_told_as_unavailable(house: House) -> None:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from interlock.domain import canonical
-from interlock.domain.sensor import Reading, Rejection, reading_label, split_key
+from interlock.domain.sensor import Reading, Rejection, carried_label, split_key
 from interlock.domain.zones import zone
 from interlock.errors import ConfigError, NotFoundError
 from interlock.ports import Config, Ports
@@ -30,8 +30,8 @@ def admissible_reading(
         raise NotFoundError(f"there is no pipeline {pipeline_id}")
     reading = checked_reading(pipeline_id, key, fields, now)
     _, period = split_key(key)
-    for schedule in config.pipeline.schedules:
-        label = reading_label(reading.fields, zone(schedule.timezone), reading.received_at, period)
+    for name in {schedule.timezone for schedule in config.pipeline.schedules}:
+        label = carried_label(reading.fields, zone(name), reading.received_at, period)
         if isinstance(label, Rejection):
             raise ConfigError(f"{label.field} is {label.value!r}, needs {label.allowed}")
     return reading

@@ -16,7 +16,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Send
+from starlette.types import Scope as ScopeOfRequest
 
 from interlock.domain import canonical
 from interlock.errors import InterlockError
@@ -48,7 +49,7 @@ def application(desk: Desk, hosts: KnownHosts) -> ASGIApp:
     login = Login(desk, site)
     routes = [
         *(
-            Route(API + row.path, _answering(row, desk), methods=[row.method], name=row.name)
+            Route(API + row.path, _Answering(row, desk), methods=[row.method], name=row.name)
             for row in ENDPOINTS
         ),
         Route(f"{API}/events/stream", _streaming(desk), methods=["GET"]),
@@ -70,18 +71,22 @@ def application(desk: Desk, hosts: KnownHosts) -> ASGIApp:
     return Gate(app, desk.access, hosts)
 
 
-def _answering(row: Endpoint, desk: Desk) -> Callable[[Request], Any]:
-    async def answer(request: Request) -> Response:
+class _Answering:
+    """A row as an ASGI application of its own: it has its problem documents for whatever fails."""
+
+    def __init__(self, row: Endpoint, desk: Desk) -> None:
+        self._row, self._desk = row, desk
+        self._seconds = desk.metrics.seconds.labels(row.name)
+
+    async def __call__(self, scope: ScopeOfRequest, receive: Receive, send: Send) -> None:
         began = time.perf_counter()
         try:
-            response = await _answer(row, desk, request)
+            response = await _answer(self._row, self._desk, Request(scope, receive))
         except Exception as error:  # noqa: BLE001 - everything has its problem document
-            response = _told(error, row.name, desk)
-        desk.metrics.requests.labels(row.name, response.status_code).inc()
-        desk.metrics.seconds.labels(row.name).observe(time.perf_counter() - began)
-        return response
-
-    return answer
+            response = _told(error, self._row.name, self._desk)
+        self._desk.metrics.requests.labels(self._row.name, response.status_code).inc()
+        self._seconds.observe(time.perf_counter() - began)
+        await response(scope, receive, send)
 
 
 async def _answer(row: Endpoint, desk: Desk, request: Request) -> Response:

@@ -45,7 +45,7 @@ class Desk:
         self.views = Views(home.ports, self.history, home.operations)
         self.kept = Kept(home.place.kept_seconds)
         if isinstance(home, Home):
-            self._intake = Intake(home.store.sensors.put_all)
+            self._intake = Intake(home.store.sensors.submit_all)
 
     @property
     def only_reads(self) -> bool:
@@ -76,7 +76,3 @@ class Desk:
                 reason=reason,
             )
         )
-
-    def close(self) -> None:
-        if self._intake is not None:
-            self._intake.close()

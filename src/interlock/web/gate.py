@@ -6,10 +6,9 @@ import socket
 from collections.abc import Iterable
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
-from typing import Any
 from urllib.parse import urlencode
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -205,10 +204,15 @@ def _check_origin(scope: Scope, headers: Headers, host: str) -> None:
 def _with_headers(send: Send) -> Send:
     async def answer(message: Message) -> None:
         if message["type"] == "http.response.start":
-            headers: Any = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
-                headers.setdefault(name, value)
-            headers.setdefault("cache-control", "no-store")
+            given = {name for name, _ in message["headers"]}
+            message["headers"] += [each for each in _HEADERS if each[0] not in given]
         await send(message)
 
     return answer
+
+
+#: As they go over the wire: every answer has them, unless it has its own.
+_HEADERS = [
+    (name.encode(), value.encode())
+    for name, value in {**HEADERS, "cache-control": "no-store"}.items()
+]

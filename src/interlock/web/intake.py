@@ -2,11 +2,13 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 from interlock.domain.sensor import Reading
 
-Store = Callable[[Sequence[Reading]], None]
+#: Stores readings without waiting, and says what became of them, in whichever thread that is.
+Store = Callable[[Sequence[Reading], Callable[[BaseException | None], None]], None]
+_Waiting = tuple[Reading, "asyncio.Future[None]"]
 
 
 class Intake:
@@ -14,41 +16,39 @@ class Intake:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="interlock-intake")
-        self._waiting: list[tuple[Reading, asyncio.Future[None]]] = []
-        self._writing: asyncio.Task[None] | None = None
+        self._waiting: list[_Waiting] = []
+        self._writing = False
 
     async def put(self, reading: Reading) -> None:
         durable = asyncio.get_running_loop().create_future()
         self._waiting.append((reading, durable))
-        if self._writing is None:
-            self._writing = asyncio.create_task(self._write())
+        if not self._writing:
+            self._write()
         await durable
 
-    def close(self) -> None:
-        self._thread.shutdown(wait=True)
-
-    async def _write(self) -> None:
+    def _write(self) -> None:
+        """Everything that waits, as one write."""
         loop = asyncio.get_running_loop()
-        while self._waiting:
-            group, self._waiting = self._waiting, []
-            readings = [reading for reading, _ in group]
-            try:
-                await loop.run_in_executor(self._thread, self._store, readings)
-            except Exception as error:  # noqa: BLE001 - whoever put them gets it
-                _answer(group, error)
+        group, self._waiting = self._waiting, []
+
+        def settled(error: BaseException | None) -> None:
+            with suppress(RuntimeError):  # the loop has ended, and with it whoever waited
+                loop.call_soon_threadsafe(self._settle, group, error)
+
+        self._writing = True
+        try:
+            self._store([reading for reading, _ in group], settled)
+        except Exception as error:  # noqa: BLE001 - whoever put them gets it
+            self._settle(group, error)
+
+    def _settle(self, group: Sequence[_Waiting], error: BaseException | None) -> None:
+        self._writing = False
+        for _, durable in group:
+            if durable.done():
+                continue  # whoever waited has left
+            if error is None:
+                durable.set_result(None)
             else:
-                _answer(group, None)
-        self._writing = None
-
-
-def _answer(
-    group: Sequence[tuple[Reading, "asyncio.Future[None]"]], error: Exception | None
-) -> None:
-    for _, durable in group:
-        if durable.done():
-            continue  # whoever waited has left
-        if error is None:
-            durable.set_result(None)
-        else:
-            durable.set_exception(error)
+                durable.set_exception(error)
+        if self._waiting:
+            self._write()

@@ -3,7 +3,6 @@
 import os
 import socket
 from collections.abc import Callable
-from contextlib import closing
 
 from interlock.adapters.alerts.console import ConsoleAlerts
 from interlock.domain.event import Severity
@@ -99,9 +98,8 @@ def answer(
     def stopping() -> None:
         desk.closing = True
 
-    with closing(desk):
-        hosts = KnownHosts(settings.host, settings.hosts)
-        listen(application(desk, hosts), where, started, stopping)
+    hosts = KnownHosts(settings.host, settings.hosts)
+    listen(application(desk, hosts), where, started, stopping)
 
 
 def _check_address(home: Home) -> None:

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from interlock.adapters.local.database import Database
+from interlock.adapters.local.writer import Settled, Unit
 from interlock.errors import InterlockError
 from interlock.wiring.operations import Operations
 
@@ -27,6 +28,14 @@ class NotedDatabase(Database):
         self.trouble = None
         return answer
 
+    def submit(self, unit: Unit, settled: Settled, *, lazy: bool = False) -> None:
+        def noted(error: BaseException | None) -> None:
+            if error is None or isinstance(error, InterlockError | sqlite3.Error):
+                self.trouble = None if error is None else str(error)
+            settled(error)
+
+        super().submit(unit, noted, lazy=lazy)
+
 
 class Health:
     """Asked by whoever watches the process."""
@@ -35,6 +44,7 @@ class Health:
         self._database = database
         self._operations = operations
         self._loaded = threading.Event()
+        self._adopted = False
 
     def loaded(self) -> None:
         """The project's files have been read."""
@@ -49,6 +59,8 @@ class Health:
             reasons.append("the pipeline files are being read")
         try:
             heartbeat = self._operations.heartbeat()
+            if self._loaded.is_set() and not self._has_adopted():
+                reasons.append("the pipeline files are being taken up")
         except (InterlockError, sqlite3.Error) as error:
             return [*reasons, f"the store can't be read: {error}"]
         if heartbeat.last_ok_at is None:
@@ -59,3 +71,8 @@ class Health:
                 f" {heartbeat.last_ok_at:%Y-%m-%dT%H:%M:%SZ}"
             )
         return reasons
+
+    def _has_adopted(self) -> bool:
+        """Once what stood in the files at the start is in force, their changes keep nobody waiting."""
+        self._adopted = self._adopted or not self._operations.is_adopting()
+        return self._adopted

@@ -183,6 +183,10 @@ class Operations:
     def pipeline(self, pipeline_id: str) -> PipelineState:
         return self._state(self._config(pipeline_id))
 
+    def is_adopting(self) -> bool:
+        """Whether some file is wanted and neither in force nor refused."""
+        return bool(self._ports.pipelines.unadopted())
+
     def config(self, pipeline_id: str) -> Config:
         return self._config(pipeline_id)
 

@@ -41,6 +41,10 @@ _RAREST_LOOK = 10.0
 _LONGEST_SLEEP = 60.0
 _AFTER_TROUBLE = 1.0
 _STOP_SECONDS = 5.0
+#: News that come within this time are looked at together: under a stream of readings, the work of looking
+#: would be more than the work itself.
+_ROUTING_REST = 0.002
+_ALERTS_REST = 0.05
 
 
 class Controller:
@@ -111,20 +115,30 @@ class Controller:
         self._untold.set()
 
     def _loop(self) -> None:
-        self._in_turn(self._news, self.runtime.step, self._until_due)
+        self._in_turn(self._news, self.runtime.step, self._until_due, _ROUTING_REST)
 
     def _tell(self) -> None:
         clock = self._home.ports.clock
-        self._in_turn(self._untold, lambda: self._dispatcher.step(clock()), self._until_alert)
+        self._in_turn(
+            self._untold,
+            lambda: self._dispatcher.step(clock()),
+            self._until_alert,
+            _ALERTS_REST,
+        )
 
     def _in_turn(
-        self, news: threading.Event, step: Callable[[], bool], pause: Callable[[], float]
+        self,
+        news: threading.Event,
+        step: Callable[[], bool],
+        pause: Callable[[], float],
+        rest: float,
     ) -> None:
-        """Step after step; without work, a sleep that news ends."""
+        """Step after step; without work, a sleep that news ends, and at least a short rest."""
         while not self._stopping.is_set():
             news.clear()
             try:
                 if not step():
+                    self._stopping.wait(rest)
                     news.wait(pause())
             except Exception:
                 log.exception("a step failed", extra={"action": "step_failed"})

@@ -18,6 +18,9 @@ from interlock.adapters.local.writer import GROUP
 from interlock.domain.run import Status
 from interlock.errors import TransientError, UnavailableError
 
+_FULL = sqlite3.OperationalError("database or disk is full")
+_FULL.sqlite_errorcode = sqlite3.SQLITE_FULL
+
 
 def test_what_a_unit_answers_is_what_its_caller_gets(database: Database) -> None:
     assert database.write(put("a")) == "a"
@@ -47,6 +50,47 @@ def test_a_unit_cannot_begin_another_one(database: Database) -> None:
     with pytest.raises(RuntimeError, match="can't begin another"):
         database.write(lambda connection: database.write(put("a")))
     assert database.read(keys) == set()
+
+
+def test_who_does_not_wait_hears_of_it_once_it_is_durable(database: Database) -> None:
+    heard: Future[BaseException | None] = Future()
+
+    database.submit(put("a"), heard.set_result)
+
+    assert heard.result(60) is None
+    assert database.read(keys) == {"a"} and database.commits == 1
+
+
+def test_who_does_not_wait_hears_the_error_in_our_words(database: Database) -> None:
+    heard: Future[BaseException | None] = Future()
+
+    def fails(connection: sqlite3.Connection) -> None:
+        put("a")(connection)
+        raise _FULL
+
+    database.submit(fails, heard.set_result)
+
+    error = heard.result(60)
+    assert isinstance(error, UnavailableError) and "free some space" in str(error)
+    assert database.read(keys) == set() and database.commits == 0
+
+
+def test_somebody_who_can_not_be_told_stops_nobody(file: Database) -> None:
+    def breaks(error: BaseException | None) -> None:
+        raise Crash
+
+    file.submit(put("a"), breaks)
+
+    file.write(put("b"))
+    assert file.read(keys) == {"a", "b"}
+
+
+def test_a_closed_store_takes_nothing_to_be_written_later(path: Path) -> None:
+    database = Database(path)
+    database.close()
+
+    with pytest.raises(UnavailableError):
+        database.submit(put("a"), lambda error: None)
 
 
 def test_many_threads_write_and_read_their_own_writes(database: Database) -> None:

@@ -13,11 +13,11 @@ from types import TracebackType
 from typing import Protocol, Self, TypeVar
 
 from interlock.adapters.local import connections, schema
-from interlock.adapters.local.failures import raise_meaning
+from interlock.adapters.local.failures import meaning, raise_meaning
 from interlock.adapters.local.migrations import migrate
 from interlock.adapters.local.readers import Readers
 from interlock.adapters.local.shared import SharedConnection
-from interlock.adapters.local.writer import Writer
+from interlock.adapters.local.writer import Settled, Unit, Writer
 
 T = TypeVar("T")
 
@@ -28,6 +28,7 @@ class _Home(Protocol):
     """Where units run and queries are answered."""
 
     def write(self, unit: Callable[[sqlite3.Connection], T], *, lazy: bool = False) -> T: ...
+    def submit(self, unit: Unit, settled: Settled, *, lazy: bool = False) -> None: ...
     def read(self, query: Callable[[sqlite3.Connection], T]) -> T: ...
     def close(self) -> None: ...
 
@@ -39,7 +40,7 @@ class Database:
         self, path: str | os.PathLike[str] = MEMORY, *, scripts: Sequence[str] = schema.SCRIPTS
     ) -> None:
         self.name = os.fspath(path)
-        #: Called in the caller's thread after each commit; what it raises, the caller gets.
+        #: Called after each commit, in the caller's thread if it waits; what it raises, the caller gets.
         self.after_commit: Callable[[], None] | None = None
         #: How many units were committed here: as long as it stands still, so does the store.
         self.commits = 0
@@ -64,10 +65,28 @@ class Database:
             answer = self._home.write(unit, lazy=lazy)
         except sqlite3.Error as error:
             raise_meaning(error, self.name)
+        self._committed()
+        return answer
+
+    def submit(self, unit: Unit, settled: Settled, *, lazy: bool = False) -> None:
+        """Run a unit without waiting; `settled` is called when it is durable or has failed.
+
+        In which thread is not promised, so it does no more than pass that on.
+        """
+
+        def told(error: BaseException | None) -> None:
+            if error is None:
+                self._committed()
+            elif isinstance(error, sqlite3.Error):
+                error = meaning(error, self.name)
+            settled(error)
+
+        self._home.submit(unit, told, lazy=lazy)
+
+    def _committed(self) -> None:
         self.commits = next(self._numbers)  # a new number, whichever thread comes first
         if self.after_commit is not None:
             self.after_commit()
-        return answer
 
     def read(self, query: Callable[[sqlite3.Connection], T]) -> T:
         """Answer a query from one moment of the store."""
@@ -99,6 +118,7 @@ class _File:
         self._writer = Writer(connection)
         self._readers = Readers(path)
         self.write = self._writer.write
+        self.submit = self._writer.submit
         self.read = self._readers.read
 
     def close(self) -> None:

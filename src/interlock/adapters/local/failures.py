@@ -24,10 +24,18 @@ _REMEDIES = {
 
 def raise_meaning(error: sqlite3.Error, path: str) -> NoReturn:
     """In our own words, with a remedy; as it is when the store is sound and the statement was wrong."""
+    found = meaning(error, path)
+    if found is error:
+        raise error
+    raise found from error
+
+
+def meaning(error: sqlite3.Error, path: str) -> Exception:
+    """The error that our callers get for it."""
     kind = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & _KIND
     if kind in _BUSY:
-        raise TransientError(f"{path} is in use: {error}") from error
+        return TransientError(f"{path} is in use: {error}")
     remedy = _REMEDIES.get(kind)
     if remedy is None:
-        raise error
-    raise UnavailableError(f"{path}: {error}; {remedy}") from error
+        return error
+    return UnavailableError(f"{path}: {error}; {remedy}")

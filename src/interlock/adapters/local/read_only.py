@@ -12,6 +12,7 @@ from interlock.adapters.local.database import Database
 from interlock.adapters.local.failures import raise_meaning
 from interlock.adapters.local.migrations import check_version, version_of
 from interlock.adapters.local.readers import Readers
+from interlock.adapters.local.writer import Settled, Unit
 from interlock.errors import UnavailableError
 
 T = TypeVar("T")
@@ -54,4 +55,11 @@ class _Reading:
         self.close = self._readers.close
 
     def write(self, unit: Callable[[sqlite3.Connection], T], *, lazy: bool = False) -> NoReturn:
-        raise UnavailableError("the state file was opened for reading only")
+        raise _read_only()
+
+    def submit(self, unit: Unit, settled: Settled, *, lazy: bool = False) -> NoReturn:
+        raise _read_only()
+
+
+def _read_only() -> UnavailableError:
+    return UnavailableError("the state file was opened for reading only")

@@ -8,6 +8,7 @@ from decimal import Decimal
 from interlock.adapters.local import changes
 from interlock.adapters.local.database import Database
 from interlock.adapters.local.rows import decoder, listed, micros
+from interlock.adapters.local.writer import Settled
 from interlock.domain import canonical
 from interlock.domain.sensor import Reading, split_key
 from interlock.ports import ChangeKind, Clock
@@ -33,12 +34,11 @@ class SqliteSensors:
 
     def put_all(self, readings: Sequence[Reading]) -> None:
         """Many in one durable write: all of them, or none."""
+        self._database.write(lambda connection: _put_all(connection, readings))
 
-        def unit(connection: sqlite3.Connection) -> None:
-            for reading in readings:
-                _put(connection, reading)
-
-        self._database.write(unit)
+    def submit_all(self, readings: Sequence[Reading], settled: Settled) -> None:
+        """The same without waiting: `settled` is called when they are durable, or with the error."""
+        self._database.submit(lambda connection: _put_all(connection, readings), settled)
 
     def remove(self, pipeline_id: str, key: str, at: datetime) -> None:
         self._database.write(lambda connection: _remove(connection, pipeline_id, key, at))
@@ -84,6 +84,11 @@ class SqliteSensors:
             ).fetchall()
         )
         return [_reading(text) for (text,) in rows]
+
+
+def _put_all(connection: sqlite3.Connection, readings: Sequence[Reading]) -> None:
+    for reading in readings:
+        _put(connection, reading)
 
 
 def _put(connection: sqlite3.Connection, reading: Reading) -> None:

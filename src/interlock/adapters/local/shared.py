@@ -5,6 +5,8 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
+from interlock.adapters.local.writer import Settled, Unit
+
 T = TypeVar("T")
 
 
@@ -28,6 +30,15 @@ class SharedConnection:
                 _roll_back(connection)
                 raise
         return answer
+
+    def submit(self, unit: Unit, settled: Settled, *, lazy: bool = False) -> None:
+        """Here there is nobody to wait for."""
+        error: Exception | None = None
+        try:
+            self.write(unit)
+        except Exception as failed:  # noqa: BLE001 - whoever asked for it hears of it
+            error = failed
+        settled(error)
 
     def read(self, query: Callable[[sqlite3.Connection], T]) -> T:
         with self._lock:

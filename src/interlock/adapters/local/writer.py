@@ -5,6 +5,7 @@ transaction, commits once, and only then answers: nobody is told "done" before t
 for the disk unless all of its units are lazy; the next one that waits brings those along, in order.
 """
 
+import logging
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -15,22 +16,25 @@ from interlock.errors import UnavailableError
 
 T = TypeVar("T")
 Unit = Callable[[sqlite3.Connection], Any]
+#: Hears what became of a unit that nobody waits for: nothing, or its error.
+Settled = Callable[[BaseException | None], None]
+
+log = logging.getLogger(__name__)
 
 GROUP = 256
 
 
 class _Work:
-    """A unit on its way; `answered` is locked until its fate is durable."""
+    """A unit on its way; `settled` is called once its fate is durable."""
 
-    __slots__ = ("answer", "answered", "error", "lazy", "unit")
+    __slots__ = ("answer", "error", "lazy", "settled", "unit")
 
-    def __init__(self, unit: Unit, lazy: bool) -> None:
+    def __init__(self, unit: Unit, lazy: bool, settled: Callable[["_Work"], None]) -> None:
         self.unit = unit
         self.lazy = lazy
+        self.settled = settled
         self.answer: Any = None
         self.error: BaseException | None = None
-        self.answered = threading.Lock()
-        self.answered.acquire()
 
 
 class Writer:
@@ -48,12 +52,11 @@ class Writer:
     def write(self, unit: Callable[[sqlite3.Connection], T], *, lazy: bool = False) -> T:
         if threading.current_thread() is self._thread:
             raise RuntimeError("a unit of work can't begin another one")
-        work = _Work(unit, lazy)
-        with self._door:
-            if self._closed:
-                raise UnavailableError("the store is closed")
-            self._queue.put(work)
-        work.answered.acquire()
+        durable = threading.Lock()
+        durable.acquire()
+        work = _Work(unit, lazy, lambda work: durable.release())
+        self._queue_up(work)
+        durable.acquire()
         if work.error is not None:
             try:
                 raise work.error
@@ -61,6 +64,16 @@ class Writer:
                 del work  # the error's traceback would hold it, and it the error
         answer: T = work.answer
         return answer
+
+    def submit(self, unit: Unit, settled: Settled, *, lazy: bool = False) -> None:
+        """Without waiting. `settled` is called in the writer's thread, and must be quick."""
+        self._queue_up(_Work(unit, lazy, lambda work: _tell(settled, work.error)))
+
+    def _queue_up(self, work: _Work) -> None:
+        with self._door:
+            if self._closed:
+                raise UnavailableError("the store is closed")
+            self._queue.put(work)
 
     def close(self) -> None:
         """Finish what is queued, then let go of the file."""
@@ -99,7 +112,7 @@ class Writer:
         except sqlite3.Error as error:
             self._abandon(group, error)
         for work in group:
-            work.answered.release()
+            work.settled(work)
 
     def _wait_for_the_disk(self, wanted: bool) -> None:
         """With a write-ahead log NORMAL appends without waiting, and FULL waits for all of the log."""
@@ -127,3 +140,11 @@ class Writer:
         cause = error.__cause__ if isinstance(error.__cause__, sqlite3.Error) else error
         for work in group:
             work.error = work.error or cause
+
+
+def _tell(settled: Settled, error: BaseException | None) -> None:
+    """The writer outlives whoever can't be told."""
+    try:
+        settled(error)
+    except BaseException:
+        log.exception("somebody could not be told", extra={"action": "not_told"})
