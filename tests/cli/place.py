@@ -76,8 +76,8 @@ class Place:
         self.happen(lambda home: None, timedelta(**span))
 
     def catch_up(self) -> None:
-        """Up to the machine's clock, so that the watchdog has just passed."""
-        self.wait(seconds=(datetime.now(UTC) - self.now).total_seconds())
+        """Up to the machine's clock if that is ahead, so that the watchdog has just passed."""
+        self.wait(seconds=max(0.0, (datetime.now(UTC) - self.now).total_seconds()))
 
     def happen(self, act: Callable[[Home], object], span: timedelta = timedelta()) -> None:
         clock = self._clock

@@ -80,13 +80,38 @@ def test_a_backfill_tells_how_each_date_ended(
     with served(place, minutes_a_request=2):
         shown = place.shown("backfill", "free", "2026-01-01", "2026-01-04", "--max-active", "2")
         assert shown.splitlines() == [
+            "2026-01-01: accepted",
+            "2026-01-03: accepted",
             "2026-01-01: done",
             "2026-01-03: done",
+            "2026-01-04: accepted",
             "2026-01-04: done",
             "free: 3 done, 0 not",
         ]
         again = place.json("backfill", "free", "2026-01-01", "2026-01-04")
         assert again == {"pipelineId": "free", "dates": []}
+
+
+def test_a_backfill_tells_what_a_date_that_takes_long_is_doing(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backfill_command, "_PAUSE", 0.0)
+    place.scripts["free"] = (JobScript(after="5m"),)
+    place.declare(
+        "pipeline: {id: free}\nschedule: {cron: '0 1 1-9 1 *'}\n"
+        "job: {type: command, config: {command: [x]}}\n"
+        "validation: {rules: [{key: always, check: exists}]}"
+    )
+    place.put("always", "free", date=None)
+    dates = ("2026-01-01", "2026-01-01")
+    with served(place, minutes_a_request=2) as server:
+        shown = place.shown("backfill", "free", *dates, INTERLOCK_URL=server.url)
+    assert shown.splitlines() == [
+        "2026-01-01: accepted",
+        "2026-01-01: running",
+        "2026-01-01: done",
+        "free: 1 done, 0 not",
+    ]
 
 
 def test_a_backfill_ends_with_a_problem_when_a_date_does(

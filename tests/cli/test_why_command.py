@@ -36,7 +36,7 @@ def test_a_decided_date_is_explained_from_its_record(lived_in: Place) -> None:
 
 def test_a_date_without_a_run_is_judged_as_it_stands(lived_in: Place) -> None:
     shown = lived_in.shown("why", "silver-orders", "2026-01-05")
-    assert "no run: nothing has opened this date yet" in shown
+    assert "\nno run: nothing has opened this date yet\n" in shown
     assert "no reading" in shown and "as it stands now" in shown
     assert "to unblock a reading of orders for 2026-01-05" in shown
     assert "to unblock interlock rerun silver-orders 2026-01-05" in shown

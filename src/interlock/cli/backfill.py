@@ -84,7 +84,7 @@ class _Backfill:
     ) -> None:
         self._home, self._pipeline, self._schedule = home, pipeline, schedule
         self._max_active, self._quiet = max_active, quiet
-        self._active: dict[str, None] = {}
+        self._active: dict[str, str] = {}  # each date with the state that was told last
         self._ended: list[Ended] = []
 
     def all(self, dates: list[str]) -> list[Ended]:
@@ -110,20 +110,28 @@ class _Backfill:
         elif not is_accepted(answer):
             self._end(date, answer.message, ok=False)
         else:
-            self._active[date] = None
+            self._active[date] = ""
+            self._tell(date, "accepted")
 
     def _look(self) -> None:
-        for date in list(self._active):
+        for date, told in list(self._active.items()):
             run = self._home.look.run(self._pipeline, date, self._schedule)
+            word = STATES[run.status][0]
             if _is_over(run):
                 del self._active[date]
                 why = f": {run.failure.message}" if run.failure else ""
-                self._end(date, STATES[run.status][0] + why, ok=run.status is Status.COMPLETED)
+                self._end(date, word + why, ok=run.status is Status.COMPLETED)
+            elif word != told:
+                self._active[date] = word
+                self._tell(date, word)
 
     def _end(self, date: str, how: str, ok: bool) -> None:
         self._ended.append(Ended(date, how, ok))
+        self._tell(date, how)
+
+    def _tell(self, date: str, what: str) -> None:
         if not self._quiet:
-            click.echo(f"{date}: {printable(how)}")
+            click.echo(f"{date}: {printable(what)}")
 
 
 def _is_over(run: Run) -> bool:

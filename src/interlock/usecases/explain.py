@@ -174,7 +174,7 @@ def _headline(
             return "the pipeline is paused; nothing opens"
         if is_excluded:
             return "the calendar excludes this date; no run is expected"
-        return "no run: nothing has opened this date yet"
+        return "nothing has opened this date yet"
     age = duration.for_people(now - run.changed_at)
     if run.awaits_retry and run.retry_at is not None:
         return f"attempt {run.attempt} failed; it is tried again {_in(run.retry_at, now)}"
