@@ -30,6 +30,7 @@ from interlock.domain.guards import (
     Snapshot,
     Suspect,
     TimeOut,
+    may_have_come,
     missed_at,
     missed_inclusion_schedules,
     missed_schedules,
@@ -494,6 +495,22 @@ def test_a_reading_that_came_in_time_keeps_the_date_open(received: datetime, clo
     other = OpenRun(a_key(date="2026-03-09"), OpenedBy.SENSOR, reading)  # of another date
     seen = snapshot(CLOSING, PASS, readings=((reading, (other, admission)),))
     assert bool(list(trigger_deadlines(seen, PASS))) is closed
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "now", "expected"),
+    [
+        (CLOSING, PASS, True),
+        (CLOSING, CLOSES_AT - SECOND, False),
+        (LISTED, LISTED_DUE + 10 * MINUTE, True),
+        (LISTED, LISTED_DUE + 9 * MINUTE, False),
+    ],
+)
+def test_before_a_date_is_closed_or_reported_its_reading_must_be_looked_for(
+    pipeline: Pipeline, now: datetime, expected: bool
+) -> None:
+    seen = snapshot(pipeline, now)
+    assert may_have_come(seen.needs, seen.schedule, now) is expected
 
 
 def test_all_dates_since_the_last_pass_are_looked_at() -> None:

@@ -111,7 +111,8 @@ def evaluated(**told: Any) -> Answer:
 
 def job(**told: Any) -> Answer:
     usual = {"current": True, "launched": True, "runId": "jr-1", "event": "", "exhausted": False}
-    return {**usual, "waitSeconds": 10, "pollWindowSeconds": 3600, "armSla": False, **told}
+    usual |= {"waitSeconds": 10, "pollWindowSeconds": 3600, "armSla": False, "watched": ""}
+    return usual | told
 
 
 def finished(outcome: str, **told: Any) -> Answer:

@@ -60,7 +60,7 @@ TASKS = {
     "CheckJob": (
         ORCHESTRATOR,
         "check-job",
-        {},
+        {"watched.$": "$.job.watched"},
         ("$.job", "IsJobDone", "IncrementJobPollElapsed"),
     ),
     "JobPollExhausted": (
@@ -107,7 +107,7 @@ OTHERS = {
 INPUT = "pipelineId scheduleId date attempt executionName openedAt windowEnd config"
 FIELDS = {
     "eval": "current passed exhausted waitSeconds elapsedSeconds failing",
-    "job": "current launched runId event exhausted waitSeconds pollWindowSeconds armSla",
+    "job": "current launched runId event exhausted waitSeconds pollWindowSeconds armSla watched",
     "finish": "current outcome settleSla",
     "loop": "elapsedSeconds",
     "poll": "elapsedSeconds",

@@ -26,6 +26,7 @@ from usecases.home import KEY, NOW, Home, assert_a_crash_changes_nothing
 EVAL = {"current", "passed", "exhausted", "waitSeconds", "elapsedSeconds", "failing"}
 JOB = {
     "current", "launched", "runId", "event", "exhausted", "waitSeconds", "pollWindowSeconds", "armSla",
+    "watched",
 }  # fmt: skip
 FINISH = {"current", "outcome", "settleSla"}
 
@@ -614,6 +615,60 @@ def test_a_poll_that_fails_fails_the_step_and_changes_nothing(home: Home) -> Non
     with pytest.raises(TransientError):
         home.mode("check-job")
     assert home.run() == before
+
+
+class Untouched:
+    """A port that nobody may ask."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AssertionError(f"{name} was asked for")
+
+
+def test_a_poll_that_finds_nothing_new_does_not_read_the_run(home: Home) -> None:
+    launched(home)
+    ports = home.with_ports(jobs=Jobs(poll=Running("step 2 of 5")))
+    home.mode("check-job", ports=ports)
+    home.pass_time(minutes=1)
+    blind = home.with_ports(jobs=Jobs(poll=Running("step 2 of 5")), runs=Untouched())
+    answer = home.mode("check-job", ports=blind)
+    assert (answer["current"], answer["launched"], answer["waitSeconds"]) == (True, True, 30)
+    assert answer["watched"] == home.watched
+    jobs = Jobs(poll=Running("step 3 of 5"))
+    home.mode("check-job", ports=home.with_ports(jobs=jobs))
+    assert home.run().job_message == "step 3 of 5"
+
+
+def test_an_execution_that_carries_nothing_is_answered_from_the_run(home: Home) -> None:
+    """One that an older version has started."""
+    launched(home)
+    script(home, hang=True)
+    home.pass_time(minutes=1)
+    answer = home.mode("check-job", watched="")
+    assert home.mode("check-job") == answer
+    home.job_says("success")
+    assert home.mode("check-job", watched="")["event"] == "success"
+
+
+@pytest.mark.parametrize("event", ["success", "fail"])
+def test_news_of_a_job_whose_run_has_moved_on_changes_nothing(home: Home, event: str) -> None:
+    failed_once(home)
+    old = home.watched
+    home.mode("evaluate")
+    home.mode("trigger")
+    home.job_says(event)  # of the second attempt; the first one could take it for its own
+    before, version = home.state(), home.run().version
+    answer = home.mode("check-job", attempt=0, watched=old)
+    assert (answer["current"], answer["event"]) == (False, "")
+    assert (home.state(), home.run().version) == (before, version)
+
+
+def test_once_unseen_a_job_that_is_seen_again_is_not_written_down_at_every_poll(home: Home) -> None:
+    launched(home)
+    for answer in (Running("403", unseen=True), Running("running"), Running("running")):
+        home.mode("check-job", ports=home.with_ports(jobs=Jobs(poll=answer)))
+    version = home.run().version
+    home.mode("check-job", ports=home.with_ports(jobs=Jobs(poll=Running("running"))))
+    assert home.run().version == version
 
 
 # --- complete-trigger ---

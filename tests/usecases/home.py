@@ -43,6 +43,8 @@ class Home:
         self.scripts: dict[str, tuple[JobScript, ...]] = {}
         self.jobs = ScriptedJobs(self.scripts, self.clock)
         self._faults = Faults()
+        #: What the last look at the job left for the next one, as an execution carries it.
+        self.watched = ""
         self.ports = Ports(
             clock=self.clock,
             pipelines=self.store.pipelines,
@@ -127,7 +129,9 @@ class Home:
         """Call a mode as the state machine would, for the run as it stands or an older attempt."""
         modes = SLA_MONITOR if name in SLA_MONITOR else ORCHESTRATOR
         ports = also.pop("ports", self.ports)
-        return call(modes, self.payload(name, key, attempt) | also, ports)
+        answer = call(modes, self.payload(name, key, attempt) | also, ports)
+        self.watched = answer.get("watched", self.watched)
+        return answer
 
     def payload(self, mode: str, key: RunKey = KEY, attempt: int | None = None) -> dict[str, Any]:
         """What the state machine gives to a mode."""
@@ -143,6 +147,7 @@ class Home:
             "openedAt": spell(run.opened_at),
             "windowEnd": spell(window_end(run, config.pipeline)),
             "config": canonical.as_json(config.pipeline),
+            "watched": self.watched,
         }
 
     def launched(self, **fields: Any) -> Run:

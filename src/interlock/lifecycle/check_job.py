@@ -1,13 +1,15 @@
 """Check the job: whether it has ended, and how. What the job wrote itself wins over what we ask."""
 
+from datetime import datetime
 from typing import Any
 
 from interlock.domain.event import Event, EventType, clean
+from interlock.domain.launch import launch_of
 from interlock.domain.run import Run, Status
 from interlock.domain.telling import about_run
-from interlock.lifecycle.polling import poll_answer
+from interlock.lifecycle.polling import poll_answer, running_answer, watched_by
 from interlock.lifecycle.step import Step
-from interlock.ports import Ports, Running
+from interlock.ports import JobRecord, Ports, Running
 from interlock.usecases.job_ending import ask_job, ending_of
 from interlock.usecases.load_run import load_run
 from interlock.usecases.note_failure import note_failure
@@ -15,37 +17,52 @@ from interlock.usecases.save_run import Write, save_run
 
 
 def check_job(step: Step, ports: Ports) -> dict[str, Any]:
-    """A terminal answer is kept in the job log first; a repeat finds it there."""
+    """Only where there is news is the run read, and decides. A terminal answer is kept in the job log
+    first; a repeat finds it there.
+    """
     now = ports.clock()
+    launch = watched_by(step)
+    if launch is None:
+        run = load_run(step.key, ports)
+        launch = launch_of(run) if step.is_current(run) else None
+        if launch is None:
+            return poll_answer(step, run, now)
+    known = ending_of(launch, ports.job_log.of_run(step.key))
+    news = known or ask_job(launch, now, ports)
+    if not isinstance(news, Running):
+        return _ended(step, news, known is not None, now, ports)
+    shown = clean(news.message, 500) or None
+    if launch.says_nothing_new(shown, news.unseen):
+        return running_answer(step, launch, now)
+    return poll_answer(step, _note_running(step, news, shown, ports), now)
+
+
+def _ended(
+    step: Step, ending: JobRecord, known: bool, now: datetime, ports: Ports
+) -> dict[str, Any]:
     run = load_run(step.key, ports)
     if not step.is_current(run) or run.status is not Status.RUNNING:
         return poll_answer(step, run, now)
-    ending = ending_of(run, ports.job_log.of_run(run.key)) or ask_job(run, now, ports)
-    if isinstance(ending, Running):
-        _note_running(run, ending.message, ending.unseen, step, ports)
-        return poll_answer(step, run, now)
     if ending.event != "success":
         run = note_failure(run.key, run.attempt, ending, step.pipeline, ports)
-    ports.job_log.append(ending)
+    if not known:
+        ports.job_log.append(ending)
     return poll_answer(step, run, now, ending.event)
 
 
-def _note_running(run: Run, message: str, unseen: bool, step: Step, ports: Ports) -> None:
+def _note_running(step: Step, news: Running, shown: str | None, ports: Ports) -> Run:
     """Keep what the platform says for `why`; that it will not tell us is an event, once."""
-    shown = clean(message, 500) or None
-    if shown == run.job_message and unseen == run.job_unseen:
-        return
 
     def decide(stored: Run) -> Write | None:
         if not step.is_current(stored) or stored.status is not Status.RUNNING:
             return None
         noted = stored.changed(
-            ports.clock(), job_message=shown, job_unseen=stored.job_unseen or unseen
+            ports.clock(), job_message=shown, job_unseen=stored.job_unseen or news.unseen
         )
-        first = unseen and not stored.job_unseen
-        return Write(noted, _unseen(noted, message, step) if first else ())
+        first = news.unseen and not stored.job_unseen
+        return Write(noted, _unseen(noted, news.message, step) if first else ())
 
-    save_run(run.key, decide, ports)
+    return save_run(step.key, decide, ports)
 
 
 def _unseen(run: Run, message: str, step: Step) -> tuple[Event, ...]:

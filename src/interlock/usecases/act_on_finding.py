@@ -25,6 +25,7 @@ from interlock.domain.guards import (
     Suspect,
     TimeOut,
 )
+from interlock.domain.launch import launch_of
 from interlock.domain.opening import SlaState, first_attempt
 from interlock.domain.rules import judge_one
 from interlock.domain.run import Failure, OpenedBy, Run, RunKey, Status
@@ -127,7 +128,8 @@ def _finish(run: Run, config: Config, ports: Ports) -> None:
 def _time_out(finding: TimeOut, config: Config, now: datetime, ports: Ports) -> None:
     """Nobody is declared dead whose job has ended: it is asked once more, and its own end counts."""
     run = finding.run
-    ending = ask_job(run, now, ports) if run.status is Status.RUNNING else None
+    launch = launch_of(run)
+    ending = None if launch is None else ask_job(launch, now, ports)
     if isinstance(ending, JobRecord):
         if ending.event != "success":
             note_failure(run.key, run.attempt, ending, config.pipeline, ports)

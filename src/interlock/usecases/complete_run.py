@@ -5,6 +5,7 @@ from datetime import datetime
 from interlock.domain import canonical, duration
 from interlock.domain.drift import drift_field
 from interlock.domain.event import Event, EventType, clean
+from interlock.domain.launch import launch_of
 from interlock.domain.opening import instants, projection
 from interlock.domain.pipeline import Pipeline, PostRun
 from interlock.domain.rules import field_value
@@ -32,8 +33,9 @@ def complete_run(key: RunKey, attempt: int, config: Config, ports: Ports) -> Run
     records = ports.job_log.of_run(key)
 
     def decide(run: Run) -> Write | None:
-        ending = ending_of(run, records)
-        if run.attempt != attempt or run.status is not Status.RUNNING or ending is None:
+        launch = launch_of(run)
+        ending = None if launch is None else ending_of(launch, records)
+        if run.attempt != attempt or ending is None:
             return None
         if ending.event == "success":
             return _completed(run, ending, pipeline, now, ports)

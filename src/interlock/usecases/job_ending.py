@@ -7,6 +7,7 @@ import msgspec
 
 from interlock.domain.budgets import Category, Retry, decide_retry
 from interlock.domain.event import clean
+from interlock.domain.launch import Launch
 from interlock.domain.pipeline import Job
 from interlock.domain.run import Failure, Run
 from interlock.ports import Failed, JobRecord, Ports, Running, Succeeded
@@ -14,12 +15,12 @@ from interlock.ports import Failed, JobRecord, Ports, Running, Succeeded
 ENDINGS = frozenset({"success", "fail", "timeout"})
 
 
-def ending_of(run: Run, records: list[JobRecord]) -> JobRecord | None:
+def ending_of(launch: Launch, records: list[JobRecord]) -> JobRecord | None:
     """The first terminal record of this attempt. One without an attempt belongs to it if it is not
     older than its launch; one of another attempt never does.
     """
     for record in records:
-        if record.event in ENDINGS and _belongs(record, run):
+        if record.event in ENDINGS and _belongs(record, launch):
             return record
     return None
 
@@ -42,18 +43,18 @@ def retry_of(record: JobRecord, run: Run, job: Job) -> Retry:
     return decide_retry(record.category, stays, record.at, run.spending, job)
 
 
-def ask_job(run: Run, now: datetime, ports: Ports) -> JobRecord | Running:
+def ask_job(launch: Launch, now: datetime, ports: Ports) -> JobRecord | Running:
     """What the platform says of the job: its end as a record, or that it goes on."""
-    answer = ports.jobs.poll(run.job)
+    answer = ports.jobs.poll(launch.job)
     match answer:
         case Running():
             return answer
         case Succeeded(_, ended_at):
-            return _record(run, "success", ended_at, now)
+            return _record(launch, "success", ended_at, now)
         case Failed(category, message, ended_at, stopped):
             event = "timeout" if category is Category.TIMEOUT else "fail"
             return msgspec.structs.replace(
-                _record(run, event, ended_at, now),
+                _record(launch, event, ended_at, now),
                 error=clean(message),
                 category=category,
                 stopped=stopped,
@@ -62,21 +63,20 @@ def ask_job(run: Run, now: datetime, ports: Ports) -> JobRecord | Running:
             assert_never(answer)
 
 
-def _record(run: Run, event: str, ended_at: datetime | None, now: datetime) -> JobRecord:
+def _record(launch: Launch, event: str, ended_at: datetime | None, now: datetime) -> JobRecord:
     """The job's own end where its platform reports one, but never before its launch or after now."""
-    launched = run.launched_at or now
-    at = max(launched, min(ended_at or now, now))
+    at = max(launch.launched_at, min(ended_at or now, now))
     return JobRecord(
-        key=run.key,
+        key=launch.key,
         at=at,
         event=event,
-        attempt=run.attempt,
-        run_id=run.run_id,
-        duration=(at - launched) / timedelta(seconds=1),
+        attempt=launch.attempt,
+        run_id=launch.run_id,
+        duration=(at - launch.launched_at) / timedelta(seconds=1),
     )
 
 
-def _belongs(record: JobRecord, run: Run) -> bool:
+def _belongs(record: JobRecord, launch: Launch) -> bool:
     if record.attempt is not None:
-        return record.attempt == run.attempt
-    return run.launched_at is not None and record.at >= run.launched_at
+        return record.attempt == launch.attempt
+    return record.at >= launch.launched_at

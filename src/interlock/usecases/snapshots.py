@@ -20,6 +20,7 @@ from interlock.domain.admission import (
     run_keys,
 )
 from interlock.domain.guards import EngineState, Needs, Snapshot, stand_ins, wants_engine
+from interlock.domain.launch import launch_of
 from interlock.domain.partition import Grain, label_at
 from interlock.domain.pipeline import Schedule
 from interlock.domain.run import Run, RunKey, Status
@@ -161,8 +162,9 @@ def _is_open_question(look: Look, date: str, watch: SlaWatch | None, now: dateti
 
 def _succeeded(doubtful: Iterable[Run], ports: Ports) -> Iterable[str]:
     for run in doubtful:
-        if run.status is Status.RUNNING:
-            ending = ending_of(run, ports.job_log.of_run(run.key))
+        launch = launch_of(run)
+        if launch is not None:
+            ending = ending_of(launch, ports.job_log.of_run(run.key))
             if ending is not None and ending.event == "success":
                 yield run.key.date
 

@@ -1,0 +1,39 @@
+"""Launch: the job of an attempt that runs, as whoever polls it must know it."""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from interlock.domain.run import Run, RunKey, Status
+
+
+class Launch(msgspec.Struct, frozen=True, rename="camel"):
+    """`job` is what its platform needs; `message` and `unseen` are what the run has of it already."""
+
+    key: RunKey
+    attempt: int
+    run_id: str | None
+    launched_at: datetime
+    job: dict[str, Any]
+    message: str | None = None
+    unseen: bool = False
+
+    def says_nothing_new(self, message: str | None, unseen: bool) -> bool:
+        """That a job can't be seen is told once, and stays so."""
+        return message == self.message and (self.unseen or not unseen)
+
+
+def launch_of(run: Run) -> Launch | None:
+    """None unless the job runs."""
+    if run.status is not Status.RUNNING or run.launched_at is None:
+        return None
+    return Launch(
+        run.key,
+        run.attempt,
+        run.run_id,
+        run.launched_at,
+        run.job,
+        run.job_message,
+        run.job_unseen,
+    )

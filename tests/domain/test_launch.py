@@ -1,0 +1,53 @@
+"""Launch: what a poll must know of a job, and what is news of it."""
+
+from datetime import UTC, datetime
+
+import msgspec
+import pytest
+
+from contracts.samples import NOW, a_run
+from interlock.domain import canonical
+from interlock.domain.launch import Launch, launch_of
+from interlock.domain.run import Run, Status
+
+LAUNCHED_AT = datetime(2026, 3, 3, 10, 0, 0, 123456, tzinfo=UTC)
+
+
+def running() -> Run:
+    return (
+        a_run()
+        .to(Status.TRIGGERING, NOW)
+        .to(Status.RUNNING, NOW, run_id="jr-1", launched_at=LAUNCHED_AT, job={"url": "x"})
+    )
+
+
+def test_only_a_job_that_runs_is_polled() -> None:
+    assert launch_of(a_run()) is None
+    assert launch_of(running().to(Status.COMPLETED, NOW)) is None
+    launch = launch_of(running())
+    assert launch is not None
+    assert (launch.run_id, launch.launched_at, launch.job) == ("jr-1", LAUNCHED_AT, {"url": "x"})
+
+
+def test_it_travels_as_text_and_comes_back_to_the_microsecond() -> None:
+    launch = launch_of(running())
+    assert msgspec.convert(canonical.decode(canonical.encode(launch)), Launch) == launch
+
+
+@pytest.mark.parametrize(
+    ("kept", "said", "new"),
+    [
+        ((None, False), (None, False), False),
+        (("step 2", False), ("step 2", False), False),
+        (("step 2", False), ("step 3", False), True),
+        (("403", False), ("403", True), True),  # it can't be seen
+        (("403", True), ("403", True), False),
+        (("403", True), ("403", False), False),  # that it could not stays noted
+    ],
+)
+def test_the_same_said_again_is_no_news(
+    kept: tuple[str | None, bool], said: tuple[str | None, bool], new: bool
+) -> None:
+    run = running()
+    launch = Launch(run.key, 0, "jr-1", LAUNCHED_AT, {}, *kept)
+    assert launch.says_nothing_new(*said) is not new
