@@ -1,6 +1,6 @@
 """Window: one browser window, logged in. What it complains of, and whom it asks, is noted."""
 
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request
@@ -10,20 +10,30 @@ from browser.shop import Shop
 PATIENCE_MS = 30_000
 
 
-class Window:
-    """Somebody looking at the pages."""
+class Served(Protocol):
+    """Where pages are, and who may see them."""
+
+    @property
+    def url(self) -> str: ...
+
+    @property
+    def token(self) -> str: ...
+
+
+class Look:
+    """Somebody looking at the pages of a server."""
 
     def __init__(
         self,
         browser: Browser,
-        shop: Shop,
+        served: Served,
         *,
         width: int = 1360,
         height: int = 860,
         colours: Any = "light",
         script: bool = True,
     ) -> None:
-        self.shop = shop
+        self._served = served
         self.complaints: list[str] = []
         self.hosts: set[str] = set()
         self.context = browser.new_context(
@@ -40,13 +50,13 @@ class Window:
         self.log_in()
 
     def log_in(self) -> None:
-        self.page.goto(f"{self.shop.url}/login")
-        self.page.get_by_label("Token").fill(self.shop.token)
+        self.page.goto(f"{self._served.url}/login")
+        self.page.get_by_label("Token").fill(self._served.token)
         self.page.get_by_role("button", name="Log in").click()
-        self.page.wait_for_url(f"{self.shop.url}/")
+        self.page.wait_for_url(f"{self._served.url}/")
 
     def go(self, path: str) -> Page:
-        self.page.goto(self.shop.url + path)
+        self.page.goto(self._served.url + path)
         return self.page
 
     def close(self) -> None:
@@ -58,3 +68,11 @@ class Window:
 
     def _asked(self, request: Request) -> None:
         self.hosts.add(urlsplit(request.url).netloc)
+
+
+class Window(Look):
+    """Somebody looking at the pages of the shop."""
+
+    def __init__(self, browser: Browser, shop: Shop, **kind: Any) -> None:
+        self.shop = shop
+        super().__init__(browser, shop, **kind)
