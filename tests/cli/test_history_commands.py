@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from cli.place import Place
-from interlock.cli import events as events_command
 from interlock.cli.backend import file_for_reading
+from interlock.cli.events import followed
 from interlock.cli.shown import now
 from interlock.domain.event import Event
 from interlock.errors import NotFoundError
@@ -104,11 +104,10 @@ class Growing:
         ]
 
 
-def test_following_tells_each_event_once(lived_in: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(events_command, "_EVERY_SECONDS", 0.0)
+def test_following_tells_each_event_once(lived_in: Place) -> None:
     with file_for_reading(lived_in.settings) as home:
         (event,) = home.operations.events(kind="SLA_MET")
     log = Growing(event)
     known = list(log.events())
-    told = list(islice(events_command.followed(log, None, None, known), 3))  # type: ignore[arg-type]
+    told = list(islice(followed(log, None, None, known, 0.0), 3))  # type: ignore[arg-type]
     assert [event.event_id for event in told] == ["2", "3", "4"]

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -28,7 +28,7 @@ from interlock.client import Client
 from interlock.domain.event import Event
 from interlock.domain.run import Run, RunKey
 from interlock.domain.sensor import Reading
-from interlock.errors import ConfigError, UnavailableError
+from interlock.errors import ConfigError, TransientError, UnavailableError
 from interlock.ports import Config, RerunRequest
 from interlock.usecases.explain import Why
 from interlock.usecases.pause import Foreseen
@@ -49,8 +49,6 @@ _PATIENCE = 3.0
 _PAUSE = 0.05
 
 AWS = "aws"
-#: As the module schedules it.
-WATCHDOG_EVERY = timedelta(minutes=5)
 
 #: A person waits for the answer.
 _TRIES = 3
@@ -157,7 +155,8 @@ class Home:
 def looking(options: Options) -> Iterator[Looking]:
     """For commands that only look. Raises UnavailableError when there is nothing to look at."""
     if options.backend == AWS:
-        yield aws_operations(options)
+        with looking_at_aws(options) as (_, operations):
+            yield operations
         return
     client = named_server()
     if client is not None:
@@ -204,26 +203,30 @@ def _note(home: LocalHome, action: str, target: str, reason: str) -> None:
     home.store.audit.note(entry)
 
 
-def aws_operations(options: Options) -> Operations:
-    home = _aws_home(options)
-    return Operations(None, home.ports, WATCHDOG_EVERY)
+@contextmanager
+def looking_at_aws(options: Options) -> Iterator[tuple["AwsHome", Operations]]:
+    """Errors say what mends them, where that is known."""
+    try:
+        from interlock.adapters.aws.failures import explained  # botocore is an extra
+        from interlock.wiring.aws_backend import open_aws_backend
+    except ModuleNotFoundError as error:
+        message = f"--backend aws needs {error.name}: pip install 'interlock[aws]'"
+        raise ConfigError(message) from error
+    project = Path(options.project)
+    home = open_aws_backend(project, os.environ)
+    every = read_settings(project, os.environ).watchdog_every
+    try:
+        yield home, Operations(None, home.ports, every, deliveries=home.store.deliveries)
+    except (UnavailableError, TransientError) as error:
+        raise explained(error) from error.__cause__
 
 
 @contextmanager
 def acting_on_aws(options: Options) -> Iterator[Operations]:
     """Timers that are due when they are armed are done at the end, as a function does."""
-    home = _aws_home(options)
-    yield Operations(None, home.ports, WATCHDOG_EVERY)
-    home.settle()
-
-
-def _aws_home(options: Options) -> "AwsHome":
-    try:
-        from interlock.wiring.aws_backend import open_aws_backend  # botocore is an extra
-    except ModuleNotFoundError as error:
-        message = f"--backend aws needs {error.name}: pip install 'interlock[aws]'"
-        raise ConfigError(message) from error
-    return open_aws_backend(Path(options.project), os.environ)
+    with looking_at_aws(options) as (home, operations):
+        yield operations
+        home.settle()
 
 
 def settings_of(options: Options) -> Settings:

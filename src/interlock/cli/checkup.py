@@ -19,8 +19,10 @@ from interlock.cli.shown import count, span
 from interlock.domain import duration
 from interlock.errors import InterlockError
 from interlock.files import load_project
+from interlock.ports import Config
 from interlock.wiring.address import NAME as ADDRESS_FILE
 from interlock.wiring.home import Home
+from interlock.wiring.operations import Heartbeat
 from interlock.wiring.settings import Settings
 
 #: The first version without the rare defect of write-ahead logs with several writers.
@@ -98,11 +100,7 @@ class Checkup:
         yield Finding("state file", Level.FINE, f"{path}, {size:.1f} MiB")
 
     def _python(self) -> Iterator[Finding]:
-        have = ".".join(map(str, sys.version_info[:3]))
-        if sys.version_info[:2] >= _OLDEST_PYTHON:
-            yield Finding("python", Level.FINE, f"Python {have}")
-        else:
-            yield Finding("python", Level.WRONG, f"Python {have}", "install Python 3.11 or newer")
+        yield python()
 
     def _sqlite(self) -> Iterator[Finding]:
         have = sqlite3.sqlite_version
@@ -170,17 +168,7 @@ class Checkup:
         if self._home is None:
             return
         beat = self._home.operations.heartbeat()
-        last = "never" if beat.last_ok_at is None else span(beat.last_ok_at, self._now)
-        what = f"last good pass of the watchdog: {last}"
-        if beat.is_late:
-            yield Finding("watchdog", Level.WRONG, what, "interlock serve, or `interlock watchdog`")
-        elif beat.failures:
-            what = f"failing checks: {', '.join(beat.failures)}"
-            yield Finding(
-                "watchdog", Level.WRONG, what, "interlock events --type WATCHDOG_DEGRADED"
-            )
-        else:
-            yield Finding("watchdog", Level.FINE, what)
+        yield heartbeat(beat, self._now, "interlock", "interlock serve, or `interlock watchdog`")
 
     def _parked(self) -> Iterator[Finding]:
         if self._home is None:
@@ -217,14 +205,38 @@ class Checkup:
     def _holidays(self) -> Iterator[Finding]:
         if self._home is None:
             return
-        horizon = (self._now + _HOLIDAYS_AHEAD).date().isoformat()
-        for config in self._home.store.pipelines.in_force():
-            until = config.pipeline.holidays_until
-            if until is not None and until < horizon:
-                what = f"{config.pipeline.id}: its holidays are known until {until} only"
-                yield Finding(
-                    "holidays", Level.WRONG, what, "update the package `holidays`; serve again"
-                )
+        configs = self._home.store.pipelines.in_force()
+        yield from short_holidays(configs, self._now, "update the package `holidays`; serve again")
+
+
+def short_holidays(configs: Iterable[Config], now: datetime, remedy: str) -> Iterator[Finding]:
+    """Of the configs in force, those whose holidays end soon."""
+    horizon = (now + _HOLIDAYS_AHEAD).date().isoformat()
+    for config in configs:
+        until = config.pipeline.holidays_until
+        if until is not None and until < horizon:
+            what = f"{config.pipeline.id}: its holidays are known until {until} only"
+            yield Finding("holidays", Level.WRONG, what, remedy)
+
+
+def heartbeat(beat: Heartbeat, now: datetime, command: str, remedy: str) -> Finding:
+    """How the watchdog is doing; `remedy` is for one that sleeps."""
+    last = "never" if beat.last_ok_at is None else span(beat.last_ok_at, now)
+    what = f"last good pass of the watchdog: {last}"
+    if beat.is_late:
+        return Finding("watchdog", Level.WRONG, what, remedy)
+    if beat.failures:
+        what = f"failing checks: {', '.join(beat.failures)}"
+        tells = f"{command} events --type WATCHDOG_DEGRADED"
+        return Finding("watchdog", Level.WRONG, what, tells)
+    return Finding("watchdog", Level.FINE, what)
+
+
+def python() -> Finding:
+    have = ".".join(map(str, sys.version_info[:3]))
+    if sys.version_info[:2] >= _OLDEST_PYTHON:
+        return Finding("python", Level.FINE, f"Python {have}")
+    return Finding("python", Level.WRONG, f"Python {have}", "install Python 3.11 or newer")
 
 
 def _said(parked: Parked) -> str:

@@ -1,10 +1,11 @@
 """Doctor: is the installation well, and what mends it if not."""
 
 import sys
+from pathlib import Path
 
 import click
 
-from interlock.cli.backend import acting, settings_of
+from interlock.cli.backend import AWS, acting, looking_at_aws, settings_of
 from interlock.cli.checkup import Checkup, Finding, Level
 from interlock.cli.exits import Exit
 from interlock.cli.options import Options
@@ -17,10 +18,7 @@ from interlock.cli.shown import as_json_option, count, document, lines
 @click.pass_obj
 def command(options: Options, retry: bool, as_json: bool) -> None:
     """Check the installation: each finding with its remedy. Exits 1 when something is wrong."""
-    settings = settings_of(options)
-    if retry:
-        _retry(options)
-    findings = Checkup(settings).findings()
+    findings = _on_aws(options, retry) if options.backend == AWS else _here(options, retry)
     if as_json:
         document(findings)
     else:
@@ -28,6 +26,31 @@ def command(options: Options, retry: bool, as_json: bool) -> None:
             _show(finding)
     wrong = any(finding.level is Level.WRONG for finding in findings)
     sys.exit(Exit.FOUND_PROBLEMS if wrong else Exit.FINE)
+
+
+def _here(options: Options, retry: bool) -> list[Finding]:
+    settings = settings_of(options)
+    if retry:
+        _retry(options)
+    return Checkup(settings).findings()
+
+
+def _on_aws(options: Options, retry: bool) -> list[Finding]:
+    with looking_at_aws(options) as (home, operations):
+        from interlock.cli.aws_checkup import AwsCheckup  # botocore is an extra
+
+        findings = AwsCheckup(home, operations, Path(options.project)).findings()
+    if retry:
+        click.echo(_NOTHING_PARKED, err=True)
+    return findings
+
+
+#: What is tried again on AWS, and by whom.
+_NOTHING_PARKED = (
+    "Nothing is parked on AWS, and nothing was tried again now: a change whose record failed is made good"
+    " by the watchdog, from the tables (`interlock --backend aws watchdog` does it now); what the"
+    " dead-letter queues hold is listed here, each with what mends it."
+)
 
 
 def _retry(options: Options) -> None:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 import click
 
-from interlock.cli.backend import Looking, looking
+from interlock.cli.backend import AWS, Looking, looking
 from interlock.cli.moments import moment_past
 from interlock.cli.options import Options
 from interlock.cli.shown import (
@@ -25,8 +25,9 @@ from interlock.domain.delivery import Target
 from interlock.domain.event import Event
 from interlock.wiring.alerted import Alerted, Told
 
-#: How often the log is looked at, and how far an event may be told after its time.
-_EVERY_SECONDS = 1.0
+#: How often the log is looked at, by home: on AWS each look costs a request a type. And how far an event
+#: may be told after its time.
+_EVERY_SECONDS = {"local": 1.0, AWS: 5.0}
 _OVERLAP = timedelta(minutes=15)
 
 
@@ -69,14 +70,15 @@ def command(
         _show(found, as_json, follow)
         if follow:
             try:
-                for event in followed(home, pipeline, kind, found):
+                every = _EVERY_SECONDS[options.backend]
+                for event in followed(home, pipeline, kind, found, every):
                     line(event) if as_json else click.echo(_line(event))
             except KeyboardInterrupt:
                 return
 
 
 def followed(
-    home: Looking, pipeline: str | None, kind: str | None, known: Sequence[Event]
+    home: Looking, pipeline: str | None, kind: str | None, known: Sequence[Event], every: float
 ) -> Iterator[Event]:
     """Every event from now on, once each."""
     start = now()
@@ -92,7 +94,7 @@ def followed(
                 yield event
         old = now() - 2 * _OVERLAP
         seen = {name: at for name, at in seen.items() if at >= old}
-        time.sleep(_EVERY_SECONDS)
+        time.sleep(every)
 
 
 def _show(events: Sequence[Event], as_json: bool, follow: bool) -> None:

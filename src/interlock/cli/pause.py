@@ -29,12 +29,12 @@ def command(options: Options, pipeline: str, until: datetime | None, as_json: bo
     if as_json:
         document(config)
         return
-    click.echo(f"{pipeline}: paused {_end(config)}")
+    click.echo(f"{pipeline}: paused {_end(config, options.command)}")
 
 
-def _end(config: Config) -> str:
+def _end(config: Config, command: str) -> str:
     until = config.paused_until
     if until is None:
-        return f"until `interlock resume {config.pipeline.id}`"
+        return f"until `{command} resume {config.pipeline.id}`"
     zone_name = config.pipeline.schedules[0].timezone
     return f"until {clock(until, zone_name, today(zone_name))} ({span(until, now())})"

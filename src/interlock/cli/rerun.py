@@ -42,18 +42,19 @@ def command(
         if as_json:
             document({"request": request, "answer": answer})
         else:
-            _show(request, answer, home.served, wait)
+            _show(request, answer, options.command if home.served else None, wait)
         home.say_if_nobody_acts()
     refused = answer is not None and not is_accepted(answer)
     sys.exit(Exit.FOUND_PROBLEMS if refused else Exit.FINE)
 
 
-def _show(request: RerunRequest, answer: Event | None, served: bool, wait: float) -> None:
+def _show(request: RerunRequest, answer: Event | None, command: str | None, wait: float) -> None:
+    """`command` is how one asks again, where somebody acts on the request."""
     name = f"{request.key.pipeline_id} {request.key.date}"
     if answer is None:
         click.echo(f"{name}: rerun requested")
-        if served:
-            look = f"interlock events --pipeline {request.key.pipeline_id} --since 5m"
+        if command is not None:
+            look = f"{command} events --pipeline {request.key.pipeline_id} --since 5m"
             said = f"no answer within {wait:g} s; a paused pipeline answers when it is resumed"
             lines("  ", [said, look])
         return

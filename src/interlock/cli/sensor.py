@@ -57,7 +57,7 @@ def list_readings(options: Options, pipeline: str, as_json: bool) -> None:
         document(readings)
         return
     if not readings:
-        hint = f"interlock sensor put {pipeline} KEY FIELD=VALUE"
+        hint = f"{options.command} sensor put {pipeline} KEY FIELD=VALUE"
         lines("", [f"{pipeline} has no readings: {hint}"])
         return
     at = now()

@@ -43,7 +43,7 @@ def command(options: Options, as_json: bool) -> None:
     if as_json:
         _document(pipelines, heartbeat)
     else:
-        _show(pipelines, heartbeat)
+        _show(pipelines, heartbeat, options)
     sys.exit(Exit.FOUND_PROBLEMS if heartbeat.is_late else Exit.FINE)
 
 
@@ -52,19 +52,21 @@ def _document(pipelines: Sequence[PipelineState], heartbeat: Heartbeat) -> None:
     document({"pipelines": pipelines, "watchdog": watchdog})
 
 
-def _show(pipelines: Sequence[PipelineState], heartbeat: Heartbeat) -> None:
+def _show(pipelines: Sequence[PipelineState], heartbeat: Heartbeat, options: Options) -> None:
     at = now()
     if pipelines:
         heads = ("PIPELINE", "DATE", "STATE", "TODAY", "NEXT", "DEADLINE")
         table(heads, [_row(each, at) for each in pipelines], folds=("PIPELINE", "TODAY"))
     else:
-        click.echo("no pipeline is in force: `interlock serve` reads those of the project")
-    reasons = [reason for each in pipelines for reason in _reasons(each)]
+        click.echo(f"no pipeline is in force: {options.keeper} must adopt those of the project")
+    reasons = [reason for each in pipelines for reason in _reasons(each, options.command)]
     if reasons:
         click.echo()
         lines("", reasons)
     click.echo()
-    lines("watchdog: ", [_watchdog(heartbeat)], "red" if heartbeat.is_late else None)
+    lines(
+        "watchdog: ", [_watchdog(heartbeat, options.keeper)], "red" if heartbeat.is_late else None
+    )
 
 
 def _row(pipeline: PipelineState, at: datetime) -> tuple[str | Cell, ...]:
@@ -96,23 +98,23 @@ def _is_warned(pipeline: PipelineState, at: datetime) -> bool:
     return any(kind.endswith("warning") and t <= at for kind, t in pipeline.deadlines.items())
 
 
-def _reasons(pipeline: PipelineState) -> Iterator[str]:
+def _reasons(pipeline: PipelineState, command: str) -> Iterator[str]:
     """What a date waits for. One that nobody has begun waits for its readings, which is no news."""
     if pipeline.paused:
-        yield f"{pipeline.id}: paused; `interlock resume {pipeline.id}` lets it go on"
+        yield f"{pipeline.id}: paused; `{command} resume {pipeline.id}` lets it go on"
     elif pipeline.status not in ("absent", "COMPLETED"):
         for reason in pipeline.blocked_by[:_MOST_REASONS]:
             yield f"{pipeline.id} {pipeline.date}: {reason}"
 
 
-def _watchdog(heartbeat: Heartbeat) -> str:
+def _watchdog(heartbeat: Heartbeat, keeper: str) -> str:
     if heartbeat.last_ok_at is None:
-        text = "it has never passed: run `interlock serve`"
+        text = f"it has never passed: see that {keeper} runs"
     elif heartbeat.is_late:
         every = duration.for_people(heartbeat.every)
         text = (
             f"last good pass {span(heartbeat.last_ok_at, heartbeat.now)}, and one is due every"
-            f" {every}: is `interlock serve` running?"
+            f" {every}: see that {keeper} runs"
         )
     else:
         text = f"last good pass {age(heartbeat.last_ok_at, heartbeat.now)} ago"

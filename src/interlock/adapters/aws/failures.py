@@ -88,6 +88,18 @@ def is_absent(error: BaseException | None) -> bool:
     return isinstance(error, ClientError) and code_of(error) in _ABSENT
 
 
+def is_unreached(error: BaseException | None) -> bool:
+    """Whether nothing at all can be asked: no network, no region, or nobody that AWS knows."""
+    if isinstance(error, ClientError):
+        return code_of(error) in _NOBODY
+    return isinstance(error, BotoCoreError)
+
+
+def operation_of(error: BaseException | None) -> str:
+    """What was asked for, where an answer came."""
+    return str(error.operation_name) if isinstance(error, ClientError) else ""
+
+
 def _remedy(cause: BaseException | None) -> str:
     if is_denied(cause):
         return _GIVE_RIGHT

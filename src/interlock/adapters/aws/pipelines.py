@@ -75,7 +75,16 @@ class DynamoPipelines:
         return wanted_from(pipeline_id, item, self._clock())
 
     def unadopted(self) -> list[Wanted]:
-        """The two listings are compared; only where they differ is a row read."""
+        return [found for found, refused in self._awaiting() if not refused]
+
+    def refused(self) -> list[Wanted]:
+        """What is wanted and was refused: it does not validate."""
+        return [found for found, refused in self._awaiting() if refused]
+
+    def _awaiting(self) -> Iterator[tuple[Wanted, bool]]:
+        """What is wanted and not in force, and whether it was refused. The two listings are compared; only
+        where they differ is a row read.
+        """
         wanted = {item["watchAt"]: item.get("configHash") for item in self._listing(WANTED)}
         active = {item["watchAt"]: item.get("configHash") for item in self._listing(IN_FORCE)}
         doubtful = sorted(
@@ -84,7 +93,10 @@ class DynamoPipelines:
         rows = self._control.get_many(
             [place for name in doubtful for place in (keys.config_key(name), keys.active_key(name))]
         )
-        return [found for name in doubtful if (found := self._unadopted(name, rows)) is not None]
+        for name in doubtful:
+            found = self._not_in_force(name, rows)
+            if found is not None:
+                yield found
 
     def find(self, pipeline_id: str) -> Config | None:
         """Raises ConfigError when what is stored can't be read."""
@@ -148,15 +160,17 @@ class DynamoPipelines:
     def _listing(self, partition: str) -> Iterator[Item]:
         return self._control.query(partition, index=WATCH)
 
-    def _unadopted(self, name: str, rows: dict[tuple[str, str], Item]) -> Wanted | None:
+    def _not_in_force(
+        self, name: str, rows: dict[tuple[str, str], Item]
+    ) -> tuple[Wanted, bool] | None:
         wanted = wanted_from(name, rows.get(keys.config_key(name)), self._clock())
         active = rows.get(keys.active_key(name)) or {}
         if wanted.config is None:
-            return wanted if _is_in_force(active) else None
+            return (wanted, False) if _is_in_force(active) else None
         if wanted.config_hash == active.get("rejectedHash"):
-            return None
+            return wanted, True
         same = wanted.config_hash == active.get("configHash") and _is_in_force(active)
-        return None if same else wanted
+        return None if same else (wanted, False)
 
     def _putting(self, config: Config) -> Write:
         condition, before = _next(config)

@@ -1,0 +1,279 @@
+"""AWS checkup: the checks of an installation on AWS, each with what it found and what mends it.
+
+Whoever may look at a part only is told of that part, and by name of the rights for the others.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from interlock.adapters.aws.failures import (
+    explained,
+    is_absent,
+    is_denied,
+    is_unreached,
+    operation_of,
+)
+from interlock.adapters.aws.rows import WATCH
+from interlock.adapters.aws.survey import Survey, TableSeen
+from interlock.cli.checkup import Finding, Level, heartbeat, python, short_holidays
+from interlock.cli.shown import count
+from interlock.domain import canonical, duration
+from interlock.errors import InterlockError
+from interlock.files import load_project
+from interlock.wiring.aws import AwsHome
+from interlock.wiring.aws_settings import Function
+from interlock.wiring.operations import Operations
+
+COMMAND = "interlock --backend aws"
+_APPLY = "`terraform apply` makes it as it must be"
+_NAMES = "see [aws] in interlock.toml: `terraform output -raw interlock_toml` prints it"
+_GIVE = "give it to your role: the module's output viewer_policy_json has it"
+_SHOWN = 5
+_CLOCK_MARGIN = timedelta(seconds=30)
+
+_STREAM = "NEW_IMAGE"
+_ACTIVE = "ACTIVE"
+_BY_TYPE = ("GSI1", "eventType", "timestamp")
+
+#: What holds messages that nobody could handle, and what mends that.
+DEAD_LETTERS: dict[str, str] = {
+    "control-dlq": f"`{COMMAND} watchdog` makes good what it stands for; then purge the queue",
+    "joblog-dlq": f"`{COMMAND} watchdog` makes good what it stands for; then purge the queue",
+    "alerts-dlq": "mend the sink that its ALERT_UNDELIVERED event names, then send them again:"
+    " aws sqs start-message-move-task",
+    "undelivered": "the logs of the function that a message names say why it failed; timers are armed"
+    " again by the watchdog; then purge the queue",
+}
+_UNDELIVERED = "undelivered"
+
+#: The right behind each operation that is asked for here.
+_RIGHTS = {
+    "DescribeTable": "dynamodb:DescribeTable",
+    "DescribeTimeToLive": "dynamodb:DescribeTimeToLive",
+    "GetItem": "dynamodb:GetItem",
+    "BatchGetItem": "dynamodb:BatchGetItem",
+    "Query": "dynamodb:Query",
+    "DescribeEventBus": "events:DescribeEventBus",
+    "DescribeStateMachine": "states:DescribeStateMachine",
+    "GetFunctionConfiguration": "lambda:GetFunctionConfiguration",
+    "GetScheduleGroup": "scheduler:GetScheduleGroup",
+    "GetQueueUrl": "sqs:GetQueueUrl",
+    "GetQueueAttributes": "sqs:GetQueueAttributes",
+}
+
+
+class Look(NamedTuple):
+    """A check, what it looks at, and how."""
+
+    check: str
+    thing: str
+    find: Callable[[], Iterable[Finding]]
+
+
+class AwsCheckup:
+    """All checks of one installation. A check that breaks is itself a finding."""
+
+    def __init__(self, home: AwsHome, operations: Operations, project: Path) -> None:
+        self._home = home
+        self._operations = operations
+        self._project = project
+        self._settings = home.settings
+        self._survey = Survey(home.client, home.ports.clock)
+        self._now: datetime = home.ports.clock()
+
+    def findings(self) -> list[Finding]:
+        """Raises UnavailableError or TransientError when nothing can be asked at all."""
+        self._reach()
+        return [each for look in self._looks() for each in self._guarded(look)]
+
+    def _reach(self) -> None:
+        try:
+            self._survey.table(self._settings.control_table)
+        except InterlockError as error:
+            if is_unreached(error.__cause__):
+                raise explained(error) from error.__cause__
+
+    def _looks(self) -> Iterator[Look]:
+        settings, names = self._settings, self._home.store.names
+        yield Look("python", "python", lambda: [python()])
+        yield Look("tables", names.control, partial(self._table, names.control, WATCH, True))
+        yield Look("tables", names.joblog, partial(self._table, names.joblog, None, True))
+        yield Look("tables", names.rerun, partial(self._table, names.rerun, None, False))
+        yield Look("tables", names.events, partial(self._table, names.events, _BY_TYPE, False))
+        yield Look("bus", settings.bus, self._bus)
+        yield Look("state machine", _name(settings.machine_arn), self._machine)
+        for arn in self._functions():
+            yield Look("functions", _name(arn), partial(self._function, arn))
+        yield Look("timers", settings.scheduler_group, self._timers)
+        for arn in self._queues():
+            yield Look("queues", _name(arn), partial(self._dead_letters, arn))
+        yield Look("clock", "the clock of AWS", self._clock)
+        yield Look("watchdog", "the watchdog's row", self._watchdog)
+        yield Look("configs", "what is in force", self._configs)
+        yield Look("files", "what is in force", self._files)
+        yield Look("holidays", "what is in force", self._holidays)
+
+    def _guarded(self, look: Look) -> Iterator[Finding]:
+        try:
+            yield from look.find()
+        except InterlockError as error:
+            yield _failed(look, error)
+        except Exception as error:  # noqa: BLE001 - a check that breaks must not hide the others
+            what = f"{look.thing}: the check itself failed: {type(error).__name__}: {error}"
+            yield Finding(
+                look.check, Level.WRONG, what, "run `interlock --backend aws --debug doctor`"
+            )
+
+    def _table(
+        self, name: str, index: tuple[str, str, str] | None, streams: bool
+    ) -> Iterator[Finding]:
+        wrong = list(_wrong_with(self._survey.table(name), index, streams))
+        for each in wrong:
+            yield Finding("tables", Level.WRONG, f"{name}: {each}", _APPLY)
+        if not wrong:
+            yield Finding("tables", Level.FINE, f"{name} is as it must be")
+
+    def _bus(self) -> Iterator[Finding]:
+        self._survey.bus(self._settings.bus)
+        yield Finding("bus", Level.FINE, f"{self._settings.bus} is there")
+
+    def _machine(self) -> Iterator[Finding]:
+        arn = self._settings.machine_arn
+        yield _standing("state machine", _name(arn), self._survey.machine(arn))
+
+    def _function(self, arn: str) -> Iterator[Finding]:
+        yield _standing("functions", _name(arn), self._survey.function(arn))
+
+    def _timers(self) -> Iterator[Finding]:
+        group = self._settings.scheduler_group
+        yield _standing("timers", group, self._survey.timers(group))
+
+    def _functions(self) -> list[str]:
+        """All six, whose names begin alike; where they don't, those that are named."""
+        named = self._settings.stream_router_arn
+        head = named.removesuffix(Function.STREAM_ROUTER)
+        if head == named:
+            return [named, self._settings.sla_monitor_arn]
+        return [f"{head}{function}" for function in Function]
+
+    def _queues(self) -> list[str]:
+        named = self._settings.undelivered_queue_arn
+        head = named.removesuffix(_UNDELIVERED)
+        return [named] if head == named else [f"{head}{queue}" for queue in DEAD_LETTERS]
+
+    def _dead_letters(self, arn: str) -> Iterator[Finding]:
+        name, found = _name(arn), self._survey.messages(arn)
+        if not found:
+            yield Finding("queues", Level.FINE, f"{name} is empty")
+            return
+        remedy = next((each for end, each in DEAD_LETTERS.items() if name.endswith(end)), "")
+        yield Finding("queues", Level.WRONG, f"{name} holds {count(found, 'message')}", remedy)
+
+    def _clock(self) -> Iterator[Finding]:
+        ahead = self._survey.clock_ahead(self._settings.control_table)
+        if ahead is None:
+            return
+        if abs(ahead) <= _CLOCK_MARGIN:
+            yield Finding("clock", Level.FINE, "the clock here and that of AWS agree")
+            return
+        way = "ahead of" if ahead > timedelta() else "behind"
+        what = f"the clock here is {duration.for_people(abs(ahead))} {way} that of AWS"
+        yield Finding("clock", Level.WRONG, what, "set the clock, and keep it set with NTP")
+
+    def _watchdog(self) -> Iterator[Finding]:
+        remedy = (
+            f"see that {self._settings.environment_name}-interlock-watchdog is called, and its log;"
+            f" `{COMMAND} watchdog` makes a pass now"
+        )
+        yield heartbeat(self._operations.heartbeat(), self._now, COMMAND, remedy)
+
+    def _configs(self) -> Iterator[Finding]:
+        pipelines = self._home.store.pipelines
+        pending, refused = pipelines.unadopted(), pipelines.refused()
+        for wanted in pending[:_SHOWN]:
+            what = f"{wanted.pipeline_id}: what is wanted is not in force yet"
+            remedy = f"the watchdog adopts it at its next pass; `{COMMAND} watchdog` now"
+            yield Finding("configs", Level.NOTE, what, remedy)
+        for wanted in refused[:_SHOWN]:
+            what = (
+                f"{wanted.pipeline_id}: what is wanted was refused; what was before stays in force"
+            )
+            tells = f"{COMMAND} events --type CONFIG_REJECTED --pipeline {wanted.pipeline_id}"
+            yield Finding("configs", Level.WRONG, what, tells)
+        more = max(0, len(pending) - _SHOWN) + max(0, len(refused) - _SHOWN)
+        if more:
+            yield Finding("configs", Level.NOTE, f"and {more} more that are not in force")
+        if not pending and not refused:
+            there = count(len(pipelines.in_force()), "pipeline")
+            yield Finding("configs", Level.FINE, f"{there} in force, as wanted")
+
+    def _files(self) -> Iterator[Finding]:
+        """Where the files of the installation are here too, whether they are what is in force."""
+        project = load_project(self._project)
+        for problem in project.errors[:_SHOWN]:
+            yield Finding("files", Level.WRONG, str(problem), "interlock validate")
+        in_force = {
+            config.pipeline.id: config.config_hash
+            for config in self._home.store.pipelines.in_force()
+        }
+        for name, pipeline in sorted(project.pipelines.items()):
+            if name not in in_force:
+                what = f"{name} is declared here and not in force there"
+            elif canonical.content_hash(pipeline) != in_force[name]:
+                what = f"{name} is declared otherwise here than it is in force there"
+            else:
+                continue
+            yield Finding("files", Level.NOTE, what, "`interlock compile`, then `terraform apply`")
+
+    def _holidays(self) -> Iterator[Finding]:
+        configs = self._home.store.pipelines.in_force()
+        remedy = "update the package `holidays`; `interlock compile`, then `terraform apply`"
+        yield from short_holidays(configs, self._now, remedy)
+
+
+def _wrong_with(
+    seen: TableSeen, index: tuple[str, str, str] | None, streams: bool
+) -> Iterator[str]:
+    if seen.status != _ACTIVE:
+        yield f"it is {seen.status}"
+    if seen.keys != ("PK", "SK"):
+        yield f"its keys are {', '.join(seen.keys)}, and must be PK, SK"
+    if index is not None:
+        name, *keys = index
+        if name not in seen.indexes:
+            yield f"it has no index {name}"
+        elif seen.indexes[name] != tuple(keys):
+            yield f"its index {name} is by {', '.join(seen.indexes[name])}, not {', '.join(keys)}"
+        elif name in seen.building:
+            yield f"its index {name} is still being built"
+    if streams and seen.stream != _STREAM:
+        yield f"its stream is {seen.stream or 'off'}, and must be {_STREAM}"
+    if seen.expires_by != "ttl":
+        yield f"rows expire by {seen.expires_by or 'nothing'}, and must by ttl"
+
+
+def _standing(check: str, name: str, state: str) -> Finding:
+    if state.upper() == _ACTIVE:
+        return Finding(check, Level.FINE, f"{name} is there")
+    return Finding(check, Level.WRONG, f"{name} is {state}, and must be active", _APPLY)
+
+
+def _failed(look: Look, error: InterlockError) -> Finding:
+    cause = error.__cause__
+    if is_denied(cause):
+        operation = operation_of(cause)
+        right = _RIGHTS.get(operation, operation)
+        what = f"{look.thing} could not be looked at: the right {right} is missing"
+        return Finding(look.check, Level.NOTE, what, _GIVE)
+    if is_absent(cause):
+        what = f"{look.thing} is not there"
+        return Finding(look.check, Level.WRONG, what, f"{_APPLY}; or {_NAMES}")
+    first, _, remedy = str(explained(error)).partition("\n")
+    return Finding(look.check, Level.WRONG, f"{look.thing}: {first}", remedy)
+
+
+def _name(arn: str) -> str:
+    return arn.rpartition(":")[2]

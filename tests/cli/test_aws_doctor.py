@@ -1,0 +1,221 @@
+"""`interlock --backend aws doctor`: what is wrong with an installation on AWS, and what mends it."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from aws.gallery import name_installation
+from aws.homes import NAMES, client, moto_services, table_form
+from aws.installation import NAME, complete_installation, dead_letter
+from aws.table_server import refused
+from cli.aws_place import AwsPlace
+from contracts.samples import wanted
+from declared import declared
+from interlock.cli.aws_checkup import AwsCheckup
+from interlock.cli.checkup import Finding, Level
+from interlock.errors import UnavailableError
+from interlock.usecases.adopt_config import adopt_config
+from interlock.wiring.aws import AwsHome
+from interlock.wiring.aws_backend import open_aws_backend
+from interlock.wiring.clock import utc_now
+from interlock.wiring.operations import Operations
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AwsPlace]:
+    """A whole installation, with a pipeline in force and a watchdog that has just passed."""
+    name_installation(tmp_path)
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    with moto_services(utc_now) as services:
+        complete_installation()
+        place = AwsPlace(tmp_path, services)
+        place.declare()
+        place.shown("watchdog")
+        yield place
+
+
+def wrong(place: AwsPlace) -> list[dict[str, Any]]:
+    """Everything that is not fine."""
+    code = 1 if any(each["level"] == "wrong" for each in place.json_of_any("doctor")) else 0
+    return [each for each in place.json("doctor", code=code) if each["level"] != "fine"]
+
+
+def test_a_whole_installation_has_nothing_wrong(place: AwsPlace) -> None:
+    assert wrong(place) == []
+    shown = place.shown("doctor")
+    for part in (*vars(NAMES).values(), "pipeline", "events", "timers", "watchdog", "undelivered"):
+        assert part in shown
+    assert "1 pipeline in force, as wanted" in shown
+    assert "the clock here and that of AWS agree" in shown
+
+
+def test_a_table_that_is_not_as_it_must_be_says_what_is_wrong_with_it(place: AwsPlace) -> None:
+    tables = client("dynamodb")
+    tables.delete_table(TableName=NAMES.events)
+    form = table_form(NAMES.rerun)
+    tables.create_table(**{**form, "TableName": NAMES.events})
+    tables.update_table(TableName=NAMES.joblog, StreamSpecification={"StreamEnabled": False})
+
+    found = {each["what"]: each["remedy"] for each in wrong(place)}
+
+    assert f"{NAMES.events}: it has no index GSI1" in found
+    assert f"{NAMES.events}: rows expire by nothing, and must by ttl" in found
+    assert f"{NAMES.joblog}: its stream is off, and must be NEW_IMAGE" in found
+    assert "terraform apply" in found[f"{NAMES.events}: it has no index GSI1"]
+
+
+def test_what_is_not_there_is_named(place: AwsPlace) -> None:
+    client("lambda").delete_function(FunctionName=f"{NAME}-orchestrator")
+    client("sqs").delete_queue(
+        QueueUrl=client("sqs").get_queue_url(QueueName=f"{NAME}-control-dlq")["QueueUrl"]
+    )
+    client("scheduler").delete_schedule_group(Name=f"{NAME}-timers")
+    client("events").delete_event_bus(Name=f"{NAME}-events")
+
+    found = {each["what"] for each in wrong(place)}
+
+    assert found >= {
+        f"{NAME}-{part} is not there" for part in ("orchestrator", "control-dlq", "events")
+    }
+    assert any(f"{NAME}-timers" in each for each in found)
+
+
+def test_messages_that_nobody_could_handle_are_counted_with_what_mends_them(
+    place: AwsPlace,
+) -> None:
+    dead_letter("control-dlq")
+    dead_letter("alerts-dlq")
+    dead_letter("alerts-dlq")
+
+    found = {each["what"]: each["remedy"] for each in wrong(place)}
+
+    assert "interlock --backend aws watchdog" in found[f"{NAME}-control-dlq holds 1 message"]
+    assert "start-message-move-task" in found[f"{NAME}-alerts-dlq holds 2 messages"]
+
+
+def test_retry_says_what_there_is_to_try_again(place: AwsPlace) -> None:
+    dead_letter("joblog-dlq")
+    result = place.run("doctor", "--retry")
+    assert result.exit_code == 1
+    assert "Nothing is parked on AWS" in result.stderr
+    assert f"{NAME}-joblog-dlq holds 1 message" in result.stdout
+
+
+def test_configs_that_wait_and_configs_that_were_refused_are_told(place: AwsPlace) -> None:
+    pipelines = place.home.store.pipelines
+    pipelines.want(wanted(declared("pipeline: {id: fresh}")))
+    bad = msgspec.structs.replace(wanted(declared("pipeline: {id: bad}")), config={"pipeline": {}})
+    pipelines.want(bad)
+    adopt_config("bad", place.home.ports)
+
+    found = {each["what"]: each for each in wrong(place) if each["check"] == "configs"}
+
+    assert found["fresh: what is wanted is not in force yet"]["level"] == "note"
+    refused = found["bad: what is wanted was refused; what was before stays in force"]
+    assert refused["level"] == "wrong" and "CONFIG_REJECTED --pipeline bad" in refused["remedy"]
+
+
+def test_files_that_differ_from_what_is_in_force_are_told(place: AwsPlace) -> None:
+    folder = place.folder / "pipelines"
+    folder.mkdir()
+    text = "pipeline: {{id: {name}}}\nschedule: {{trigger: {{key: a, check: exists}}}}\n"
+    text += "validation: {{rules: [{{key: a, check: exists}}]}}\n"
+    text += "job: {{type: command, config: {{command: [etl]}}}}\n"
+    for name in ("silver-orders", "new-one"):
+        (folder / f"{name}.yaml").write_text(text.format(name=name))
+
+    found = {each["what"] for each in wrong(place)}
+
+    assert "new-one is declared here and not in force there" in found
+    assert "silver-orders is declared otherwise here than it is in force there" in found
+
+
+# --- with clients that answer as a test says
+
+
+def checkup(place: AwsPlace, answer: Any, ahead: timedelta = timedelta()) -> list[Finding]:
+    """`answer` may raise for an operation; the clock here is so far ahead."""
+
+    def make(service: str) -> Any:
+        return _Between(client(service), answer)
+
+    home: AwsHome = open_aws_backend(place.folder, {}, make=make, clock=lambda: utc_now() + ahead)
+    operations = Operations(None, home.ports, timedelta(minutes=5))
+    return AwsCheckup(home, operations, place.folder).findings()
+
+
+class _Between:
+    def __init__(self, client: Any, answer: Any) -> None:
+        self._client, self._answer = client, answer
+
+    def __getattr__(self, operation: str) -> Any:
+        def call(**given: Any) -> Any:
+            self._answer(operation)
+            return getattr(self._client, operation)(**given)
+
+        return call
+
+
+def test_rights_that_are_missing_are_named_and_hide_nothing_else(place: AwsPlace) -> None:
+    def answer(operation: str) -> None:
+        if operation in _DENIED:
+            raise refused(_DENIED[operation], "AccessDeniedException", "no")
+
+    found = checkup(place, answer)
+
+    notes = {each.what for each in found if each.level is Level.NOTE}
+    assert (
+        f"{NAMES.control} could not be looked at: the right dynamodb:DescribeTable is missing"
+        in notes
+    )
+    assert any("lambda:GetFunctionConfiguration" in each for each in notes)
+    assert any("sqs:GetQueueUrl" in each for each in notes)
+    assert not [each for each in found if each.level is Level.WRONG]
+    assert any("last good pass" in each.what for each in found)
+    assert all("viewer_policy_json" in e.remedy for e in found if e.level is Level.NOTE)
+
+
+_DENIED = {
+    "describe_table": "DescribeTable",
+    "get_function_configuration": "GetFunctionConfiguration",
+    "get_queue_url": "GetQueueUrl",
+}
+
+
+@pytest.mark.parametrize(("ahead", "said"), [(600, "ahead of"), (-600, "behind"), (5, "agree")])
+def test_clocks_that_differ_are_told(place: AwsPlace, ahead: int, said: str) -> None:
+    found = checkup(place, lambda operation: None, timedelta(seconds=ahead))
+    (clock,) = (each.what for each in found if each.check == "clock")
+    assert said in clock
+
+
+def test_a_watchdog_that_sleeps_is_wrong_and_its_function_named(place: AwsPlace) -> None:
+    found = checkup(place, lambda operation: None, timedelta(hours=1))
+    (watchdog,) = (each for each in found if each.check == "watchdog")
+    assert watchdog.level is Level.WRONG and f"{NAME}-watchdog" in watchdog.remedy
+
+
+def test_a_check_that_breaks_is_a_finding(place: AwsPlace) -> None:
+    def answer(operation: str) -> None:
+        if operation == "describe_event_bus":
+            raise RuntimeError("unforeseen")
+        if operation == "describe_state_machine":
+            raise refused("DescribeStateMachine", "ThrottlingException")
+
+    found = {each.check: each.what for each in checkup(place, answer) if each.level is Level.WRONG}
+
+    assert "the check itself failed: RuntimeError" in found["bus"]
+    assert "ThrottlingException" in found["state machine"]
+
+
+def test_whom_aws_does_not_know_can_check_nothing(place: AwsPlace) -> None:
+    def answer(operation: str) -> None:
+        raise refused("DescribeTable", "UnrecognizedClientException", "who are you")
+
+    with pytest.raises(UnavailableError, match="AWS_PROFILE"):
+        checkup(place, answer)
