@@ -61,7 +61,9 @@ def _exit_for(error: Exception) -> Exit:
 
 
 def _sentence(error: Exception) -> str:
+    from interlock.cli.shown import printable  # only now: `--help` does not wait for it
+
     if isinstance(error, InterlockError):
-        return str(error)
+        return "\n".join(map(printable, str(error).split("\n")))
     reason = f"{type(error).__name__}: {error}".splitlines()[0]
-    return f"{reason}\nThis is a fault of Interlock itself; --debug shows where."
+    return f"{printable(reason)}\nThis is a fault of Interlock itself; --debug shows where."

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 import click
 
+from interlock.cli.shown import printable
 from interlock.domain import canonical
 from interlock.files import Problem
 
@@ -51,7 +52,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def _coloured(problem: Problem) -> str:
-    return click.style(str(problem), fg="red" if problem.is_error else "yellow")
+    return click.style(printable(str(problem)), fg="red" if problem.is_error else "yellow")
 
 
 def _escaped(text: str) -> str:

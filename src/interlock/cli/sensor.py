@@ -7,7 +7,17 @@ import click
 from interlock.cli.backend import acting, looking
 from interlock.cli.moments import field
 from interlock.cli.options import Options
-from interlock.cli.shown import Cell, age, as_json_option, document, lines, now, table, value
+from interlock.cli.shown import (
+    Cell,
+    age,
+    as_json_option,
+    document,
+    lines,
+    now,
+    printable,
+    table,
+    value,
+)
 from interlock.domain import canonical
 from interlock.errors import ConfigError
 
@@ -41,7 +51,7 @@ def put(
         accepted = home.act.put(pipeline, key, fields, decide=home.served)
         click.echo(f"{pipeline}: {key} received at {accepted.received_at:%H:%M:%S} UTC")
         for what in accepted.led_to:
-            click.echo(f"  {what}")
+            click.echo(f"  {printable(what)}")
         home.say_if_nobody_acts()
 
 

@@ -7,6 +7,7 @@ import click
 
 from interlock.cli.backend import AWS
 from interlock.cli.options import Options
+from interlock.cli.shown import printable
 from interlock.errors import ConfigError
 from interlock.wiring.settings import Settings, read_settings
 
@@ -83,7 +84,7 @@ def _say(line: str) -> None:
 
 
 def _show(severity: str, line: str) -> None:
-    click.secho(line, fg=_COLOURS.get(severity))
+    click.secho(printable(line), fg=_COLOURS.get(severity))
 
 
 _COLOURS = {"warning": "yellow", "error": "red", "critical": "bright_red"}

@@ -1,6 +1,8 @@
 """Shown: how answers are written, as tables and times for people and as JSON for programs."""
 
+import json
 import os
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -44,12 +46,12 @@ def document(value: Any) -> None:
     """One JSON document, as the HTTP interface would send it."""
     import msgspec
 
-    click.echo(msgspec.json.format(canonical.encode(value), indent=2))
+    click.echo(_escaped(msgspec.json.format(canonical.encode(value), indent=2)))
 
 
 def line(value: Any) -> None:
     """One JSON document on one line, for streams of them."""
-    click.echo(canonical.encode(value))
+    click.echo(_escaped(canonical.encode(value)))
 
 
 def state(status: str) -> Cell:
@@ -137,6 +139,15 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else " " for char in text)
 
 
+def _escaped(text: str) -> str:
+    """The same JSON, in which nothing that a terminal would obey stands as it is."""
+    return _FOREIGN.sub(lambda found: _harmless(found[0]), text)
+
+
+def _harmless(char: str) -> str:
+    return char if char.isprintable() else json.dumps(char)[1:-1]
+
+
 def count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
@@ -158,4 +169,6 @@ def _width() -> int | None:
 
 
 _LONGEST_VALUE = 60
+#: What JSON leaves as it is, ASCII apart.
+_FOREIGN = re.compile(r"[^\x00-\x7e]")
 _LEAST_FOLDED = 8

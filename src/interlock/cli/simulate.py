@@ -9,6 +9,7 @@ import click
 
 from interlock.cli.exits import Exit
 from interlock.cli.progress import progress
+from interlock.cli.shown import printable
 from interlock.domain.timestamp import spell
 from interlock.errors import ConfigError
 from interlock.simulation.play import Played, as_json, play, play_with_faults
@@ -78,14 +79,16 @@ def _unreadable(path: Path, error: ConfigError, as_document: bool) -> dict[str, 
 def _show(path: Path, played: Played, quiet: bool) -> None:
     mark = click.style("ok", fg="green") if played.ok else click.style("FAILED", fg="red")
     if not quiet:
-        click.echo(f"\n{played.scenario.name}")
+        click.echo(f"\n{printable(played.scenario.name)}")
         for event in sorted(played.outcome.events, key=lambda event: event.timestamp):
             where = f"{event.pipeline_id or '-'} {event.date or '-'}"
-            click.echo(f"  {spell(event.timestamp)}  {where:32}  {event.type:26}  {event.message}")
+            click.echo(
+                f"  {spell(event.timestamp)}  {where:32}  {event.type:26}  {printable(event.message)}"
+            )
     with_faults = f", {played.branches} faults" if played.branches else ""
     click.echo(f"{mark}  {path}{with_faults}")
     for problem in played.failed:
-        click.echo(f"    {problem}")
+        click.echo(f"    {printable(str(problem))}")
 
 
 def _random(count: int, seed: int) -> Exit:

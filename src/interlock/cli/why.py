@@ -14,6 +14,7 @@ from interlock.cli.shown import (
     document,
     lines,
     now,
+    printable,
     span,
     state,
     table,
@@ -61,7 +62,7 @@ def command(options: Options, pipeline: str, date: str | None, as_json: bool) ->
 def _show(why: Why) -> None:
     word, colour = state(why.status)
     click.echo(f"{why.pipeline_id} {why.date} (schedule {why.schedule_id})")
-    click.echo(f"{click.style(word, fg=colour or None)}: {why.headline}")
+    click.echo(f"{click.style(word, fg=colour or None)}: {printable(why.headline)}")
     click.echo()
     if why.rules:
         heads = ("RULE", "NEEDS", "ACTUAL", "", "AGE", "SINCE")

@@ -23,7 +23,7 @@ LONGEST_MESSAGE = 200
 LONGEST_ERROR = 2000
 LARGEST_DETAIL = 64 * 1024
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]+")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]+")
 
 
 class Severity(StrEnum):
@@ -243,10 +243,15 @@ def dry(kind: EventType) -> EventType | None:
     return kind if kind.startswith("DRY_RUN_") else CATALOGUE[kind].twin
 
 
+def plain(text: str) -> str:
+    """Text without control and direction characters: it can't pretend to be anything else."""
+    return _CONTROL.sub(" ", text)
+
+
 def clean(text: str, limit: int = LONGEST_ERROR) -> str:
-    """Text without control and direction characters, cut to a length."""
-    plain = _CONTROL.sub(" ", text).strip()
-    return plain if len(plain) <= limit else f"{plain[: limit - 1]}…"
+    """Plain text, cut to a length."""
+    found = plain(text).strip()
+    return found if len(found) <= limit else f"{found[: limit - 1]}…"
 
 
 def bounded(detail: dict[str, Any]) -> dict[str, Any]:

@@ -205,14 +205,14 @@ def _with_headers(send: Send) -> Send:
     async def answer(message: Message) -> None:
         if message["type"] == "http.response.start":
             given = {name for name, _ in message["headers"]}
-            message["headers"] += [each for each in _HEADERS if each[0] not in given]
+            message["headers"] += [each for each in WIRE_HEADERS if each[0] not in given]
         await send(message)
 
     return answer
 
 
 #: As they go over the wire: every answer has them, unless it has its own.
-_HEADERS = [
+WIRE_HEADERS = [
     (name.encode(), value.encode())
     for name, value in {**HEADERS, "cache-control": "no-store"}.items()
 ]

@@ -1,63 +1,23 @@
-"""Listener: the socket and its bounds. Who sends no request within seconds is not waited for."""
+"""Listener: the socket, and how what comes over it is answered until somebody asks us to stop."""
 
 import asyncio
 import contextlib
 import signal
 import socket
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from interlock.errors import UnavailableError
+from interlock.web.protocol import BoundedProtocol, Bounds
 
-HEADER_SECONDS = 10.0
-LARGEST_HEAD = 64 * 1024
 KEEP_ALIVE_SECONDS = 15
 CLOSE_SECONDS = 2
-MOST_CONNECTIONS = 1000
-
-
-class BoundedProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
-    """As uvicorn has it, with an end to waiting for a request's head."""
-
-    _head: asyncio.TimerHandle | None = None
-    _head_bytes = 0
-
-    def connection_made(self, transport: Any) -> None:
-        super().connection_made(transport)
-        self._await_head()
-
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        if self.cycle is not None and not self.cycle.response_complete:
-            self._have_head()
-            return
-        self._head_bytes += len(data)
-        if self._head_bytes > LARGEST_HEAD:
-            self._give_up()
-        elif self._head is None:
-            self._await_head()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._have_head()
-        super().connection_lost(exc)
-
-    def _await_head(self) -> None:
-        self._head = self.loop.call_later(HEADER_SECONDS, self._give_up)
-
-    def _have_head(self) -> None:
-        self._head_bytes = 0
-        if self._head is not None:
-            self._head.cancel()
-            self._head = None
-
-    def _give_up(self) -> None:
-        self._head = None
-        if self.transport is not None and not self.transport.is_closing():
-            self.transport.close()
+#: Connections whose requests are under way give way to nobody; beyond so many, newcomers are refused.
+_ALL_BUSY = 100
 
 
 class Listener(uvicorn.Server):
@@ -83,25 +43,31 @@ def bound(host: str, port: int) -> socket.socket:
     return found
 
 
+def listener_of(app: ASGIApp, bounds: Bounds | None = None) -> Listener:
+    bounds = bounds or Bounds()
+    protocol: Any = partial(BoundedProtocol, bounds=bounds)
+    return Listener(
+        uvicorn.Config(
+            app,
+            http=protocol,
+            ws="none",
+            lifespan="off",
+            access_log=False,
+            log_config=None,
+            server_header=False,
+            proxy_headers=False,
+            limit_concurrency=bounds.most_connections + _ALL_BUSY,
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
+            timeout_graceful_shutdown=CLOSE_SECONDS,
+        )
+    )
+
+
 def listen(
     app: ASGIApp, where: socket.socket, started: Callable[[], None], stopping: Callable[[], None]
 ) -> None:
     """Answer until SIGTERM or SIGINT; then finish what is under way, within seconds."""
-    config = uvicorn.Config(
-        app,
-        http=BoundedProtocol,
-        ws="none",
-        lifespan="off",
-        access_log=False,
-        log_config=None,
-        server_header=False,
-        proxy_headers=False,
-        limit_concurrency=MOST_CONNECTIONS,
-        timeout_keep_alive=KEEP_ALIVE_SECONDS,
-        timeout_graceful_shutdown=CLOSE_SECONDS,
-        h11_max_incomplete_event_size=LARGEST_HEAD,
-    )
-    listener = Listener(config)
+    listener = listener_of(app)
 
     def stop(*_: object) -> None:
         stopping()
@@ -110,10 +76,10 @@ def listen(
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
     with asyncio.Runner(loop_factory=listener.config.get_loop_factory()) as runner:
-        runner.run(_serve(listener, where, started))
+        runner.run(serve_on(listener, where, started))
 
 
-async def _serve(listener: Listener, where: socket.socket, started: Callable[[], None]) -> None:
+async def serve_on(listener: Listener, where: socket.socket, started: Callable[[], None]) -> None:
     serving = asyncio.create_task(listener.serve([where]))
     while not listener.started and not serving.done():
         await asyncio.sleep(0.005)

@@ -4,15 +4,23 @@ import logging
 import sys
 import time
 from collections.abc import Callable
+from typing import Any
+
+from interlock.domain.event import plain
 
 #: Libraries that tell of every step, some of it nobody else's business.
-_TALKATIVE = ("asyncio", "botocore", "urllib3", "uvicorn")
+_TALKATIVE = ("asyncio", "botocore", "urllib3")
 
+_LONGEST = 8000
 _FORM = "%(asctime)s %(levelname)-7s %(action)s: %(message)s"
 
 
 class _Formatter(logging.Formatter):
-    """UTC; a record that has no action has the name of its logger there."""
+    """UTC; a record that has no action has the name of its logger there.
+
+    What others wrote can't look like a line of ours: lines have no control characters, and those of a
+    traceback are indented.
+    """
 
     def __init__(self, mask: Callable[[str], str]) -> None:
         super().__init__(_FORM, "%Y-%m-%dT%H:%M:%SZ")
@@ -24,6 +32,13 @@ class _Formatter(logging.Formatter):
             record.action = record.name
         return self._mask(super().format(record))
 
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's own name
+        return plain(super().formatMessage(record)[:_LONGEST])
+
+    def formatException(self, ei: Any) -> str:  # noqa: N802 - logging's own name
+        lines = super().formatException(ei).split("\n")
+        return "\n".join(f"    {plain(line[:_LONGEST])}" for line in lines)
+
 
 def log_to_stderr(mask: Callable[[str], str], debug: bool = False) -> None:
     handler = logging.StreamHandler(sys.stderr)
@@ -33,3 +48,5 @@ def log_to_stderr(mask: Callable[[str], str], debug: bool = False) -> None:
     root.setLevel(logging.DEBUG if debug else logging.INFO)
     for name in _TALKATIVE:
         logging.getLogger(name).setLevel(logging.WARNING)
+    # What strangers send is no reason for a line: they could fill a disk with them.
+    logging.getLogger("uvicorn").setLevel(logging.ERROR)
