@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from cli.place import Place
 from interlock.cli import app, main
 from interlock.errors import ConfigError
-from interlock.simulation.scenario import JobScript
+from interlock.simulation.scenario import JobResult, JobScript
 
 #: The title of the window, an empty screen, a line written over another, a text turned around.
 EVIL = "\x1b]0;evil\x07\x1b[2J\rall is well\x1b[8m\x9b31m\u202eevil\x08\x00"
@@ -23,7 +23,9 @@ _NAME = json.dumps(EVIL)
 def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     """Everything that others may write holds it. Only to look at."""
     place = Place(tmp_path_factory.mktemp("evil"))
-    place.scripts["silver-orders"] = (JobScript(after="1m", result="fail", error=f"oh{EVIL}"),)
+    place.scripts["silver-orders"] = (
+        JobScript(after="1m", result=JobResult.FAIL, error=f"oh{EVIL}"),
+    )
     place.declare(
         f"pipeline: {{id: silver-orders, owner: {_NAME}, description: {_NAME}}}\n"
         "schedule: {trigger: {key: orders, check: exists}}\n"
