@@ -22,6 +22,7 @@ from msgspec import NODEFAULT, inspect
 
 import interlock
 from interlock.adapters.alerts import console
+from interlock.adapters.aws.history import DynamoHistory
 from interlock.adapters.jobs import (
     airflow,
     databricks,
@@ -32,6 +33,7 @@ from interlock.adapters.jobs import (
 )
 from interlock.adapters.jobs.states import Meaning
 from interlock.adapters.local.database import MEMORY
+from interlock.adapters.local.history import SqliteHistory
 from interlock.adapters.local.retention import Spans
 from interlock.cli import app
 from interlock.cli.commands import COMMANDS
@@ -53,7 +55,7 @@ from interlock.web import access, bodies, gate, listener
 from interlock.web import app as web_app
 from interlock.web import endpoints as web_endpoints
 from interlock.web.metrics import Metrics
-from interlock.wiring import address, settings
+from interlock.wiring import address, aws_sight, settings
 from interlock.wiring.health import NotedDatabase
 from interlock.wiring.home import open_home
 
@@ -777,6 +779,10 @@ def limits() -> str:
             (f"{access.SESSION_SECONDS // 3600} h", "how long the session of a browser lasts"),
             (f"{settings.SHORTEST_TOKEN} characters", "the shortest `INTERLOCK_TOKEN`"),
             (f"{console.LARGEST // 1024**2} MiB", f"`{console.NAME}`, then a new one begins"),
+            (f"{aws_sight.LOOK_SECONDS:.0f} s", "between two looks for news of a home on AWS"),
+            (f"{aws_sight.KEPT_SECONDS:.0f} s", "how long an answer about it serves everybody who asks the same"),
+            (f"{DynamoHistory.searched:,}", "of its events are searched at a time; of a local home's,"
+             f" {SqliteHistory.searched:,}"),
         ],
     )
 

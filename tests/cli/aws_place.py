@@ -12,10 +12,12 @@ from threading import Thread
 from typing import Any
 
 import msgspec
+import pytest
 from click.testing import CliRunner, Result
 
 from aws.functions import function_home
-from aws.homes import Services, client
+from aws.gallery import name_installation
+from aws.homes import Services, client, moto_services
 from contracts.samples import wanted
 from declared import declared
 from interlock.cli import app
@@ -90,6 +92,18 @@ class AwsPlace:
         finally:
             stop.set()
             thread.join(60)
+
+
+@contextmanager
+def installed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AwsPlace]:
+    """A place with the pipeline `silver-orders` in force."""
+    name_installation(folder)
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    with moto_services(utc_now) as services:
+        place = AwsPlace(folder, services)
+        place.declare()
+        yield place
 
 
 def _repeat(act: Callable[[], None], stop: Flag) -> None:

@@ -8,9 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from aws.gallery import VARIABLES, name_installation
-from aws.homes import moto_services
 from aws.shown import command_line, of_aws
-from cli.aws_place import AwsPlace
+from cli.aws_place import AwsPlace, installed
 from contracts.samples import a_delivery, an_event
 from interlock.cli import app
 from interlock.domain.event import EventType, envelope
@@ -22,13 +21,7 @@ NOWHERE = "http://127.0.0.1:9"
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AwsPlace]:
-    """With the pipeline `silver-orders` in force."""
-    name_installation(tmp_path)
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
-    with moto_services(utc_now) as services:
-        place = AwsPlace(tmp_path, services)
-        place.declare()
+    with installed(tmp_path, monkeypatch) as place:
         yield place
 
 

@@ -8,11 +8,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from aws.gallery import name_installation
-from aws.homes import NAMES, client, moto_services, table_form
+from aws.homes import NAMES, client, table_form
 from aws.installation import NAME, complete_installation, dead_letter
 from aws.table_server import refused
-from cli.aws_place import AwsPlace
+from cli.aws_place import AwsPlace, installed
 from contracts.samples import wanted
 from declared import declared
 from interlock.cli.aws_checkup import AwsCheckup
@@ -28,13 +27,8 @@ from interlock.wiring.operations import Operations
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AwsPlace]:
     """A whole installation, with a pipeline in force and a watchdog that has just passed."""
-    name_installation(tmp_path)
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
-    with moto_services(utc_now) as services:
+    with installed(tmp_path, monkeypatch) as place:
         complete_installation()
-        place = AwsPlace(tmp_path, services)
-        place.declare()
         place.shown("watchdog")
         yield place
 

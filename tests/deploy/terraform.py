@@ -181,4 +181,8 @@ def _root(modules: Mapping[str, Mapping[str, Any]], states: str, source: str) ->
     return {
         "provider": {"aws": provider},
         "module": {name: {**common, **variables} for name, variables in modules.items()},
+        "output": {
+            f"{name}_viewer": {"value": f"${{module.{name}.viewer_policy_json}}"}
+            for name in modules
+        },
     }

@@ -7,6 +7,7 @@ from typing import Any
 from aws.quick_tables import WATCH_PROJECTION
 from deploy.planned import Plan, as_list, environment, resources, statements
 from interlock.adapters.aws.event_items import event_from_envelope
+from interlock.cli.aws_checkup import RIGHTS
 from interlock.domain.event import EventType, Severity
 from interlock.lifecycle import asl
 from interlock.wiring.aws_settings import COMMON, OPTIONAL, REQUIRED, Function
@@ -198,6 +199,15 @@ def test_with_a_key_of_ones_own_everybody_may_use_it(whole_plan: Plan) -> None:
         made["kms_key_id"] for made in resources(whole_plan, "aws_cloudwatch_log_group").values()
     }
     assert all(key and ":key/" in key for key in keys)
+
+
+def test_who_looks_may_ask_what_looking_asks_and_nothing_more(whole_plan: Plan) -> None:
+    policy = json.loads(whole_plan["planned_values"]["outputs"]["interlock_viewer"]["value"])
+    actions = {action for each in policy["Statement"] for action in as_list(each["Action"])}
+    resources_ = [one for each in policy["Statement"] for one in as_list(each["Resource"])]
+    assert actions == {*RIGHTS.values(), "kms:Decrypt"}
+    assert all(one.startswith("arn:aws:") and not one.endswith("*") for one in resources_)
+    assert any(one.endswith("/index/watch") for one in resources_)
 
 
 def test_everything_that_can_carry_tags_does(whole_plan: Plan) -> None:

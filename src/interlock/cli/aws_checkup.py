@@ -49,8 +49,8 @@ DEAD_LETTERS: dict[str, str] = {
 }
 _UNDELIVERED = "undelivered"
 
-#: The right behind each operation that is asked for here.
-_RIGHTS = {
+#: The right behind each operation that looking asks for.
+RIGHTS = {
     "DescribeTable": "dynamodb:DescribeTable",
     "DescribeTimeToLive": "dynamodb:DescribeTimeToLive",
     "GetItem": "dynamodb:GetItem",
@@ -265,7 +265,7 @@ def _failed(look: Look, error: InterlockError) -> Finding:
     cause = error.__cause__
     if is_denied(cause):
         operation = operation_of(cause)
-        right = _RIGHTS.get(operation, operation)
+        right = RIGHTS.get(operation, operation)
         what = f"{look.thing} could not be looked at: the right {right} is missing"
         return Finding(look.check, Level.NOTE, what, _GIVE)
     if is_absent(cause):
