@@ -51,10 +51,11 @@ from interlock.files.authored import PipelineFile
 from interlock.files.problem import Kind
 from interlock.lifecycle import definition
 from interlock.simulation.scenario import ScenarioFile
-from interlock.web import access, bodies, gate, listener
+from interlock.web import access, bodies, gate
 from interlock.web import app as web_app
 from interlock.web import endpoints as web_endpoints
 from interlock.web.metrics import Metrics
+from interlock.web.protocol import Bounds
 from interlock.wiring import address, aws_sight, settings
 from interlock.wiring.health import NotedDatabase
 from interlock.wiring.home import open_home
@@ -762,6 +763,7 @@ def metrics() -> str:
 
 
 def limits() -> str:
+    bounds = Bounds()
     return table(
         ("limit", "what it bounds"),
         [
@@ -770,11 +772,13 @@ def limits() -> str:
             (f"{web_endpoints.MOST_READINGS}", "readings in a batch"),
             (f"{bodies.DEEPEST} levels", "how deep a body may be nested"),
             (f"{bodies.READ_SECONDS:.0f} s", "until a body must have come"),
-            (f"{listener.HEADER_SECONDS:.0f} s", "until the head of a request must have come"),
-            (f"{listener.LARGEST_HEAD // 1024} KiB", "the head of a request"),
+            (f"{bounds.head_seconds:.0f} s", "until the head of a request must have come"),
+            (f"{bounds.largest_head // 1024} KiB", "the head of a request"),
+            (f"{bounds.most_headers}", "headers of a request"),
+            (f"{bounds.read_seconds:.0f} s", "for the reader of an answer, whenever we can't write on"),
             (f"{gate.LONGEST_ADDRESS // 1024} KiB", "the address of a request, with its query"),
             (f"{web_app.ANSWER_SECONDS:.0f} s", "until an answer is given up; streams apart"),
-            (f"{listener.MOST_CONNECTIONS}", "connections at once"),
+            (f"{bounds.most_connections}", "connections at once; beyond them the one that keeps us waiting longest ends"),
             (f"{access.LOGIN_SECONDS // 60} min", "how long a login address is good"),
             (f"{access.SESSION_SECONDS // 3600} h", "how long the session of a browser lasts"),
             (f"{settings.SHORTEST_TOKEN} characters", "the shortest `INTERLOCK_TOKEN`"),
