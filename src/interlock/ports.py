@@ -109,6 +109,8 @@ class JobRecord(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     duration: float | None = None
     final: bool = False
     stopped: bool = False
+    #: Whether we learned of it by asking, so that whoever waits for it knows.
+    polled: bool = False
 
 
 class RerunRequest(msgspec.Struct, frozen=True, rename="camel", kw_only=True):

@@ -61,6 +61,70 @@ def test_a_reading_opens_its_run_and_starts_it_once_however_often_it_comes(
     assert told(router, services) == ["TRIGGER_STARTED"]
 
 
+@pytest.fixture
+def warm(services: Services, clock: ManualClock) -> tuple[AwsHome, list[str]]:
+    """A router that has seen a reading of the pipeline two minutes ago, and what it asks for."""
+    calls: list[str] = []
+    home = function_home(
+        Function.STREAM_ROUTER,
+        services,
+        clock,
+        configs_kept=timedelta(seconds=60),
+        wrap=lambda service, client: _Counted(client, calls) if service == "dynamodb" else client,
+    )
+    home.store.pipelines.save(a_config())
+    stream_router.handle(payload("stream_sensor_map"), None, home)
+    run = home.store.runs.get(KEY)
+    assert home.store.runs.save(run.changed(clock(), started_at=clock()))
+    clock.advance(minutes=2)
+    calls.clear()
+    return home, calls
+
+
+def test_a_reading_of_a_pipeline_that_is_known_is_one_read(
+    warm: tuple[AwsHome, list[str]],
+) -> None:
+    home, calls = warm
+    stream_router.handle(payload("stream_sensor_map"), None, home)
+    assert calls == ["batch_get_item"]
+
+
+@pytest.mark.parametrize("change", ["paused", "renamed", "retired", "unreadable"])
+def test_what_was_known_of_a_pipeline_is_believed_of_nothing(
+    warm: tuple[AwsHome, list[str]], change: str, services: Services, clock: ManualClock
+) -> None:
+    """It only says what to read; the config that is read with it decides."""
+    home, _ = warm
+    other = function_home(Function.WATCHDOG, services, clock).store.pipelines
+    config = other.find(KEY.pipeline_id)
+    assert config is not None
+    if change == "unreadable":
+        services.tables.update_item(
+            TableName=ENVIRONMENT["CONTROL_TABLE"],
+            Key={"PK": {"S": "PIPELINE#silver-orders"}, "SK": {"S": "CONFIG#ACTIVE"}},
+            UpdateExpression="SET #config = :broken, #version = :next",
+            ExpressionAttributeNames={"#config": "config", "#version": "version"},
+            ExpressionAttributeValues={":broken": {"S": "{}"}, ":next": {"N": "2"}},
+        )
+    else:
+        schedule = msgspec.structs.replace(config.pipeline.schedules[0], id="hourly")
+        renamed = msgspec.structs.replace(config.pipeline, schedules=(schedule,))
+        changes: dict[str, tuple[str, Any]] = {
+            "paused": ("paused_since", clock()),
+            "retired": ("retired_at", clock()),
+            "renamed": ("pipeline", renamed),
+        }
+        name, value = changes[change]
+        assert other.save(msgspec.structs.replace(config, version=2, **{name: value}))
+    batch = payload("stream_sensor_map")
+    for record in batch["Records"]:
+        record["dynamodb"]["NewImage"]["data"]["M"]["date"] = {"S": "2026-03-04"}
+    answer = stream_router.handle(batch, None, home)
+    opened = {run.key.schedule_id for run in home.store.runs.active() if run.key.date > KEY.date}
+    assert opened == ({"hourly"} if change == "renamed" else set())
+    assert bool(answer["batchItemFailures"]) is (change == "unreadable")
+
+
 def test_a_batch_stops_at_the_first_record_that_fails(
     services: Services, clock: ManualClock
 ) -> None:

@@ -111,7 +111,13 @@ def evaluated(**told: Any) -> Answer:
 
 def job(**told: Any) -> Answer:
     usual = {"current": True, "launched": True, "runId": "jr-1", "event": "", "exhausted": False}
-    usual |= {"waitSeconds": 10, "pollWindowSeconds": 3600, "armSla": False, "watched": ""}
+    usual |= {
+        "waitSeconds": 10,
+        "pollWindowSeconds": 3600,
+        "armSla": False,
+        "watched": "",
+        "ending": "",
+    }
     return usual | told
 
 

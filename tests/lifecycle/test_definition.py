@@ -72,7 +72,7 @@ TASKS = {
     "CompleteTrigger": (
         ORCHESTRATOR,
         "complete-trigger",
-        {"event.$": "$.job.event"},
+        {"event.$": "$.job.event", "ending.$": "$.job.ending"},
         ("$.finish", "CheckCancelSLA", "MarkInfraFailure"),
     ),
     "CancelSLASchedules": (SLA_MONITOR, "cancel", {}, ("$.sla", "Done", "MarkInfraFailure")),
@@ -107,7 +107,7 @@ OTHERS = {
 INPUT = "pipelineId scheduleId date attempt executionName openedAt windowEnd config"
 FIELDS = {
     "eval": "current passed exhausted waitSeconds elapsedSeconds failing",
-    "job": "current launched runId event exhausted waitSeconds pollWindowSeconds armSla watched",
+    "job": "current launched runId event exhausted waitSeconds pollWindowSeconds armSla watched ending",
     "finish": "current outcome settleSla",
     "loop": "elapsedSeconds",
     "poll": "elapsedSeconds",

@@ -43,8 +43,8 @@ class Home:
         self.scripts: dict[str, tuple[JobScript, ...]] = {}
         self.jobs = ScriptedJobs(self.scripts, self.clock)
         self._faults = Faults()
-        #: What the last look at the job left for the next one, as an execution carries it.
-        self.watched = ""
+        #: What the last look at the job left for the next step, as an execution carries it.
+        self.carried = {"watched": "", "ending": ""}
         self.ports = Ports(
             clock=self.clock,
             pipelines=self.store.pipelines,
@@ -130,7 +130,7 @@ class Home:
         modes = SLA_MONITOR if name in SLA_MONITOR else ORCHESTRATOR
         ports = also.pop("ports", self.ports)
         answer = call(modes, self.payload(name, key, attempt) | also, ports)
-        self.watched = answer.get("watched", self.watched)
+        self.carried = {name: answer.get(name, self.carried[name]) for name in self.carried}
         return answer
 
     def payload(self, mode: str, key: RunKey = KEY, attempt: int | None = None) -> dict[str, Any]:
@@ -147,7 +147,7 @@ class Home:
             "openedAt": spell(run.opened_at),
             "windowEnd": spell(window_end(run, config.pipeline)),
             "config": canonical.as_json(config.pipeline),
-            "watched": self.watched,
+            **self.carried,
         }
 
     def launched(self, **fields: Any) -> Run:

@@ -21,7 +21,7 @@ def late(home: Home, count: int = 2) -> Reading:
 def note(home: Home, reading: Reading) -> None:
     config = home.store.pipelines.find("silver-orders")
     assert config is not None
-    note_late_data(KEY, reading, config, home.ports)
+    note_late_data(KEY, reading, config.pipeline, home.ports)
 
 
 def test_other_content_after_completion_is_told_and_asks_for_a_rerun(home: Home) -> None:

@@ -9,7 +9,7 @@ from interlock.domain.budgets import Category, Spending
 from interlock.domain.event import EventType
 from interlock.domain.run import OpenedBy, Run, Status
 from interlock.errors import TransientError
-from interlock.ports import JobRecord
+from interlock.ports import JobRecord, Wait
 from interlock.simulation.scenario import Call
 from interlock.usecases.note_job_record import note_job_record
 from interlock.usecases.pause import pause, resume
@@ -50,6 +50,27 @@ def test_the_timer_is_armed_from_the_record_before_the_run_has_heard_of_it(home:
     note_job_record(record, home.ports)
     assert home.run().status is Status.RUNNING
     assert home.armed() == {RETRY_0: NOW + timedelta(seconds=30)}
+
+
+class Engine:
+    """Notes who is woken."""
+
+    def __init__(self) -> None:
+        self.woken: list[str] = []
+
+    def wake(self, pipeline_id: str, waiting_for: Wait) -> None:
+        self.woken.append(f"{pipeline_id} {waiting_for}")
+
+
+@pytest.mark.parametrize("polled", [True, False])
+def test_a_success_is_news_to_its_run_unless_it_was_polled(home: Home, polled: bool) -> None:
+    home.adopt(TWO)
+    home.launched()
+    engine = Engine()
+    record = home.job_says("success", 0, polled=polled)
+    note_job_record(record, home.with_ports(workflows=engine))
+    assert engine.woken == ([] if polled else ["silver-orders job"])
+    assert record_of(home, "success").polled is polled
 
 
 @pytest.mark.parametrize(

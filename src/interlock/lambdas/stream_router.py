@@ -31,5 +31,7 @@ def _route(record: dict[str, Any], home: AwsHome) -> None:
     home.begin()
     change = change_of(record)
     if change is not None:
+        if change.reading is not None:
+            home.store.foresee(change.reading)
         route_change(change, home.ports)
         home.settle()

@@ -4,10 +4,15 @@ from datetime import datetime
 from typing import Any
 
 from interlock.domain.event import Event, EventType, clean
-from interlock.domain.launch import launch_of
+from interlock.domain.launch import Launch, launch_of
 from interlock.domain.run import Run, Status
 from interlock.domain.telling import about_run
-from interlock.lifecycle.polling import poll_answer, running_answer, watched_by
+from interlock.lifecycle.polling import (
+    ended_answer,
+    poll_answer,
+    running_answer,
+    watched_by,
+)
 from interlock.lifecycle.step import Step
 from interlock.ports import JobRecord, Ports, Running
 from interlock.usecases.job_ending import ask_job, ending_of
@@ -17,8 +22,8 @@ from interlock.usecases.save_run import Write, save_run
 
 
 def check_job(step: Step, ports: Ports) -> dict[str, Any]:
-    """Only where there is news is the run read, and decides. A terminal answer is kept in the job log
-    first; a repeat finds it there.
+    """A job of which there is nothing new is answered without reading the run. A terminal answer is kept
+    in the job log first; a repeat finds it there.
     """
     now = ports.clock()
     launch = watched_by(step)
@@ -30,7 +35,7 @@ def check_job(step: Step, ports: Ports) -> dict[str, Any]:
     known = ending_of(launch, ports.job_log.of_run(step.key))
     news = known or ask_job(launch, now, ports)
     if not isinstance(news, Running):
-        return _ended(step, news, known is not None, now, ports)
+        return _ended(step, launch, news, known is not None, now, ports)
     shown = clean(news.message, 500) or None
     if launch.says_nothing_new(shown, news.unseen):
         return running_answer(step, launch, now)
@@ -38,16 +43,16 @@ def check_job(step: Step, ports: Ports) -> dict[str, Any]:
 
 
 def _ended(
-    step: Step, ending: JobRecord, known: bool, now: datetime, ports: Ports
+    step: Step, launch: Launch, ending: JobRecord, known: bool, now: datetime, ports: Ports
 ) -> dict[str, Any]:
-    run = load_run(step.key, ports)
-    if not step.is_current(run) or run.status is not Status.RUNNING:
-        return poll_answer(step, run, now)
+    """A success is true of its attempt whatever the run does; its completion is the next step's."""
     if ending.event != "success":
-        run = note_failure(run.key, run.attempt, ending, step.pipeline, ports)
+        run = note_failure(step.key, step.attempt, ending, step.pipeline, ports)
+        if not step.is_current(run):
+            return poll_answer(step, run, now)
     if not known:
         ports.job_log.append(ending)
-    return poll_answer(step, run, now, ending.event)
+    return ended_answer(step, launch, ending, now)
 
 
 def _note_running(step: Step, news: Running, shown: str | None, ports: Ports) -> Run:

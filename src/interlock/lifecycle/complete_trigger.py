@@ -4,14 +4,15 @@ from typing import Any
 
 from interlock.domain.opening import instants
 from interlock.domain.run import Run, Status
-from interlock.lifecycle.step import Step, config_of
+from interlock.lifecycle.polling import ending_seen_by
+from interlock.lifecycle.step import Step
 from interlock.ports import Ports
 from interlock.usecases.complete_run import complete_run
 
 
 def complete_trigger(step: Step, ports: Ports) -> dict[str, Any]:
     """After an exhausted poll window the run has its end already, and this only names it."""
-    run = complete_run(step.key, step.attempt, config_of(step, ports), ports)
+    run = complete_run(step.key, step.attempt, step.pipeline, ports, ending_seen_by(step))
     current = run.attempt == step.attempt
     completed = current and run.status is Status.COMPLETED
     return {

@@ -1,7 +1,7 @@
 """Polling: what the state machine is told about a job, and when to look again."""
 
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -9,45 +9,63 @@ from interlock.domain import canonical
 from interlock.domain.launch import Launch, launch_of
 from interlock.domain.run import Run
 from interlock.lifecycle.step import Step, seconds_until
+from interlock.ports import JobRecord
+
+T = TypeVar("T")
 
 SHORTEST = timedelta(seconds=10)
 LONGEST = timedelta(seconds=60)
 
 
-def poll_answer(step: Step, run: Run, now: datetime, event: str = "") -> dict[str, Any]:
+def poll_answer(step: Step, run: Run, now: datetime) -> dict[str, Any]:
     """The data that Trigger and CheckJob leave behind; all fields, always."""
     if step.is_current(run):
-        return _answer(step, launch_of(run), now, event)
-    return _answer(step, None, now, "") | {"current": False, "runId": run.run_id or ""}
+        return _answer(step, launch_of(run), now)
+    return _answer(step, None, now) | {"current": False, "runId": run.run_id or ""}
 
 
 def running_answer(step: Step, launch: Launch, now: datetime) -> dict[str, Any]:
     """The same, of a job of which there is nothing new."""
-    return _answer(step, launch, now, "")
+    return _answer(step, launch, now)
+
+
+def ended_answer(step: Step, launch: Launch, ending: JobRecord, now: datetime) -> dict[str, Any]:
+    """The same, of a job that has ended: the record of it is in the job log."""
+    over = {"event": ending.event, "exhausted": False, "waitSeconds": 0}
+    return _answer(step, launch, now) | over | {"ending": canonical.encode(ending)}
+
+
+def ending_seen_by(step: Step) -> JobRecord | None:
+    """The record that the last look found or wrote; None after an exhausted poll window."""
+    return _carried(step, "ending", JobRecord)
 
 
 def watched_by(step: Step) -> Launch | None:
     """What the last look left for this one, so that it need not read the run. An execution that was
     started by an older version has none.
     """
-    text = step.given.get("watched")
-    return msgspec.convert(canonical.decode(text), Launch) if text else None
+    return _carried(step, "watched", Launch)
 
 
-def _answer(step: Step, launch: Launch | None, now: datetime, event: str) -> dict[str, Any]:
+def _carried(step: Step, name: str, kind: type[T]) -> T | None:
+    text = step.given.get(name)
+    return msgspec.convert(canonical.decode(text), kind, strict=False) if text else None
+
+
+def _answer(step: Step, launch: Launch | None, now: datetime) -> dict[str, Any]:
     window = step.pipeline.job.poll_window
     window_end = now if launch is None else launch.launched_at + window
-    waits = launch is not None and not event
     return {
         "current": True,
         "launched": launch is not None,
         "runId": "" if launch is None else launch.run_id or "",
-        "event": event,
-        "exhausted": waits and now >= window_end,
-        "waitSeconds": 0 if launch is None or event else _wait(launch, now, window_end),
+        "event": "",
+        "exhausted": launch is not None and now >= window_end,
+        "waitSeconds": 0 if launch is None else _wait(launch, now, window_end),
         "pollWindowSeconds": int(window.total_seconds()),
         "armSla": False,
         "watched": "" if launch is None else canonical.encode(launch),
+        "ending": "",
     }
 
 

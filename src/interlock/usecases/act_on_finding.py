@@ -121,7 +121,7 @@ def _finish(run: Run, config: Config, ports: Ports) -> None:
     told = msgspec.structs.replace(run, changed_at=ports.clock())
     for event in _recovered(told, "completion", config):
         claim_event(event, ports)
-    complete_run(run.key, run.attempt, config, ports)
+    complete_run(run.key, run.attempt, config.pipeline, ports)
     settle_deadline(run.key, config, ports)
 
 

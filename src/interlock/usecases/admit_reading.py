@@ -76,9 +76,9 @@ def act_on(
         case NoteFirst(run, reading):
             note_first_sensor(run.key, reading, config, ports)
         case NoteLate(run, reading):
-            note_late_data(run.key, reading, config, ports)
+            note_late_data(run.key, reading, config.pipeline, ports)
         case PostRunReading(run, reading, rule_key):
-            judge_post_run(run.key, reading, rule_key, config, ports)
+            judge_post_run(run.key, reading, rule_key, config.pipeline, ports)
         case Exclude() | Reject():
             for event in refusal_events(admission, config):
                 claim_event(event, ports)

@@ -13,7 +13,7 @@ from interlock.domain.run import Evidence, Failure, Run, RunKey, Status
 from interlock.domain.sla import BREACHES
 from interlock.domain.telling import about_run
 from interlock.domain.timestamp import spell
-from interlock.ports import Baseline, Config, JobRecord, Ports
+from interlock.ports import Baseline, JobRecord, Ports
 from interlock.usecases.cascade import cascade
 from interlock.usecases.evidence import as_evidence, readings_for
 from interlock.usecases.job_ending import ending_of, failure_of, retry_of
@@ -25,41 +25,47 @@ from interlock.usecases.save_run import Write, save_run
 LARGEST_BASELINE = 350 * 1024
 
 
-def complete_run(key: RunKey, attempt: int, config: Config, ports: Ports) -> Run:
+def complete_run(
+    key: RunKey,
+    attempt: int,
+    pipeline: Pipeline,
+    ports: Ports,
+    ending: JobRecord | None = None,
+) -> Run:
     """Return the run as it stands. A repeat does again what follows from the end: the readings,
-    baselines and events are the same ones.
+    baselines and events are the same ones. `ending` is what somebody has read in the job log.
     """
-    now, pipeline = ports.clock(), config.pipeline
-    records = ports.job_log.of_run(key)
+    now = ports.clock()
+    records = ports.job_log.of_run(key) if ending is None else [ending]
 
     def decide(run: Run) -> Write | None:
         launch = launch_of(run)
-        ending = None if launch is None else ending_of(launch, records)
-        if run.attempt != attempt or ending is None:
+        found = None if launch is None else ending_of(launch, records)
+        if run.attempt != attempt or found is None:
             return None
-        if ending.event == "success":
-            return _completed(run, ending, pipeline, now, ports)
-        return _failed(run, ending, pipeline, now)
+        if found.event == "success":
+            return _completed(run, found, pipeline, now, ports)
+        return _failed(run, found, pipeline, now)
 
     run = save_run(key, decide, ports)
     if run.attempt == attempt and run.status is Status.COMPLETED:
-        _follow_up(run, config, ports)
+        _follow_up(run, pipeline, ports)
     return run
 
 
-def _follow_up(run: Run, config: Config, ports: Ports) -> None:
+def _follow_up(run: Run, pipeline: Pipeline, ports: Ports) -> None:
     """What a completion gives rise to: downstream readings, and changes made while the job ran."""
-    pipeline = config.pipeline
     cascade(run, pipeline, ports)
     watched = {rule.key for rule in pipeline.post_run.rules} if pipeline.post_run else set()
-    readings = readings_for(run.key, pipeline, ports)
-    for key in sorted(watched & readings.keys()):
-        seen = run.evidence.get(key)
-        if seen is not None and seen.version != readings[key].version:
-            judge_post_run(run.key, readings[key], key, config, ports)
     trigger = pipeline.schedule(run.key.schedule_id).trigger
-    if trigger is not None and trigger.rule.key in readings.keys() - watched:
-        note_late_data(run.key, readings[trigger.rule.key], config, ports)
+    opening = set() if trigger is None else {trigger.rule.key} - watched
+    keys = frozenset(watched & run.evidence.keys() | opening)
+    readings = readings_for(run.key, pipeline, ports, keys) if keys else {}
+    for key in sorted(readings.keys() - opening):
+        if run.evidence[key].version != readings[key].version:
+            judge_post_run(run.key, readings[key], key, pipeline, ports)
+    for key in readings.keys() & opening:
+        note_late_data(run.key, readings[key], pipeline, ports)
 
 
 def _completed(

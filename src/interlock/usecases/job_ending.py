@@ -73,6 +73,7 @@ def _record(launch: Launch, event: str, ended_at: datetime | None, now: datetime
         attempt=launch.attempt,
         run_id=launch.run_id,
         duration=(at - launch.launched_at) / timedelta(seconds=1),
+        polled=True,
     )
 
 

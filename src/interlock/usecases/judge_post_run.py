@@ -12,30 +12,30 @@ from interlock.domain.rules import Verdict, explain
 from interlock.domain.run import Evidence, PostRunState, Run, RunKey, Status
 from interlock.domain.sensor import Reading
 from interlock.domain.telling import about_run
-from interlock.ports import Config, Ports
+from interlock.ports import Ports
 from interlock.usecases.evidence import readings_for, rule_records
 from interlock.usecases.note_late_data import rerun_request
 from interlock.usecases.save_run import Write, save_run
 
 
 def judge_post_run(
-    key: RunKey, reading: Reading, rule_key: str, config: Config, ports: Ports
+    key: RunKey, reading: Reading, rule_key: str, pipeline: Pipeline, ports: Ports
 ) -> Run:
     """Tell of drift and of changed outcomes, once each; drift asks for a rerun in the same write."""
-    post_run = config.pipeline.post_run
+    post_run = pipeline.post_run
     assert post_run is not None
     now = ports.clock()
 
     def decide(run: Run) -> Write | None:
         keys = frozenset(rule.key for rule in post_run.rules)
-        readings = readings_for(run.key, config.pipeline, ports, keys) | {rule_key: reading}
+        readings = readings_for(run.key, pipeline, ports, keys) | {rule_key: reading}
         if run.status is Status.RUNNING:
-            return _in_flight(run, {rule_key: reading}, config.pipeline, post_run, now)
+            return _in_flight(run, {rule_key: reading}, pipeline, post_run, now)
         if run.status is not Status.COMPLETED:
             return None
         baseline = ports.runs.baseline(run.key)
         before = {} if baseline is None or baseline.attempt != run.attempt else baseline.readings
-        return _after(run, rule_key, readings, before, config.pipeline, post_run, now)
+        return _after(run, rule_key, readings, before, pipeline, post_run, now)
 
     return save_run(key, decide, ports)
 

@@ -15,9 +15,9 @@ _UNTIL_NOTED = timedelta(seconds=10)
 
 def note_job_record(record: JobRecord, ports: Ports) -> None:
     """A failure's retry is armed from its record; the run need not have heard of it yet. That a job was
-    launched is no news to anybody.
+    launched is no news to anybody, nor is a success that its own execution saw.
     """
-    if record.event == "triggered":
+    if record.event == "triggered" or (record.event == "success" and record.polled):
         return
     run = ports.runs.find([record.key]).get(record.key)
     if run is None:

@@ -6,15 +6,16 @@ from interlock.domain import duration
 from interlock.domain.admission import has_changed
 from interlock.domain.drift import changes
 from interlock.domain.event import EventType
+from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import Run, RunKey, Status
 from interlock.domain.sensor import Reading, split_key
 from interlock.domain.telling import about_run
 from interlock.domain.timestamp import spell
-from interlock.ports import Config, Ports, RerunRequest
+from interlock.ports import Ports, RerunRequest
 from interlock.usecases.save_run import Write, save_run
 
 
-def note_late_data(key: RunKey, reading: Reading, config: Config, ports: Ports) -> Run:
+def note_late_data(key: RunKey, reading: Reading, pipeline: Pipeline, ports: Ports) -> Run:
     """Tell of it and ask for a rerun, once per content, in one write."""
     base, _ = split_key(reading.key)
     now = ports.clock()
@@ -30,7 +31,7 @@ def note_late_data(key: RunKey, reading: Reading, config: Config, ports: Ports) 
         events = about_run(
             EventType.LATE_DATA_ARRIVAL,
             noted,
-            config.pipeline,
+            pipeline,
             f"{reading.key} changed after the job completed",
             parts=(run.attempt, reading.version[:12]),
             key=reading.key,

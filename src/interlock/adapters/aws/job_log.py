@@ -76,6 +76,7 @@ def _read(item: Item) -> dict[str, Any]:
         "duration": None if duration is None else _seconds(duration),
         "final": item.get("final") is True,
         "stopped": item.get("stopped") is True,
+        "polled": item.get("polled") is True,
     }
 
 

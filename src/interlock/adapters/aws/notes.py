@@ -15,6 +15,8 @@ class Use(StrEnum):
 
     #: The next look at the run.
     RUN = "run"
+    #: The next search for runs: read ahead, because somebody is about to search for them.
+    AHEAD = "ahead"
     #: The next look at what waits in the row's outbox.
     OUTBOX = "outbox"
     #: The next look at the reading.

@@ -122,8 +122,15 @@ class DynamoOutbox:
             seen = {"seen": row["outbox"], "version": row["version"]}
             answer = self._control.update(key, update, condition, **seen, **values)
             if answer.won:
+                if not rest:
+                    self._notes.keep(key, _told(row), Use.RUN, Use.OUTBOX)
                 return
             row = answer.found
+
+
+def _told(row: Item) -> Item:
+    """The row with nothing left to tell."""
+    return {name: value for name, value in row.items() if name not in ("outbox", "outboxAt")}
 
 
 def _without(key: Key, row: Item, rest: list[str]) -> tuple[str, Item]:

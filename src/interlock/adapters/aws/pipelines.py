@@ -100,14 +100,21 @@ class DynamoPipelines:
 
     def find(self, pipeline_id: str) -> Config | None:
         """Raises ConfigError when what is stored can't be read."""
-        now = self._clock()
-        read_at = self._read_at.get(pipeline_id)
-        if read_at is not None and read_at <= now < read_at + self._kept_for:
+        if self._is_believed(pipeline_id):
             return self._kept.get(pipeline_id)
         item = self._control.get(keys.active_key(pipeline_id))
         if item is None or "config" not in item:
             return None
         return self._keep(item)
+
+    def read_before(self, pipeline_id: str) -> Config | None:
+        """The config as it was when it was last read, where that is too long ago to be believed."""
+        return None if self._is_believed(pipeline_id) else self._kept.get(pipeline_id)
+
+    def read_again(self, item: Item | None) -> None:
+        """Somebody has just read the row of a config."""
+        if item is not None and "config" in item:
+            self._keep_if_readable(item)
 
     def in_force(self) -> list[Config]:
         """One that can't be read is left out, and logged: it must not hide the others."""
@@ -156,6 +163,10 @@ class DynamoPipelines:
             for downstream in downstream_from(item["SK"].removeprefix(first), item)
         ]
         return sorted(found, key=lambda each: (each.pipeline_id, each.schedule_id))
+
+    def _is_believed(self, pipeline_id: str) -> bool:
+        read_at = self._read_at.get(pipeline_id)
+        return read_at is not None and read_at <= self._clock() < read_at + self._kept_for
 
     def _listing(self, partition: str) -> Iterator[Item]:
         return self._control.query(partition, index=WATCH)

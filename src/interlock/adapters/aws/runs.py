@@ -52,13 +52,14 @@ class DynamoRuns:
         return run_from(item)
 
     def find(self, keys_: Collection[RunKey]) -> dict[RunKey, Run]:
-        """Of a few dates their watches are read along: who finds no run asks for its watch next."""
         wanted = {keys.run_key(key): key for key in keys_}
-        watches = [keys.watch_key(key) for key in wanted.values()] if len(wanted) <= _FEW else []
-        items = self._control.get_many([*wanted, *watches])
-        for watch in watches:
-            self._notes.keep(watch, items.pop(watch, None), Use.WATCH)
-        return {run.key: run for run in self._live(items.values())}
+        if wanted and all(self._notes.has(Use.AHEAD, place) for place in wanted):
+            noted = (self._notes.take(Use.AHEAD, place) for place in wanted)
+            found = [row for row in noted if row is not None]
+        else:
+            rows = self._read(keys_)
+            found = [rows[place] for place in wanted if place in rows]
+        return {run.key: run for run in self._live(found)}
 
     def open(self, run: Run, events: Sequence[Event] = ()) -> bool:
         now = text(self._clock())
@@ -126,6 +127,13 @@ class DynamoRuns:
         behind = runs if after is None else [run for run in runs if _is_behind(run, after)]
         return behind[:limit]
 
+    def find_with(self, also: Key, keys_: Collection[RunKey]) -> Item | None:
+        """Another row, and ahead of whoever searches for these runs, the runs too: in one request."""
+        rows = self._read(keys_, also)
+        for place in map(keys.run_key, keys_):
+            self._notes.keep(place, rows.get(place), Use.AHEAD)
+        return rows.get(also)
+
     def prefetch(self, key: RunKey, sensor_keys: Collection[str] = ()) -> None:
         """Read a run and the readings that it will be judged by in one request."""
         place = keys.run_key(key)
@@ -134,6 +142,14 @@ class DynamoRuns:
         self._notes.keep(place, found.get(place), Use.RUN)
         for reading in readings:
             self._notes.keep(reading, found.get(reading), Use.READING)
+
+    def _read(self, keys_: Collection[RunKey], *also: Key) -> dict[Key, Item]:
+        """Of a few dates their watches are read along: who finds no run asks for its watch next."""
+        watches = [keys.watch_key(key) for key in keys_] if len(keys_) <= _FEW else []
+        rows = self._control.get_many([*also, *map(keys.run_key, keys_), *watches])
+        for watch in watches:
+            self._notes.keep(watch, rows.get(watch), Use.WATCH)
+        return rows
 
     def _put(self, run: Run, box: Item, condition: str, **values: Any) -> bool:
         place = keys.run_key(run.key)

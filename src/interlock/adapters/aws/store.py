@@ -9,6 +9,7 @@ from interlock.adapters.aws.events import EventLog
 from interlock.adapters.aws.fan import Fan
 from interlock.adapters.aws.history import DynamoHistory
 from interlock.adapters.aws.job_log import DynamoJobLog
+from interlock.adapters.aws.keys import active_key
 from interlock.adapters.aws.marks import DynamoMarks
 from interlock.adapters.aws.notes import Notes
 from interlock.adapters.aws.outbox import DynamoOutbox
@@ -21,6 +22,8 @@ from interlock.adapters.aws.switches import DynamoSwitches
 from interlock.adapters.aws.table import Table
 from interlock.adapters.aws.threads import DynamoThreads
 from interlock.adapters.aws.watch import DynamoWatch
+from interlock.domain.admission import run_keys
+from interlock.domain.sensor import Reading
 from interlock.ports import Clock
 
 EVENTS_KEPT = timedelta(days=90)
@@ -61,6 +64,18 @@ class Store:
     paces: DynamoPaces = field(init=False)
     switches: DynamoSwitches = field(init=False)
     history: DynamoHistory = field(init=False)
+
+    def foresee(self, reading: Reading) -> None:
+        """A reading is about to be admitted: its config and its runs are one request where it is known
+        from before which runs those will be. A config that has changed since is believed, and its own
+        runs are searched for.
+        """
+        before = self.pipelines.read_before(reading.pipeline_id)
+        if before is None or not self.configs_kept_for:
+            return
+        place = active_key(reading.pipeline_id)
+        runs = run_keys(before.pipeline, reading)
+        self.pipelines.read_again(self.runs.find_with(place, runs))
 
     def __post_init__(self) -> None:
         client, names, clock, notes = self.client, self.names, self.clock, self.notes
