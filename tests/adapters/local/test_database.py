@@ -75,6 +75,18 @@ def test_who_does_not_wait_hears_the_error_in_our_words(database: Database) -> N
     assert database.read(keys) == set() and database.commits == 0
 
 
+def test_who_does_not_wait_hears_of_it_also_when_the_news_break(file: Database) -> None:
+    def crash() -> None:
+        raise Crash
+
+    heard: Future[BaseException | None] = Future()
+    file.after_commit = crash
+
+    file.submit(put("a"), heard.set_result)
+
+    assert heard.result(60) is None and file.read(keys) == {"a"}
+
+
 def test_somebody_who_can_not_be_told_stops_nobody(file: Database) -> None:
     def breaks(error: BaseException | None) -> None:
         raise Crash

@@ -75,11 +75,11 @@ class Database:
         """
 
         def told(error: BaseException | None) -> None:
-            if error is None:
-                self._committed()
-            elif isinstance(error, sqlite3.Error):
-                error = meaning(error, self.name)
-            settled(error)
+            try:
+                if error is None:
+                    self._committed()
+            finally:  # it is durable, whatever became of the news
+                settled(meaning(error, self.name) if isinstance(error, sqlite3.Error) else error)
 
         self._home.submit(unit, told, lazy=lazy)
 
