@@ -3,6 +3,7 @@
 import logging
 import re
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from starlette.testclient import TestClient
@@ -96,6 +97,38 @@ def test_a_token_for_one_pipeline_reports_for_no_other(house: House) -> None:
     ]
     assert is_problem(client.post("/api/v1/sensors", json=batch), 403)
     assert not house.home.store.sensors.of_pipeline("gold-orders")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/api/v1/pipelines/silver-orders/why", "/api/v1/pipelines/silver-orders/sensors",
+     "/api/v1/pipelines/silver-orders", "/api/v1/events?pipeline=silver-orders",
+     "/api/v1/events/stream?pipeline=silver-orders", "/api/v1/runs?pipeline=silver-orders",
+     "/pipelines/silver-orders", "/metrics", "/openapi.json"],
+)  # fmt: skip
+def test_a_token_that_reports_for_a_pipeline_reads_not_even_that_one(
+    house: House, path: str
+) -> None:
+    client = house.client_of(house.token("observe", pipelines=("silver-orders",)))
+
+    assert client.get(path).status_code == 403
+
+
+def test_waiting_for_the_decision_opens_no_other_pipeline(house: House) -> None:
+    client = house.client_of(house.token("observe", pipelines=("silver-orders",)))
+
+    answer = client.put(f"{SENSOR.replace('silver', 'gold')}?wait=decision", json={})
+
+    assert is_problem(answer, 403)
+    assert not house.home.store.sensors.of_pipeline("gold-orders")
+
+
+@pytest.mark.parametrize("scopes", [("read",), ("operate",), ("observe", "read")])
+def test_only_reporting_can_be_limited_to_pipelines(house: House, scopes: tuple[str, ...]) -> None:
+    """A limit that would be obeyed in one place and not in another is refused."""
+    body = {"name": "ci", "scopes": scopes, "pipelines": ["silver-orders"]}
+
+    assert is_problem(house.client.post("/api/v1/tokens", json=body), 422)
 
 
 def test_a_revoked_token_is_refused_from_then_on(house: House) -> None:
@@ -211,6 +244,45 @@ def test_a_login_address_is_good_once(house: House) -> None:
 
     assert first.status_code == 303
     assert second.status_code == 403 and "set-cookie" not in second.headers
+
+
+def test_guessing_spends_nothing_and_finds_nothing(house: House) -> None:
+    code, stranger = house.access.new_code(), house.client_of(None)
+
+    for guess in ("", code[:-1], f"{code}x", code.swapcase(), "x" * 43, f" {code}", "\x00"):
+        answer = stranger.post("/login", content=urlencode({"secret": guess}), headers=SAME)
+        assert answer.status_code == 403 and "set-cookie" not in answer.headers
+
+    assert stranger.post("/login", content=f"secret={code}", headers=SAME).status_code == 303
+
+
+def test_a_session_that_somebody_planted_is_not_the_one_that_is_opened(house: House) -> None:
+    browser, planted = house.client_of(None), "a-session-that-an-attacker-knows"
+    browser.cookies.set(COOKIE, planted)
+
+    answer = browser.post("/login", content=f"secret={house.access.new_code()}", headers=SAME)
+
+    assert planted not in answer.headers["set-cookie"]
+    attacker = house.client_of(None)
+    attacker.cookies.set(COOKIE, planted)
+    assert is_problem(attacker.get("/api/v1/runs"), 401)
+
+
+def test_every_login_is_a_session_of_its_own(house: House) -> None:
+    first, second = _logged_in(house), _logged_in(house)
+
+    first.post("/logout", headers=SAME)
+
+    assert second.get("/api/v1/runs").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "cookie", [f"{COOKIE}=", f"{COOKIE}=x; {COOKIE}=y", "\x00", "=;=;", "a" * 9000]
+)
+def test_a_cookie_that_is_no_session_is_none(house: House, cookie: str) -> None:
+    answer = house.client_of(None).get("/api/v1/runs", headers={"Cookie": cookie})
+
+    assert is_problem(answer, 401)
 
 
 def test_codes_and_sessions_end(house: House) -> None:

@@ -1,9 +1,13 @@
 """The stream of events: who comes back misses none."""
 
 import asyncio
+import re
 
 import pytest
 
+from contracts.samples import NOW
+from interlock.domain.event import EventType, happened, subject
+from interlock.domain.run import RunKey
 from web.house import House, is_problem
 from web.listening import PATH, Listening, run_apart
 
@@ -43,6 +47,25 @@ def test_a_stream_may_be_of_one_pipeline_or_type(house: House) -> None:
 
     assert "silver-orders" not in text
     assert text.count("event: ") == text.count("event: TRIGGER_STARTED") == 1
+
+
+@pytest.mark.parametrize("end", ["\n\n", "\r\n\r\n", "\r\r", "\u2028", "\x00"])
+def test_no_text_of_an_event_becomes_an_event_of_its_own(house: House, end: str) -> None:
+    evil = f"oh{end}event: SLA_MET{end}data: {{}}{end}id: 999{end}retry: 1{end}"
+    key = RunKey("silver-orders", "stream", "2026-03-03")
+    event = happened(
+        EventType.JOB_FAILED, subject(None, key), NOW, evil, parts=(0,), error=evil, runId=evil
+    )
+    house.home.store.events.publish([event])
+
+    async def follow() -> str:
+        async with Listening(house.app, last_id="0").open() as listening:
+            return await listening.until("JOB_FAILED")
+
+    lines = re.split("\r\n|\r|\n", run_apart(follow()))  # as the standard of streams has it
+
+    assert not [line for line in lines if line.startswith(("event: SLA_MET", "id: 999"))]
+    assert [line for line in lines if line.startswith("retry:")] == ["retry: 2000"]
 
 
 def test_a_stream_may_be_without_names(house: House) -> None:

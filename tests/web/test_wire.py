@@ -214,6 +214,22 @@ def test_the_request_line_names_no_other_host_than_the_header(wire: Wire) -> Non
     assert wire.ask("GET", "//evil.example/api/v1/runs").status == 404
 
 
+@pytest.mark.parametrize(
+    "path",
+    ["/static/../gate.py", "/static/../../../../../../etc/passwd", "/static/%2e%2e/gate.py",
+     "/static/..%2fgate.py", "/static/%2e%2e%2f%2e%2e%2fgate.py", "/static/..%5cgate.py",
+     "/static//etc/passwd", "/static/%2fetc%2fpasswd", "/static/app.js%00.css", "/static/.",
+     "/static/%c0%ae%c0%ae/gate.py", "/../gate.py", "/static/app.js/../../gate.py",
+     "/api/v1/pipelines/..%2f..%2fetc%2fpasswd", "/api/v1/pipelines/../../interlock.toml",
+     "/api/v1/runs/..%2f../stream/2026-03-03", "/pipelines/..%2f..%2finterlock.toml"],
+)  # fmt: skip
+def test_no_path_leads_out_of_what_is_served(wire: Wire, path: str) -> None:
+    answer = wire.ask("GET", path)
+
+    assert answer.status == 404, answer
+    assert b"root:" not in answer.body and b"import " not in answer.body
+
+
 # --- too much
 
 

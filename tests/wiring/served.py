@@ -34,9 +34,9 @@ class Served:
 
     def __init__(self, project: Path, **environment: str) -> None:
         self.project = project
-        self._environment = {**os.environ, **environment}
-        self._environment.pop("INTERLOCK_TOKEN", None)
-        self._environment.update(environment)
+        self.environment = {**os.environ, **environment}
+        self.environment.pop("INTERLOCK_TOKEN", None)
+        self.environment.update(environment)
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -54,7 +54,7 @@ class Served:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "interlock", "--project", str(self.project), "serve",
                  "--port", "0", *arguments],
-                stdout=output, stderr=output, stdin=subprocess.DEVNULL, env=self._environment,
+                stdout=output, stderr=output, stdin=subprocess.DEVNULL, env=self.environment,
             )  # fmt: skip
         if ready:
             self.wait_ready()

@@ -3,6 +3,7 @@
 import socket
 import time
 from ipaddress import ip_address
+from pathlib import Path
 
 import pytest
 
@@ -55,6 +56,25 @@ def test_nothing_of_the_environment_is_used(
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:1")
     assert CLIENT.send(Request(url=f"{stand_in.url}/echo")).ok
+
+
+def test_no_password_of_a_home_folder_is_sent(
+    stand_in: StandIn, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    netrc = tmp_path / ".netrc"
+    netrc.write_text("machine 127.0.0.1 login somebody password canary\n")
+    netrc.chmod(0o600)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("NETRC", str(netrc))
+    CLIENT.send(Request(url=f"{stand_in.url}/echo"))
+    assert "authorization" not in stand_in.seen[0].headers
+
+
+def test_a_cookie_is_not_brought_back(stand_in: StandIn) -> None:
+    stand_in.plan("/echo", Reply(200, b"{}", {"Set-Cookie": "session=1; Path=/"}))
+    for _ in range(2):
+        CLIENT.send(Request(url=f"{stand_in.url}/echo"))
+    assert not any("cookie" in seen.headers for seen in stand_in.seen)
 
 
 def test_the_file_wins_over_our_own_headers_but_not_over_those_that_frame_the_request(

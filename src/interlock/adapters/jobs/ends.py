@@ -24,7 +24,7 @@ class Ends:
 
     def __init__(self, state: Path) -> None:
         path = ends_path(state)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with suppress(FileExistsError):
             os.mkfifo(path, 0o600)
         # open at both ends, so that it is never at its end

@@ -86,7 +86,7 @@ class JobFolder:
 
     def claim(self) -> bool:
         """False if somebody got there first, or died here before."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             self.path.mkdir(mode=0o700)
         except FileExistsError:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from interlock.adapters.local.database import Database
 from interlock.adapters.local.failures import raise_meaning
+from interlock.adapters.local.private import make_private
 from interlock.errors import UnavailableError
 
 #: Told after each step: how many pages are left, of how many.
@@ -30,6 +31,7 @@ def back_up(
 
 
 def _copy(source: sqlite3.Connection, path: Path, progress: Progress) -> None:
+    make_private(path)
     try:
         with closing(sqlite3.connect(path, isolation_level=None)) as copy:
             # Hold on to this moment: else the copy begins again with every write of others.

@@ -3,6 +3,8 @@
 import sqlite3
 from pathlib import Path
 
+from interlock.adapters.local.private import make_private
+
 BUSY_SECONDS = 5.0
 
 _STATEMENTS = 256
@@ -25,6 +27,7 @@ def in_memory() -> sqlite3.Connection:
 
 
 def for_writing(path: Path) -> sqlite3.Connection:
+    make_private(path)
     connection = _connect(str(path))
     try:
         for pragma in _WRITER:

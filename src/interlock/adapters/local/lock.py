@@ -15,7 +15,7 @@ def serving(database: Path) -> Iterator[None]:
 
     The lock goes with its process, however that ends; the lock file stays.
     """
-    descriptor = os.open(_lock_file(database), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    descriptor = os.open(_lock_file(database), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         _take(descriptor, database)
         yield

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from interlock.adapters.local import schema
+from interlock.adapters.local.private import make_private
 from interlock.errors import ConfigError
 
 
@@ -45,7 +46,9 @@ def _has_tables(connection: sqlite3.Connection) -> bool:
 
 def _put_aside(connection: sqlite3.Connection, path: Path, version: int) -> None:
     """A copy made by an earlier try is overwritten: the file has not changed since."""
-    copy = sqlite3.connect(path.with_name(f"{path.name}.v{version}.bak"))
+    aside = path.with_name(f"{path.name}.v{version}.bak")
+    make_private(aside)
+    copy = sqlite3.connect(aside)
     try:
         connection.backup(copy)
     finally:
