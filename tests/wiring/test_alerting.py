@@ -13,7 +13,7 @@ import pytest
 from alert_samples import told
 from contracts.samples import ManualClock, a_key
 from interlock.adapters.alerts.console import ConsoleAlerts
-from interlock.domain.alerts import CONSOLE
+from interlock.domain.alerts import CONSOLE, Alerts
 from interlock.domain.delivery import Target
 from interlock.domain.event import Event, EventType, Severity
 from interlock.domain.thread import Thread, ThreadKey
@@ -276,6 +276,37 @@ def test_a_file_with_errors_at_the_start_is_no_reason_not_to_start(
         house.tell(FAILED)
         house.settle()
         assert len(house.lines) == 1
+
+
+def test_a_file_that_breaks_while_nobody_looks_leaves_the_last_good_one_in_force(
+    tmp_path: Path, environment: dict[str, str], slack: SlackStandIn
+) -> None:
+    good, _ = load_alerts(FILE)
+    house = House(tmp_path, FILE, environment)
+    with house.home:
+        house.desk.use(good)
+    (tmp_path / "pipelines").rmdir()
+
+    for broken in ("sinks: {a: {type: mail}}", "sinks: [", "\x00"):
+        again = House(tmp_path, broken, environment)
+        with again.home:
+            assert again.desk().alerts == house.desk().alerts
+        (tmp_path / "pipelines").rmdir()
+    (tmp_path / "alerts.yaml").unlink()
+    without = House(tmp_path, None, environment)
+    with without.home:
+        assert without.desk().alerts.default_target == CONSOLE
+
+
+def test_what_an_older_version_kept_and_this_one_can_not_read_is_not_in_force(
+    house: House,
+) -> None:
+    routes = house.home.store.alert_routes
+    routes.keep(Alerts())
+    house.home.database.write(
+        lambda connection: connection.execute("UPDATE meta SET value = '[]' WHERE key = 'alerts'")
+    )
+    assert routes.kept() is None
 
 
 def test_a_sink_that_does_not_answer_keeps_no_other_waiting(

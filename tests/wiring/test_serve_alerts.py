@@ -62,6 +62,27 @@ def test_alerts_follow_their_file_and_the_token_is_nowhere(
     assert TOKEN not in served.output and TOKEN.encode() not in state
 
 
+def test_a_file_that_breaks_between_two_starts_is_seen_everywhere(
+    served: Served, slack: SlackStandIn
+) -> None:
+    served.start()
+    served.stop()
+    (served.project / "alerts.yaml").write_text("sinks: {a: {type: mail}}")
+    served.start()
+
+    eventually(lambda: "alerts.yaml is refused" in texts(slack.roots), "told where it was before")
+    assert slack.roots[-1]["channel"] == "C0MAIN"
+    for page in ("/", "/timeline", "/pipelines/alpha"):
+        assert "alerts.yaml is refused: line 1: " in served.text(page)
+    assert "interlock_files_refused 1.0" in served.text("/metrics")
+    assert served.ask("GET", "/readyz")
+
+    (served.project / "alerts.yaml").write_text(FILE)
+    eventually(lambda: "interlock_files_refused 0.0" in served.text("/metrics"), "mended")
+    assert "is refused" not in served.text("/timeline")
+    assert "file refused" not in served.text("/")
+
+
 def _states(served: Served) -> set[str]:
     shown = served.ask("GET", "/api/v1/events/alerts?type=CONFIG_REJECTED")["items"]
     return {alert["state"] for item in shown for alert in item["alerts"]}

@@ -23,6 +23,10 @@ class Readiness(Protocol):
         """Why it is not ready; nothing when it is."""
         ...
 
+    def notices(self) -> list[str]:
+        """What everybody who looks should know, although the controller does its work."""
+        ...
+
 
 @dataclass
 class Desk:

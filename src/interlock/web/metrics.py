@@ -1,6 +1,6 @@
 """Metrics: figures for Prometheus. Counters are kept here, states are asked of the store when wanted."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -59,6 +59,11 @@ class Metrics:
     def watch(self, home: Home) -> None:
         """Ask this home's store whenever somebody wants figures."""
         self.registry.register(_States(home))
+
+    def watch_files(self, refused: Callable[[], float]) -> None:
+        Gauge(
+            "interlock_files_refused", "Files that can't be used.", registry=self.registry
+        ).set_function(refused)
 
     def passed(self, report: Report, seconds: float) -> None:
         self._pass_seconds.set(seconds)

@@ -27,9 +27,11 @@ class AlertDesk:
 
     def use(self, alerts: Alerts | None) -> None:
         """From now on; what is under way goes on as it began."""
-        if (alerts or Alerts()) == self._declared:
+        wanted = alerts or Alerts()
+        self._home.store.alert_routes.keep(wanted)
+        if wanted == self._declared:
             return
-        self._declared = alerts or Alerts()
+        self._declared = wanted
         self._current = self._made()
         log.info("the routes of alerts have changed", extra={"action": "alerts_changed"})
 
@@ -41,9 +43,14 @@ class AlertDesk:
 
 
 def _declared(home: Home) -> Alerts:
-    """Before anything is sent. What is wrong with the file is said when all files are looked at."""
-    try:
-        alerts, _ = load_alerts(read_source(home.settings.project / ALERTS))
-    except Unreadable:
+    """Before anything is sent. A file that can't be used leaves in force what was before we stopped;
+    what is wrong with it is said when all files are looked at.
+    """
+    path = home.settings.project / ALERTS
+    if not path.exists():
         return Alerts()
-    return alerts or Alerts()
+    try:
+        alerts, _ = load_alerts(read_source(path))
+    except Unreadable:
+        alerts = None
+    return alerts or home.store.alert_routes.kept() or Alerts()

@@ -59,6 +59,10 @@ class AwsSight:
         """Why there is nothing to be seen. How the watchdog is doing is for the pages to tell."""
         return [str(error) for error in self._kept.get("troubles", self.troubles).values()]
 
+    def notices(self) -> list[str]:
+        """Of a file that was refused there, its event tells."""
+        return []
+
     def troubles(self) -> dict[str, InterlockError]:
         """The tables that can't be read, each with the reason and what mends it."""
         return dict(_troubles(self.home.store))

@@ -9,6 +9,7 @@ from typing import TypeVar
 from interlock.adapters.local.database import Database
 from interlock.adapters.local.writer import Settled, Unit
 from interlock.errors import InterlockError
+from interlock.wiring.loader import Refused
 from interlock.wiring.operations import Operations
 
 T = TypeVar("T")
@@ -45,10 +46,20 @@ class Health:
         self._operations = operations
         self._loaded = threading.Event()
         self._adopted = False
+        #: What of the project's files can't be used, as of the last look.
+        self.refused = Refused()
 
     def loaded(self) -> None:
         """The project's files have been read."""
         self._loaded.set()
+
+    def note_refused(self, refused: Refused) -> None:
+        self.refused = refused
+
+    def notices(self) -> list[str]:
+        """What everybody who looks should know, although the controller does its work."""
+        wrong = self.refused.alerts
+        return [f"alerts.yaml is refused: {wrong}"] if wrong else []
 
     def reasons(self, now: datetime) -> list[str]:
         """Why it is not ready; nothing when it is."""

@@ -9,6 +9,8 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+import msgspec
+
 from interlock.domain import canonical
 from interlock.domain.alerts import Alerts
 from interlock.files import Problem, Project, load_project, load_text
@@ -23,6 +25,14 @@ log = logging.getLogger(__name__)
 Stamps = Mapping[str, tuple[int, int, int]]
 
 
+class Refused(msgspec.Struct, frozen=True):
+    """What of a project can't be used now."""
+
+    files: int = 0
+    #: What is wrong with the file of alerts; nothing when it is sound.
+    alerts: str = ""
+
+
 class Loader:
     """Looks at one project. Not for several threads at once."""
 
@@ -31,10 +41,13 @@ class Loader:
         project: Path,
         ports: Ports,
         use_alerts: Callable[[Alerts | None], None] = lambda alerts: None,
+        note: Callable[[Refused], None] = lambda refused: None,
     ) -> None:
+        """`note` is told after each load what was refused."""
         self._project = project
         self._ports = ports
         self._use_alerts = use_alerts
+        self._note = note
         self._seen: Stamps | None = None
 
     def look(self) -> bool:
@@ -60,8 +73,11 @@ class Loader:
         for pipeline_id, config in wanted.items():
             self._want(pipeline_id, config)
         refused = self._refuse(project)
-        if not any(_is_alerts(Path(each.file), self._project) for each in project.errors):
+        wrong = [each for each in project.errors if _is_alerts(Path(each.file), self._project)]
+        if not wrong:
             self._use_alerts(project.alerts)
+        files = len({each.file for each in project.errors})
+        self._note(Refused(files, f"line {wrong[0].line}: {wrong[0].message}" if wrong else ""))
         if None not in refused:
             self._take_away({*wanted, *refused})
         log.info(

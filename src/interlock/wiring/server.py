@@ -75,7 +75,7 @@ class Controller:
         self._senders = SenderThreads(self._untold.set)
         alerting = AlertDesk(home, console)
         self._dispatcher = Dispatcher(home.store, alerting, self._senders)
-        self._loader = Loader(home.settings.project, home.ports, alerting.use)
+        self._loader = Loader(home.settings.project, home.ports, alerting.use, health.note_refused)
         self._overdue = Overdue(
             home.database, home.store.watch, home.ports.clock, home.settings.watchdog_every
         )

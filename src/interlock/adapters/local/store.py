@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from interlock.adapters.local.agenda import SqliteAgenda
+from interlock.adapters.local.alert_routes import SqliteAlertRoutes
 from interlock.adapters.local.audit import SqliteAudit, SqliteTokens
 from interlock.adapters.local.changes import SqliteChanges
 from interlock.adapters.local.cursors import SqliteCursors
@@ -51,6 +52,7 @@ class Store:
     threads: SqliteThreads = field(init=False)
     paces: SqlitePaces = field(init=False)
     switches: SqliteSwitches = field(init=False)
+    alert_routes: SqliteAlertRoutes = field(init=False)
     tokens: SqliteTokens = field(init=False)
     audit: SqliteAudit = field(init=False)
     retention: SqliteRetention = field(init=False)
@@ -77,6 +79,7 @@ class Store:
         self.threads = SqliteThreads(database)
         self.paces = SqlitePaces(database)
         self.switches = SqliteSwitches(database)
+        self.alert_routes = SqliteAlertRoutes(database)
         self.tokens = SqliteTokens(database)
         self.audit = SqliteAudit(database)
         self.retention = SqliteRetention(database)

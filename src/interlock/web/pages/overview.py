@@ -39,6 +39,8 @@ def build(asked: Asked) -> Shown:
     ports, history, now = asked.desk.home.ports, asked.desk.history, asked.now
     configs = {config.pipeline.id: config for config in ports.pipelines.in_force()}
     found = concerns(configs, now, ports, history)
+    if not asked.desk.only_reads:  # of the file of alerts a banner tells, for as long as it is so
+        found = [each for each in found if each.pipeline_id]
     known = {each.key for each in found}
     waiting = [run for run in history.waiting(_FEW + len(known)) if run.key not in known]
     soon = history.due(now, now + timedelta(days=1), _FEW)

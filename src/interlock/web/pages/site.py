@@ -103,7 +103,12 @@ class Site:
         build = partial(row.build, Asked(self._desk, caller, path, query, now))
         shown = kept.get((row.path, *sorted(path.items()), query), build)
         heartbeat = kept.get("heartbeat", home.operations.heartbeat)
-        common = {"heartbeat": heartbeat, "late": _late(heartbeat), "now": now}
+        common = {
+            "heartbeat": heartbeat,
+            "late": _late(heartbeat),
+            "notices": self._desk.health.notices(),
+            "now": now,
+        }
         return self._rendered(request, row.template, {**common, **shown})
 
     def _doing(self, path: str) -> Callable[[Request], Any]:
