@@ -23,6 +23,45 @@ sys.path[:] = [p for p in sys.path if "site-packages" not in p]
 sys.path.insert(0, sys.argv[1])
 """
 
+_SDK = """
+import boto3
+for service in ("dynamodb", "events", "scheduler", "stepfunctions"):
+    boto3.client(service, region_name="eu-central-1")
+"""
+#: Whoever else works on the machine may be in the way of one measurement, and hardly of all.
+_TRIES = 9
+
+#: Who needs a part of the package when it is imported; others import it when they come to need it.
+PARTS: dict[str, set[Function]] = {
+    "interlock.usecases.route_change": {Function.STREAM_ROUTER},
+    "interlock.usecases.watch": {Function.WATCHDOG},
+    "interlock.usecases.adopt_config": {Function.WATCHDOG},
+    "interlock.lifecycle": {Function.ORCHESTRATOR, Function.SLA_MONITOR},
+    "interlock.files": {Function.WATCHDOG, Function.ALERT_DISPATCHER},
+    "interlock.adapters.jobs": {
+        Function.ORCHESTRATOR,
+        Function.WATCHDOG,
+        Function.ALERT_DISPATCHER,
+    },
+    "interlock.adapters.jobs.http_client": {Function.ALERT_DISPATCHER},
+    "interlock.adapters.alerts": {Function.ALERT_DISPATCHER},
+    "interlock.adapters.aws.timers": {Function.ALERT_DISPATCHER},
+    "interlock.adapters.aws.workflows": set(),
+    "interlock.adapters.aws.deliveries": {Function.ALERT_DISPATCHER},
+    "interlock.adapters.aws.history": set(),
+}
+_NOBODYS = {
+    "asyncio",
+    "boto3",
+    "ctypes",
+    "jsonschema",
+    "multiprocessing",
+    "sqlite3",
+    "unittest",
+    "yaml",
+}
+_MOST_OF_OURS = 150
+
 
 def _packaging() -> ModuleType:
     spec = importlib.util.spec_from_file_location("packaging_", ROOT / "deploy" / "package.py")
@@ -78,6 +117,31 @@ def test_every_handler_imports_from_it_alone(function: Function, unpacked: Path)
     assert done.stdout.split() == [f"{unpacked}/{module.replace('.', '/')}.py", "True"], done.stderr
 
 
+@pytest.mark.parametrize("part", PARTS)
+def test_a_handler_imports_what_it_needs_and_no_more(
+    part: str, imported: dict[Function, set[str]]
+) -> None:
+    assert {function for function, names in imported.items() if part in names} == PARTS[part]
+
+
+def test_no_handler_imports_what_none_needs(imported: dict[Function, set[str]]) -> None:
+    for function, names in imported.items():
+        assert names.isdisjoint(_NOBODYS), function
+        assert sum(name.startswith("interlock") for name in names) <= _MOST_OF_OURS, function
+
+
+@pytest.mark.parametrize("function", list(Function))
+def test_a_handler_is_imported_in_little_more_time_than_the_sdk_alone(
+    function: Function, unpacked: Path
+) -> None:
+    """In processor time, against the SDK in the same minute: 400 ms where that takes 220."""
+    for _ in range(_TRIES):
+        sdk, ours = _processor_time(unpacked, _SDK), _processor_time(unpacked, _importing(function))
+        if ours <= 400 / 220 * sdk:
+            return
+    pytest.fail(f"{ours:.0f} ms of a processor, where boto3 with four clients takes {sdk:.0f}")
+
+
 def test_every_client_can_be_made_and_no_other(unpacked: Path) -> None:
     services = _packaging().SERVICES
     made = f"""
@@ -91,6 +155,26 @@ except Exception as error:
     print(type(error).__name__, "ec2" in str(error))
 """
     assert _python(unpacked, made).stdout.split() == ["UnknownServiceError", "True"]
+
+
+@pytest.fixture(scope="module")
+def imported(unpacked: Path) -> dict[Function, set[str]]:
+    """The names of all modules that the import of each handler brings."""
+    code = "import sys; print(*sys.modules)"
+    return {
+        each: set(_python(unpacked, f"{_importing(each)}; {code}").stdout.split())
+        for each in Function
+    }
+
+
+def _importing(function: Function) -> str:
+    return f"import interlock.lambdas.{function.replace('-', '_')}"
+
+
+def _processor_time(folder: Path, code: str) -> float:
+    """Milliseconds that a processor is busy with it, in a process of its own."""
+    timed = f"from time import process_time as t; begin = t()\n{code}\nprint((t() - begin) * 1000)"
+    return float(_python(folder, timed).stdout)
 
 
 def _python(folder: Path, code: str) -> "subprocess.CompletedProcess[str]":

@@ -2,29 +2,32 @@
 
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-from interlock.adapters.aws.deliveries import DynamoDeliveries
 from interlock.adapters.aws.events import EventLog
-from interlock.adapters.aws.fan import Fan
-from interlock.adapters.aws.history import DynamoHistory
 from interlock.adapters.aws.job_log import DynamoJobLog
 from interlock.adapters.aws.keys import active_key
 from interlock.adapters.aws.marks import DynamoMarks
 from interlock.adapters.aws.notes import Notes
 from interlock.adapters.aws.outbox import DynamoOutbox
-from interlock.adapters.aws.paces import DynamoPaces
 from interlock.adapters.aws.pipelines import DynamoPipelines
 from interlock.adapters.aws.reruns import DynamoReruns
 from interlock.adapters.aws.runs import DynamoRuns
 from interlock.adapters.aws.sensors import DynamoSensors
-from interlock.adapters.aws.switches import DynamoSwitches
 from interlock.adapters.aws.table import Table
-from interlock.adapters.aws.threads import DynamoThreads
 from interlock.adapters.aws.watch import DynamoWatch
 from interlock.domain.admission import run_keys
 from interlock.domain.sensor import Reading
 from interlock.ports import Clock
+
+if TYPE_CHECKING:  # a function imports what it needs, and starts sooner
+    from interlock.adapters.aws.deliveries import DynamoDeliveries
+    from interlock.adapters.aws.fan import Fan
+    from interlock.adapters.aws.history import DynamoHistory
+    from interlock.adapters.aws.paces import DynamoPaces
+    from interlock.adapters.aws.switches import DynamoSwitches
+    from interlock.adapters.aws.threads import DynamoThreads
 
 EVENTS_KEPT = timedelta(days=90)
 
@@ -49,7 +52,6 @@ class Store:
     configs_kept_for: timedelta = timedelta(0)
     events_kept_for: timedelta = EVENTS_KEPT
     notes: Notes = field(default_factory=Notes)
-    fan: Fan = field(default_factory=Fan)
     pipelines: DynamoPipelines = field(init=False)
     sensors: DynamoSensors = field(init=False)
     runs: DynamoRuns = field(init=False)
@@ -59,11 +61,20 @@ class Store:
     outbox: DynamoOutbox = field(init=False)
     marks: DynamoMarks = field(init=False)
     watch: DynamoWatch = field(init=False)
-    deliveries: DynamoDeliveries = field(init=False)
-    threads: DynamoThreads = field(init=False)
-    paces: DynamoPaces = field(init=False)
-    switches: DynamoSwitches = field(init=False)
-    history: DynamoHistory = field(init=False)
+
+    def __post_init__(self) -> None:
+        client, names, clock, notes = self.client, self.names, self.clock, self.notes
+        control, rerun = Table(client, names.control), Table(client, names.rerun)
+        self.pipelines = DynamoPipelines(control, notes, clock, self.configs_kept_for)
+        self.sensors = DynamoSensors(control, notes, clock)
+        self.runs = DynamoRuns(control, rerun, notes, clock)
+        self.job_log = DynamoJobLog(Table(client, names.joblog))
+        self.reruns = DynamoReruns(control, rerun, clock)
+        self._events = Table(client, names.events)
+        self.event_log = EventLog(self._events, self.events_kept_for, clock)
+        self.outbox = DynamoOutbox(control, notes)
+        self.marks = DynamoMarks(control, notes, clock)
+        self.watch = DynamoWatch(control)
 
     def foresee(self, reading: Reading) -> None:
         """A reading is about to be admitted: its config and its runs are one request where it is known
@@ -77,21 +88,40 @@ class Store:
         runs = run_keys(before.pipeline, reading)
         self.pipelines.read_again(self.runs.find_with(place, runs))
 
-    def __post_init__(self) -> None:
-        client, names, clock, notes = self.client, self.names, self.clock, self.notes
-        control, rerun = Table(client, names.control), Table(client, names.rerun)
-        self.pipelines = DynamoPipelines(control, notes, clock, self.configs_kept_for)
-        self.sensors = DynamoSensors(control, notes, clock)
-        self.runs = DynamoRuns(control, rerun, notes, clock)
-        self.job_log = DynamoJobLog(Table(client, names.joblog))
-        self.reruns = DynamoReruns(control, rerun, clock)
-        events = Table(client, names.events)
-        self.event_log = EventLog(events, self.events_kept_for, clock)
-        self.outbox = DynamoOutbox(control, notes)
-        self.marks = DynamoMarks(control, notes, clock)
-        self.watch = DynamoWatch(control)
-        self.deliveries = DynamoDeliveries(events, clock, fan=self.fan)
-        self.threads = DynamoThreads(events)
-        self.paces = DynamoPaces(events)
-        self.switches = DynamoSwitches(events)
-        self.history = DynamoHistory(self.runs, self.event_log, self.fan, self.runs.active)
+    # --- what only people and the dispatcher ask
+
+    @cached_property
+    def fan(self) -> "Fan":
+        from interlock.adapters.aws.fan import Fan
+
+        return Fan()
+
+    @cached_property
+    def deliveries(self) -> "DynamoDeliveries":
+        from interlock.adapters.aws.deliveries import DynamoDeliveries
+
+        return DynamoDeliveries(self._events, self.clock, fan=self.fan)
+
+    @cached_property
+    def threads(self) -> "DynamoThreads":
+        from interlock.adapters.aws.threads import DynamoThreads
+
+        return DynamoThreads(self._events)
+
+    @cached_property
+    def paces(self) -> "DynamoPaces":
+        from interlock.adapters.aws.paces import DynamoPaces
+
+        return DynamoPaces(self._events)
+
+    @cached_property
+    def switches(self) -> "DynamoSwitches":
+        from interlock.adapters.aws.switches import DynamoSwitches
+
+        return DynamoSwitches(self._events)
+
+    @cached_property
+    def history(self) -> "DynamoHistory":
+        from interlock.adapters.aws.history import DynamoHistory
+
+        return DynamoHistory(self.runs, self.event_log, self.fan, self.runs.active)
