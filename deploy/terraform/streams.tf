@@ -57,7 +57,17 @@ resource "aws_lambda_event_source_mapping" "stream" {
     }
   }
 
-  depends_on = [aws_iam_role_policy.function, aws_sqs_queue.queue]
+  # A stream is opened last: what its first records set going, or tell of, must find everything there.
+  depends_on = [
+    aws_iam_role_policy.function,
+    aws_iam_role_policy.scheduler,
+    aws_sfn_state_machine.pipeline,
+    aws_scheduler_schedule_group.timers,
+    aws_cloudwatch_event_target.ours,
+    aws_lambda_permission.rule,
+    aws_sqs_queue_policy.queue,
+    aws_lambda_event_source_mapping.alerts,
+  ]
 }
 
 resource "aws_lambda_event_source_mapping" "alerts" {

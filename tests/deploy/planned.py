@@ -30,6 +30,13 @@ def environment(plan: Plan, function: str) -> dict[str, str]:
     return found
 
 
+def waits_for(plan: Plan, address: str) -> set[str]:
+    """What a resource says it depends on, beside what it refers to."""
+    module = plan["configuration"]["root_module"]["module_calls"]["interlock"]["module"]
+    (found,) = (each for each in module["resources"] if each["address"] == address)
+    return set(found.get("depends_on", []))
+
+
 def as_list(one_or_more: Any) -> list[Any]:
     return one_or_more if isinstance(one_or_more, list) else [one_or_more]
 

@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import Any
 
 from aws.quick_tables import WATCH_PROJECTION
-from deploy.planned import Plan, as_list, environment, resources, statements
+from deploy.planned import Plan, as_list, environment, resources, statements, waits_for
 from interlock.adapters.aws.event_items import event_from_envelope
 from interlock.cli.aws_checkup import RIGHTS
 from interlock.domain.event import EventType, Severity
@@ -117,6 +117,21 @@ def test_dead_letters_are_there_before_they_are_named(default_plan: Plan) -> Non
     assert named == "alerts"
     queues = resources(default_plan, "aws_sqs_queue").values()
     assert not any(made.get("redrive_policy") for made in queues)
+
+
+def test_streams_are_opened_when_whatever_they_set_going_is_there(default_plan: Plan) -> None:
+    """Else what the first records tell of, the configs that came into force, would reach nobody."""
+    assert waits_for(default_plan, "aws_lambda_event_source_mapping.stream") >= {
+        "aws_cloudwatch_event_target.ours",
+        "aws_lambda_permission.rule",
+        "aws_sqs_queue_policy.queue",
+        "aws_lambda_event_source_mapping.alerts",
+        "aws_scheduler_schedule_group.timers",
+        "aws_iam_role_policy.scheduler",
+        "aws_sfn_state_machine.pipeline",
+    }
+    loaded = waits_for(default_plan, "aws_dynamodb_table_item.pipeline")
+    assert "aws_lambda_event_source_mapping.stream" in loaded
 
 
 def test_names_fit_with_the_longest_environment(whole_plan: Plan) -> None:
