@@ -37,8 +37,12 @@ def function_home(
     jobs: Jobs | None = None,
     configs_kept: timedelta = timedelta(0),
     wrap: Callable[[str, Any], Any] = lambda service, client: client,
+    **beside: str,
 ) -> AwsHome:
-    """As in Lambda, but for the clients. `wrap` may put something around them."""
+    """As in Lambda, but for the clients. `wrap` may put something around them.
+
+    `beside` is what stands in its environment beside what it needs.
+    """
     clients = {
         "dynamodb": services.tables,
         "events": services.bus,
@@ -46,7 +50,7 @@ def function_home(
         "stepfunctions": services.engine,
     }
     return open_aws_home(
-        read_aws_settings(function, ENVIRONMENT),
+        read_aws_settings(function, ENVIRONMENT | beside),
         clock=clock,
         make=lambda service: wrap(service, clients.get(service)),
         jobs=None if jobs is None else lambda time_left, now: jobs,

@@ -1,58 +1,16 @@
 """Alert dispatcher: every message is told once, comes back when it is due, or ends where people look."""
 
-import copy
-import json
-from datetime import timedelta
-from typing import Any
-
 import pytest
 
+from aws.alert_board import DELAYS, Board, Queue, messages, put_routes
 from aws.functions import ENVIRONMENT, function_home
 from aws.homes import Services
-from aws.recorded import payload
 from contracts.samples import ManualClock
-from interlock.domain.delivery import Answer, Failed, Posted
-from interlock.domain.note import AlertNote, Note, SummaryNote
+from interlock.domain.delivery import Failed, Posted
+from interlock.domain.note import AlertNote, SummaryNote
 from interlock.lambdas.alert_dispatcher import handle
-from interlock.ports import Manner
 from interlock.wiring.aws_alerts import AwsAlerting
 from interlock.wiring.aws_settings import Function
-
-DELAYS = (timedelta(seconds=5), timedelta(seconds=30))
-
-
-class Queue:
-    """Remembers what a function asked of SQS."""
-
-    def __init__(self) -> None:
-        self.later: list[tuple[str, int]] = []
-        self.dead: list[str] = []
-
-    def change_message_visibility(self, **given: Any) -> Any:
-        assert given["QueueUrl"].endswith("/t-interlock-alerts")
-        self.later.append((given["ReceiptHandle"], given["VisibilityTimeout"]))
-
-    def send_message(self, QueueUrl: str, MessageBody: str) -> Any:  # noqa: N803
-        assert QueueUrl == ENVIRONMENT["ALERT_DLQ_URL"]
-        self.dead.append(MessageBody)
-
-
-class Board:
-    """A sink whose answers can be chosen."""
-
-    manner = Manner(delays=DELAYS)
-
-    def __init__(self) -> None:
-        self.notes: list[Note] = []
-        self.answer: Answer = Posted("")
-
-    def post(self, channel: str, note: Note, thread: str | None) -> Answer:
-        if isinstance(self.answer, Posted):
-            self.notes.append(note)
-        return self.answer
-
-    def update(self, channel: str, receipt: str, note: Note) -> Answer:
-        return self.answer
 
 
 @pytest.fixture
@@ -75,11 +33,6 @@ def alerting(services: Services, clock: ManualClock, queue: Queue, board: Board)
         wrap=lambda service, client: queue if service == "sqs" else client,
     )
     return AwsAlerting(home, board)
-
-
-def messages(*numbers: int) -> list[dict[str, Any]]:
-    recorded = copy.deepcopy(payload("sqs_alerts")["Records"])
-    return [recorded[number - 1] for number in numbers]
 
 
 def test_what_people_must_hear_of_is_told_once_however_often_it_comes(
@@ -126,17 +79,6 @@ def test_a_message_that_comes_before_it_is_due_waits_for_the_rest(
     assert handle(messages(1), alerting)["batchItemFailures"]
     assert queue.later[-1] == ("handle-1", 3)
     assert board.notes == []
-
-
-def put_routes(services: Services, routes: object) -> None:
-    services.tables.put_item(
-        TableName=ENVIRONMENT["EVENTS_TABLE"],
-        Item={
-            "PK": {"S": "PIPELINE#_system"},
-            "SK": {"S": "ALERTS"},
-            "config": {"S": json.dumps(routes)},
-        },
-    )
 
 
 def test_a_muted_alert_is_held_and_released_at_the_end_of_its_mute(

@@ -13,7 +13,7 @@ from interlock.wiring.aws_settings import Function
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 
-#: An action on a resource: `dynamodb:Query`, `control/watch`.
+#: An action on a resource: `dynamodb:Query`, `control/watch`; none where a service has one of ours.
 Call = tuple[str, str]
 Calls = dict[Function, set[Call]]
 
@@ -62,6 +62,8 @@ def _calls(service: str, operation: str, given: Mapping[str, Any]) -> Iterator[C
     name = "".join(part.title() for part in operation.split("_"))
     if service == "dynamodb":
         yield from ((f"dynamodb:{action}", place) for action, place in _places(name, given))
+    elif service == "sqs":
+        yield f"sqs:{name}", given["QueueUrl"].rsplit("interlock-", 1)[1]
     else:
         prefix = {"stepfunctions": "states"}.get(service, service)
         yield f"{prefix}:{name}", ""

@@ -1,22 +1,17 @@
 """The package: the same bytes whenever it is built, small, and whole: every handler imports from it alone."""
 
-import importlib.util
 import json
-import platform
 import subprocess
 import sys
 import zipfile
 from hashlib import sha256
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-from deploy.terraform import ROOT
+from deploy.packaging import ARCH, PYTHON, packaging
 from interlock.wiring.aws_settings import Function
 
-_ARCH = {"aarch64": "arm64", "arm64": "arm64"}.get(platform.machine(), "x86_64")
-_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 _SAYS = """
 import sys
 sys.path[:] = [p for p in sys.path if "site-packages" not in p]
@@ -63,23 +58,15 @@ _NOBODYS = {
 _MOST_OF_OURS = 150
 
 
-def _packaging() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("packaging_", ROOT / "deploy" / "package.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """The archive, twice, from the same wheels."""
-    packaging, folder = _packaging(), tmp_path_factory.mktemp("package")
+    build, folder = packaging(), tmp_path_factory.mktemp("package")
     try:
-        fetched = packaging.fetch(_ARCH, _PYTHON, folder / "fetched")
+        fetched = build.fetch(ARCH, PYTHON, folder / "fetched")
     except subprocess.CalledProcessError as error:
         pytest.skip(f"pip can't bring the wheels of the package here: {error}")
-    return [packaging.build(_ARCH, _PYTHON, folder / n, fetched) for n in ("one", "two")]
+    return [build.build(ARCH, PYTHON, folder / n, fetched) for n in ("one", "two")]
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +82,7 @@ def test_built_twice_it_is_the_same(built: list[Path]) -> None:
     assert one == two
     manifest = json.loads((built[0].parent / "manifest.json").read_text())
     assert manifest["sha256"] == sha256(one).hexdigest()
-    assert (manifest["arch"], manifest["python"], manifest["format"]) == (_ARCH, _PYTHON, 1)
+    assert (manifest["arch"], manifest["python"], manifest["format"]) == (ARCH, PYTHON, 1)
 
 
 def test_it_holds_what_runs_and_no_more(built: list[Path]) -> None:
@@ -143,7 +130,7 @@ def test_a_handler_is_imported_in_little_more_time_than_the_sdk_alone(
 
 
 def test_every_client_can_be_made_and_no_other(unpacked: Path) -> None:
-    services = _packaging().SERVICES
+    services = packaging().SERVICES
     made = f"""
 import botocore.session
 session = botocore.session.get_session()

@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from aws.functions import ENVIRONMENT
+from aws.homes import TARGETS
+from deploy.alert_calls import record_alerts
 from deploy.calls import Call, Calls, record
 from deploy.planned import Plan, as_list, resources, statements
 from deploy.terraform import MODULE
@@ -34,13 +37,15 @@ RARELY: dict[Function, set[Call]] = {
         ("dynamodb:Query", "rerun"),  # a request for a rerun that nobody judged
         ("dynamodb:PutItem", "rerun"),
     },
+    Function.ALERT_DISPATCHER: _TIMERS,  # a mute whose end has moved
 }
 
-#: What the services themselves do with the role of a function.
+#: What the services themselves do with the role of a function: an action, and the queue if it is of one.
 _PLATFORM = re.compile(
-    r"logs:(CreateLogStream|PutLogEvents)|xray:.*|kms:.*|iam:PassRole|secretsmanager:GetSecretValue"
-    r"|dynamodb:(DescribeStream|GetRecords|GetShardIterator|ListStreams)"
-    r"|sqs:(SendMessage|ReceiveMessage|DeleteMessage|GetQueueAttributes)"
+    r"(logs:(CreateLogStream|PutLogEvents)|xray:.*|kms:.*|iam:PassRole|secretsmanager:GetSecretValue"
+    r"|dynamodb:(DescribeStream|GetRecords|GetShardIterator|ListStreams)) .*"
+    r"|sqs:SendMessage (undelivered|control-dlq|joblog-dlq)"
+    r"|sqs:(ReceiveMessage|DeleteMessage|GetQueueAttributes) alerts"
 )
 #: Where AWS knows no resources.
 _NO_RESOURCES = re.compile(
@@ -50,10 +55,10 @@ _NO_RESOURCES = re.compile(
 
 @pytest.fixture(scope="module")
 def made() -> Calls:
-    return record(PLAYED)
+    return record(PLAYED) | record_alerts()
 
 
-@pytest.mark.parametrize("function", [f for f in Function if f is not Function.ALERT_DISPATCHER])
+@pytest.mark.parametrize("function", Function)
 def test_every_call_is_granted_and_every_grant_is_called(
     function: Function, made: Calls, default_plan: Plan
 ) -> None:
@@ -88,13 +93,35 @@ def test_jobs_are_granted_only_when_enabled(default_plan: Plan, whole_plan: Plan
 
 
 def test_a_role_is_passed_on_only_to_the_scheduler(default_plan: Plan) -> None:
-    for function in (Function.STREAM_ROUTER, Function.SLA_MONITOR, Function.WATCHDOG):
+    timing = (
+        Function.STREAM_ROUTER,
+        Function.SLA_MONITOR,
+        Function.WATCHDOG,
+        Function.ALERT_DISPATCHER,
+    )
+    for function in timing:
         (passing,) = (
             each for each in _statements(default_plan, function) if "iam:PassRole" in each["Action"]
         )
         assert passing["Condition"] == {
             "StringEquals": {"iam:PassedToService": "scheduler.amazonaws.com"}
         }
+
+
+def test_scheduler_may_reach_whatever_a_timer_is_for_and_nothing_else(default_plan: Plan) -> None:
+    """The router, the monitor of deadlines, the queue on which the end of a mute is told; dead letters."""
+    granted = {
+        (action, arn)
+        for each in statements(default_plan, "scheduler")
+        for action in as_list(each["Action"])
+        for arn in as_list(each["Resource"])
+    }
+    assert granted == {
+        ("lambda:InvokeFunction", TARGETS.stream_router_arn),
+        ("lambda:InvokeFunction", TARGETS.sla_monitor_arn),
+        ("sqs:SendMessage", ENVIRONMENT["ALERT_QUEUE_ARN"]),
+        ("sqs:SendMessage", TARGETS.dead_letter_arn),
+    }
 
 
 def _statements(plan: Plan, function: Function) -> list[dict[str, Any]]:
@@ -107,15 +134,20 @@ def _services(plan: Plan, function: Function) -> set[str]:
 
 
 def _granted(plan: Plan, function: Function) -> Iterator[Call]:
-    """As calls are noted: the table for DynamoDB, nothing for services with one resource of ours."""
+    """As calls are noted."""
     for statement in _statements(plan, function):
         for action in as_list(statement["Action"]):
-            if _PLATFORM.fullmatch(action):
-                continue
             for arn in as_list(statement["Resource"]):
-                yield action, _place(arn) if action.startswith("dynamodb:") else ""
+                place = _place(action, arn)
+                if not _PLATFORM.fullmatch(f"{action} {place}"):
+                    yield action, place
 
 
-def _place(arn: str) -> str:
+def _place(action: str, arn: str) -> str:
+    """The table, index or queue; nothing for services with one resource of ours."""
+    if action.startswith("sqs:"):
+        return arn.rsplit("interlock-", 1)[1]
+    if not action.startswith("dynamodb:") or ":table/" not in arn:
+        return ""
     table, _, index = arn.split(":table/", 1)[1].partition("/index/")
     return table.rsplit("-", 1)[1] + (f"/{index}" if index else "")

@@ -15,7 +15,7 @@ from interlock.adapters.aws.table import Table
 from interlock.adapters.aws.timers import MUTE
 from interlock.adapters.jobs.addresses import NOWHERE, AllowedHosts
 from interlock.adapters.jobs.aws_secrets import fetch_secret
-from interlock.adapters.jobs.secrets import Secrets
+from interlock.adapters.jobs.secrets import FetchSecret, Secrets
 from interlock.domain.alerts import Alerts, with_sinks
 from interlock.domain.delivery import Delivery
 from interlock.files.alerts import read_alerts
@@ -58,10 +58,12 @@ def sink_settings(environment: Mapping[str, str]) -> AwsSinkSettings:
 class AwsAlerting:
     """The alerting of an installation, made anew when its routes have changed."""
 
-    def __init__(self, home: AwsHome, console: Sink | None = None) -> None:
+    def __init__(
+        self, home: AwsHome, console: Sink | None = None, fetch: FetchSecret = fetch_secret
+    ) -> None:
         self._home = home
         self._settings = sink_settings(home.settings.environment)
-        self._secrets = Secrets(home.settings.environment, fetch=fetch_secret)
+        self._secrets = Secrets(home.settings.environment, fetch=fetch)
         self._console = console or LineAlerts()
         events = Table(home.store.client, home.store.names.events)
         self._routes = DynamoAlertRoutes(events)

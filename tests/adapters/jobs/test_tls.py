@@ -2,17 +2,12 @@
 
 import ssl
 from collections.abc import Iterator
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
-from adapters.jobs.job_samples import now
 from adapters.jobs.stand_in import Reply, StandIn, serving
+from certificates import self_signed
 from interlock.adapters.jobs.addresses import AllowedHosts
 from interlock.adapters.jobs.failures import PlatformError
 from interlock.adapters.jobs.http_client import HttpClient, Request
@@ -24,30 +19,7 @@ LOOPBACK = AllowedHosts.parse("127.0.0.0/8")
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One that vouches for itself, for etl.example."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "etl.example")])
-    built = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now() - timedelta(days=1))
-        .not_valid_after(now() + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("etl.example")]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    path = tmp_path_factory.mktemp("tls") / "both.pem"
-    path.write_bytes(
-        built.public_bytes(serialization.Encoding.PEM)
-        + key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-    )
-    return path
+    return self_signed(tmp_path_factory.mktemp("tls") / "both.pem", "etl.example")
 
 
 @pytest.fixture
