@@ -25,22 +25,8 @@ resource "aws_sqs_queue" "queue" {
   sqs_managed_sse_enabled    = var.kms_key_arn == "" ? true : null
   kms_master_key_id          = var.kms_key_arn == "" ? null : var.kms_key_arn
   tags                       = local.tags
-}
 
-# A message put back for pacing counts as a receive: giving up is the dispatcher's own decision, and this is
-# for the message that it can't even look at. It stands apart because its target must be there first.
-resource "aws_sqs_queue_redrive_policy" "alerts" {
-  queue_url = aws_sqs_queue.queue["alerts"].id
-  redrive_policy = jsonencode({
-    deadLetterTargetArn = aws_sqs_queue.queue["alerts-dlq"].arn
-    maxReceiveCount     = 100
-  })
-}
-
-resource "aws_sqs_queue_policy" "queue" {
-  for_each = local.queue_names
-
-  queue_url = aws_sqs_queue.queue[each.key].id
+  # With the queue itself, so that it is never there without.
   policy = jsonencode({
     Version = "2012-10-17"
     Statement = concat(
@@ -63,5 +49,15 @@ resource "aws_sqs_queue_policy" "queue" {
         } if length(senders) > 0
       ],
     )
+  })
+}
+
+# A message put back for pacing counts as a receive: giving up is the dispatcher's own decision, and this is
+# for the message that it can't even look at. It stands apart because its target must be there first.
+resource "aws_sqs_queue_redrive_policy" "alerts" {
+  queue_url = aws_sqs_queue.queue["alerts"].id
+  redrive_policy = jsonencode({
+    deadLetterTargetArn = aws_sqs_queue.queue["alerts-dlq"].arn
+    maxReceiveCount     = 100
   })
 }

@@ -65,7 +65,7 @@ resource "aws_lambda_event_source_mapping" "stream" {
     aws_scheduler_schedule_group.timers,
     aws_cloudwatch_event_target.ours,
     aws_lambda_permission.rule,
-    aws_sqs_queue_policy.queue,
+    aws_sqs_queue.queue,
     aws_lambda_event_source_mapping.alerts,
   ]
 }

@@ -97,11 +97,10 @@ def test_every_target_has_a_place_for_what_it_cannot_deliver(default_plan: Plan)
 
 def test_every_queue_is_encrypted_and_refuses_plain_http(default_plan: Plan) -> None:
     queues = resources(default_plan, "aws_sqs_queue")
-    policies = resources(default_plan, "aws_sqs_queue_policy")
     assert len(queues) == 5
-    for key, made in queues.items():
+    for made in queues.values():
         assert made["sqs_managed_sse_enabled"]
-        denied, *allowed = json.loads(policies[key]["policy"])["Statement"]
+        denied, *allowed = json.loads(made["policy"])["Statement"]
         assert denied["Effect"] == "Deny" and "aws:SecureTransport" in str(denied["Condition"])
         assert all("aws:SourceArn" in str(each["Condition"]) for each in allowed)
 
@@ -124,7 +123,7 @@ def test_streams_are_opened_when_whatever_they_set_going_is_there(default_plan: 
     assert waits_for(default_plan, "aws_lambda_event_source_mapping.stream") >= {
         "aws_cloudwatch_event_target.ours",
         "aws_lambda_permission.rule",
-        "aws_sqs_queue_policy.queue",
+        "aws_sqs_queue.queue",
         "aws_lambda_event_source_mapping.alerts",
         "aws_scheduler_schedule_group.timers",
         "aws_iam_role_policy.scheduler",
