@@ -7,10 +7,10 @@ READY := $(VENV)/.ready
 WORKERS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help setup format lint types imports test coverage check faults kills cloud airflow bench docs demo package wheel clean
+.PHONY: help setup format lint types imports test coverage check test-aws faults kills cloud airflow bench docs demo package wheel clean
 
 help: ## List the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## /\1\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 12
 
 setup: $(READY) ## Build the virtual environment
 
@@ -56,6 +56,17 @@ coverage: $(READY) ## Check that the tests take every branch of the domain
 	$(BIN)/coverage run -m pytest -q tests/domain tests/test_conformance.py --ignore=tests/domain/test_time_properties.py
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report --include='src/interlock/domain/*' --show-missing --skip-covered --fail-under=100
+
+# The emulator has an environment of its own: functions there see what is installed in it, and not what is here.
+EMULATOR := $(VENV)/emulator
+
+$(EMULATOR)/.ready: $(READY) tests/emulated/requirements.txt
+	$(PYTHON) -m venv --clear $(EMULATOR)
+	$(EMULATOR)/bin/python -m pip install --quiet --disable-pip-version-check --requirement tests/emulated/requirements.txt
+	@touch $(EMULATOR)/.ready
+
+test-aws: $(EMULATOR)/.ready ## Deploy the AWS home on an emulator, and see its flows from end to end
+	INTERLOCK_TEST_EMULATOR=$(abspath $(EMULATOR))/bin/ministack $(BIN)/python -m pytest -q tests/emulated
 
 check: lint types imports coverage test ## Everything that must be green before a commit lands
 

@@ -87,12 +87,18 @@ def plan(folder: Path, variables: Mapping[str, Any]) -> tuple[Ran, dict[str, Any
     ran = plan_all(folder, {"interlock": variables})
     if ran.code:
         return ran, {}
-    shown = subprocess.run(
+    return ran, shown(folder)
+
+
+def shown(folder: Path) -> dict[str, Any]:
+    """The plan that a folder holds, as data."""
+    done = subprocess.run(
         ["terraform", "show", "-json", "plan"],
         cwd=folder, capture_output=True, text=True, check=True,
         env={"PATH": os.environ["PATH"], "TF_CLI_CONFIG_FILE": os.devnull, "HOME": str(folder)},
     )  # fmt: skip
-    return ran, json.loads(shown.stdout)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
 
 
 def plan_all(
