@@ -14,7 +14,7 @@ from deploy.packaging import ARCH, PYTHON
 from emulated.emulator import Emulator
 from emulated.installation import DEAD_LETTERS, PREFIX, function_arn
 from emulated.project import Project
-from emulated.surroundings import make_role
+from emulated.surroundings import make_role, policy
 from interlock.lifecycle.definition import render
 from interlock.wiring.aws_settings import REQUIRED, Function
 
@@ -24,6 +24,14 @@ STREAMS: dict[str, tuple[Any, ...]] = {
     NAMES.control: ({"prefix": "SENSOR#"}, {"prefix": "RERUN_REQUEST#"}, "CONFIG"),
     NAMES.joblog: ({"prefix": "JOB#"},),
 }
+_FROM_RULES = policy(
+    {
+        "Effect": "Allow",
+        "Principal": {"Service": "events.amazonaws.com"},
+        "Action": "sqs:SendMessage",
+        "Resource": "*",
+    }
+)
 _OURS = {"EventPattern": json.dumps({"source": ["interlock"]})}
 #: Rule: its bus, what it reacts to, and its target.
 RULES: dict[str, tuple[str, dict[str, str], str]] = {
@@ -72,7 +80,9 @@ class Made:
     def _make(self) -> None:
         role = make_role(self.emulator, f"{PREFIX}-scheduler", "*")
         for queue in QUEUES:
-            self.emulator.client("sqs").create_queue(QueueName=f"{PREFIX}-{queue}")
+            self.emulator.client("sqs").create_queue(
+                QueueName=f"{PREFIX}-{queue}", Attributes={"Policy": _FROM_RULES}
+            )
         self.emulator.client("events").create_event_bus(Name=BUS)
         self.emulator.client("scheduler").create_schedule_group(Name=GROUP)
         for function in Function:

@@ -73,15 +73,16 @@ def make_role(emulator: Emulator, name: str, *actions: str) -> str:
     services = [f"{service}.amazonaws.com" for service in ("lambda", "scheduler", "states")]
     trusting = {"Effect": "Allow", "Principal": {"Service": services}, "Action": "sts:AssumeRole"}
     roles = emulator.client("iam")
-    made = roles.create_role(RoleName=name, AssumeRolePolicyDocument=_policy(trusting))
+    made = roles.create_role(RoleName=name, AssumeRolePolicyDocument=policy(trusting))
     if actions:
         granting = {"Effect": "Allow", "Action": actions, "Resource": "*"}
-        roles.put_role_policy(RoleName=name, PolicyName="granted", PolicyDocument=_policy(granting))
+        roles.put_rolepolicy(RoleName=name, PolicyName="granted", PolicyDocument=policy(granting))
     arn: str = made["Role"]["Arn"]
     return arn
 
 
-def _policy(statement: dict[str, Any]) -> str:
+def policy(statement: dict[str, Any]) -> str:
+    """A document of one statement."""
     return json.dumps({"Version": "2012-10-17", "Statement": [statement]})
 
 
