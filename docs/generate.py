@@ -692,6 +692,7 @@ _NOTES: dict[tuple[str, str], str] = {
     ("JobEntry", "category"): "Of what kind a failure is.",
     ("JobEntry", "error"): "What a failure says.",
     ("FailEntry", "times"): "How often it fails before it works again.",
+    ("FailEntry", "for"): "How long it fails, however often it is called; instead of `times`.",
     ("Expectation", "event"): "An event of this type was published.",
     ("Expectation", "no"): "No event of this type was published.",
     (

@@ -21,17 +21,9 @@ _SAMPLE = 4
 #: Scheduler fires up to a minute late.
 _A_MINUTE = timedelta(minutes=1)
 
-#: Where the two homes differ, and why.
-_ELSEWHERE = {
-    "infra-failure": "publishing fails so often that locally a sweep every second uses the failures up; "
-    "here the next look is the watchdog's",
-    "rerun-repeated-after-failure": "the publishes that fail are the next three, whoever makes them; here "
-    "the watchdog makes one of them, and tells that it failed",
-}
-
 
 def _files() -> list[Any]:
-    files = [file for file in sorted(_FOLDER.glob("*.yaml")) if file.stem not in _ELSEWHERE]
+    files = sorted(_FOLDER.glob("*.yaml"))
     chosen = files if os.environ.get(_ALL) else files[::_SAMPLE]
     return [pytest.param(file, id=file.stem) for file in chosen]
 
@@ -47,10 +39,6 @@ def test_the_same_comes_of_a_story_in_both_homes(
     assert failed_expectations(expected, here, slack=_A_MINUTE) == []
     assert _told(here.events) == _told(there.events)
     assert _ended(here) == _ended(there)
-
-
-def test_where_the_homes_differ_there_is_such_a_scenario() -> None:
-    assert all((_FOLDER / f"{name}.yaml").exists() for name in _ELSEWHERE)
 
 
 def _told(events: list[Event]) -> set[str]:

@@ -846,6 +846,24 @@ def test_a_job_that_never_ends_is_given_up_for_good(home: Home) -> None:
 
 # --- infra-failure ---
 
+
+def test_where_nobody_can_be_told_the_run_is_marked_and_its_retry_due_all_the_same(
+    home: Home,
+) -> None:
+    opened(home)
+    home.fails(Call.PUBLISH, 3)
+    for mode in ("evaluate", "infra-failure", "infra-failure"):
+        with pytest.raises(TransientError):
+            home.mode(mode, errors=BOOM)
+    run = home.run()
+    assert (run.status, run.retry_at, run.infra_retries) == (Status.FAILED, NOW + 5 * MINUTE, 1)
+    (record,) = [each for each in home.store.job_log.of_run(KEY) if each.attempt == 0]
+    assert record.event == "infra-trigger-failure"
+    assert EventType.INFRA_FAILURE not in home.told()
+    home.mode("infra-failure", errors=BOOM)
+    assert {EventType.VALIDATION_PASSED, EventType.INFRA_FAILURE} <= set(home.told())
+
+
 BOOM = {"Evaluate": {"Error": "UnavailableError", "Cause": "the store is away"}}
 
 

@@ -14,6 +14,7 @@ from interlock.lifecycle.complete_trigger import outcome
 from interlock.lifecycle.step import Step
 from interlock.ports import JobRecord, Launched, Ports
 from interlock.usecases.job_context import job_context
+from interlock.usecases.publish_outbox import publish_outbox
 from interlock.usecases.save_run import Write, save_run
 
 
@@ -107,6 +108,8 @@ def job_poll_exhausted(step: Step, ports: Ports) -> dict[str, Any]:
 def infra_failure(step: Step, ports: Ports) -> dict[str, Any]:
     """A step failed beyond its retries. What has not started is tried again, three times a date;
     what is running keeps running, and the watchdog finishes it from the job log.
+
+    It may be the bus that failed: the run is marked and its retry due before anybody is told.
     """
     now = ports.clock()
     state, error = failed_state(step.given)
@@ -128,9 +131,10 @@ def infra_failure(step: Step, ports: Ports) -> dict[str, Any]:
         )
         return Write(noted, events)
 
-    run = save_run(step.key, decide, ports)
+    run = save_run(step.key, decide, ports, tell=False)
     if run.attempt == step.attempt and run.status is Status.FAILED:
         _log(run, step, "infra-trigger-failure", ports)
+    publish_outbox(step.key, ports)
     return answer(run, step) | {"outcome": "infra-failure"}
 
 

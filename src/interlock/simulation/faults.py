@@ -1,4 +1,4 @@
-"""Faults: outside calls that fail as often as they were told to, and crashes after chosen writes."""
+"""Faults: calls that fail as often or as long as they were told to, and crashes after chosen writes."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -42,6 +42,7 @@ class Faults:
         self.calls = 0
         self.writes = 0
         self._left: Counter[Call] = Counter()
+        self._away: dict[Call, Callable[[], bool]] = {}
         self._routine = 0
         self.in_watch = False
 
@@ -54,9 +55,14 @@ class Faults:
     def will_fail(self, call: Call, times: int) -> None:
         self._left[call] += times
 
+    def will_fail_while(self, call: Call, is_away: Callable[[], bool]) -> None:
+        self._away[call] = is_away
+
     def meet(self, call: Call) -> None:
         """Raises TransientError when this call's turn to fail has come."""
         self.calls += 1
+        if call in self._away and self._away[call]():
+            raise TransientError(f"{call} fails for a while, as the scenario says")
         if self._left[call]:
             self._left[call] -= 1
             raise TransientError(f"{call} fails, as the scenario says")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
-from msgspec import Meta
+from msgspec import Meta, field
 
 from interlock.domain import canonical, duration, timestamp
 from interlock.domain.budgets import Category
@@ -97,6 +97,7 @@ class JobEntry(Declared, frozen=True):
 class FailEntry(Declared, frozen=True):
     call: Call
     times: Annotated[int, Meta(ge=1, le=1000)] = 1
+    span: Span | None = field(default=None, name="for")
 
 
 class TimelineEntry(Declared, frozen=True):

@@ -27,7 +27,7 @@ from interlock.simulation.faults import (
 )
 from interlock.simulation.invariants import Invariants
 from interlock.simulation.jobs import Launch, ScriptedJobs
-from interlock.simulation.scenario import Moment, Scenario, TimelineEntry
+from interlock.simulation.scenario import FailEntry, Moment, Scenario, TimelineEntry
 from interlock.usecases.pause import pause, resume
 from interlock.wiring.alerting import console_alone
 from interlock.wiring.dispatcher import Dispatcher
@@ -204,11 +204,18 @@ class World:
         elif entry.crash:
             self._boot() if not self._is_down() else None
         elif entry.fail is not None:
-            self._faults.will_fail(entry.fail.call, entry.fail.times)
+            self._fail(entry.fail, moment.at)
         elif entry.pause is not None or entry.resume is not None:
             self._operate(entry)
         else:
             self._write(entry)
+
+    def _fail(self, entry: FailEntry, at: datetime) -> None:
+        if entry.span is None:
+            self._faults.will_fail(entry.call, entry.times)
+            return
+        until = at + duration.parse(entry.span)
+        self._faults.will_fail_while(entry.call, lambda: self._clock() < until)
 
     def _operate(self, entry: TimelineEntry) -> None:
         """What an operator asks of the controller, or of the state file while it is down. Told to try

@@ -23,14 +23,21 @@ class Write(msgspec.Struct, frozen=True):
     also: dict[str, Any] = {}
 
 
-def save_run(key: RunKey, decide: Callable[[Run], Write | None], ports: Ports) -> Run:
-    """Return the run as it stands afterwards. `decide` answers None when there is nothing to do."""
+def save_run(
+    key: RunKey, decide: Callable[[Run], Write | None], ports: Ports, *, tell: bool = True
+) -> Run:
+    """Return the run as it stands afterwards. `decide` answers None when there is nothing to do.
+
+    Without `tell` the state changes even where nobody can be told: its events wait, and telling them is
+    the caller's.
+    """
     for _ in range(_TRIES):
-        run = load_run(key, ports)
+        run = load_run(key, ports) if tell else ports.runs.get(key)
         write = decide(run)
         if write is None:
             return run
         if ports.runs.save(write.run, write.events, **write.also):
-            publish_outbox(key, ports)
+            if tell:
+                publish_outbox(key, ports)
             return write.run
     raise TransientError(f"{key}: somebody got there first, {_TRIES} times in a row")
