@@ -13,7 +13,7 @@ from cli.aws_place import AwsPlace, installed
 from contracts.samples import a_delivery, an_event
 from interlock.cli import app
 from interlock.domain.event import EventType, envelope
-from interlock.errors import TransientError, UnavailableError
+from interlock.errors import NotFoundError, TransientError, UnavailableError
 from interlock.wiring.clock import utc_now
 
 NOWHERE = "http://127.0.0.1:9"
@@ -57,7 +57,7 @@ def test_events_are_listed_by_all_that_they_can_be_asked_for(place: AwsPlace) ->
     place.home.store.event_log.put(envelope(told))
     assert [each["type"] for each in place.json("events", "--type", "job_failed")] == ["JOB_FAILED"]
     assert told.message in place.shown("events", "--pipeline", "silver-orders", "--since", "1h")
-    assert place.json("events", "--pipeline", "nobody") == []
+    assert isinstance(place.run("events", "--pipeline", "nobody").exception, NotFoundError)
 
 
 def test_events_are_shown_with_where_they_went_as_alerts(place: AwsPlace) -> None:

@@ -163,3 +163,9 @@ def test_failing_checks_of_the_watchdog_are_named(place: Place) -> None:
     place.happen(act)
     found = findings(place, code=1)["watchdog"]
     assert "stale-triggers (x)" in found["what"]
+
+
+def test_a_folder_that_is_not_there_is_all_there_is_to_say(tmp_path: Path) -> None:
+    result = Place(tmp_path / "nowhere").run("doctor")
+    assert "there is no folder" in str(result.exception)
+    assert "interlock init" in str(result.exception)

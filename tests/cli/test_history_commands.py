@@ -111,3 +111,20 @@ def test_following_tells_each_event_once(lived_in: Place) -> None:
     known = list(log.events())
     told = list(islice(followed(log, None, None, known, 0.0), 3))  # type: ignore[arg-type]
     assert [event.event_id for event in told] == ["2", "3", "4"]
+
+
+@pytest.mark.parametrize("command", [("runs", "nope"), ("events", "--pipeline", "nope")])
+def test_nothing_is_known_of_a_pipeline_that_nobody_declared(
+    lived_in: Place, command: tuple[str, ...]
+) -> None:
+    result = lived_in.run(*command)
+    assert isinstance(result.exception, NotFoundError)
+    assert str(result.exception) == "there is no pipeline nope"
+
+
+def test_a_type_of_event_that_there_is_not_is_wrong_use(lived_in: Place) -> None:
+    result = lived_in.run("events", "--type", "SLA_BREACHED")
+    assert result.exit_code == 2
+    assert "there is no event type SLA_BREACHED; did you mean SLA_BREACH?" in result.output
+    assert lived_in.run("events", "--type", "sla_breach").exit_code == 0
+    assert lived_in.run("events", "--type", "JOB_STARTED").exit_code == 0

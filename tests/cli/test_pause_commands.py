@@ -74,3 +74,9 @@ def test_a_server_is_asked_when_there_is_one(place: Place) -> None:
         assert "paused until" in place.shown("pause", "silver-orders", "--until", "2h")
         assert "resumed" in place.shown("resume", "silver-orders")
     assert [asked.path.rpartition("/")[2] for asked in server.asked] == ["pause", "resume"]
+
+
+def test_resuming_what_was_not_paused_says_so(place: Place) -> None:
+    assert "silver-orders: was not paused" in place.shown("resume", "silver-orders")
+    place.shown("pause", "silver-orders")
+    assert "silver-orders: resumed" in place.shown("resume", "silver-orders")

@@ -33,9 +33,11 @@ def test_a_server_refuses_it_and_says_why(place: Place) -> None:
     with served(place, minutes_a_request=1):
         shown = place.shown("rerun", "silver-orders", place.today, code=1)
         assert "rerun refused: no reading has changed since" in shown
-        assert "interlock why" in shown
+        assert "--force runs it all the same" in shown
         shown = place.shown("rerun", "silver-orders", place.today, "--force")
         assert "rerun accepted: manual" in shown and "manual reruns: 1 of 1" in shown
+        shown = place.shown("rerun", "silver-orders", place.today, "--force", code=1)
+        assert "manual reruns: 1 of 1; job.maxManualReruns in its file allows more" in shown
         document = place.json("rerun", "silver-orders", place.today, "--force", code=1)
         assert document["answer"]["detail"]["cause"] == "budget"
 
@@ -51,7 +53,6 @@ def test_a_paused_pipeline_gives_no_answer_and_that_is_said(place: Place) -> Non
     ("arguments", "kind", "words"),
     [
         (("nope", "2026-03-03"), NotFoundError, "there is no pipeline nope"),
-        (("silver-orders", "tuesday"), ConfigError, "'tuesday' is not a date"),
         (("silver-orders", "2026-03-03", "--schedule", "x"), ConfigError, "schedules stream"),
     ],
 )
@@ -154,3 +155,20 @@ def test_a_range_that_is_none_is_refused(place: Place) -> None:
     result = place.run("backfill", "silver-orders", "2026-01-03", "2026-01-01")
     assert isinstance(result.exception, ConfigError)
     assert place.run("backfill", "silver-orders", "a", "b", "--max-active", "0").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (("why", "silver-orders", "2026-13-01"), "'2026-13-01' is not in the calendar: month must"),
+        (("run", "silver-orders", "tuesday"), "'tuesday' is not a date such as 2026-03-03"),
+        (("rerun", "silver-orders", "2026-03-0"), "'2026-03-0' is not a date such as"),
+        (("backfill", "silver-orders", "2026-03-01", "2026-02-30"), "'2026-02-30' is not in the"),
+    ],
+)
+def test_a_date_that_is_none_is_wrong_use_and_named(
+    place: Place, command: tuple[str, ...], words: str
+) -> None:
+    result = place.run(*command)
+    assert result.exit_code == 2
+    assert words in result.output

@@ -98,9 +98,9 @@ def test_the_day_received_is_a_day_in_the_zone_of_the_schedule() -> None:
 @pytest.mark.parametrize(
     ("key", "reason"),
     [
-        ("orders-eu", "no trigger or post-run rule uses orders-eu"),
-        ("orders-eu#2026-03-03", "no trigger or post-run rule uses orders-eu"),
-        ("orders#eu", "no trigger or post-run rule uses orders#eu"),  # never a mere prefix
+        ("orders-eu", "no rule uses orders-eu; rules use orders"),
+        ("orders-eu#2026-03-03", "no rule uses orders-eu; rules use orders"),
+        ("orders#eu", "no rule uses orders#eu; rules use orders"),  # never a mere prefix
     ],
 )
 def test_a_key_that_nothing_uses_means_nothing(key: str, reason: str) -> None:
@@ -345,7 +345,8 @@ validation: {rules: [{key: orders, check: exists}, {key: stock, check: exists}]}
 schedules: [{id: a, trigger: {key: orders, check: exists}}, {id: b, cron: "0 6 * * *"}]
 """
     )
-    assert why_ignored(pipeline, reading("stock")) == "no trigger or post-run rule uses stock"
+    said = "stock opens nothing: its rules look at it when a run is judged"
+    assert why_ignored(pipeline, reading("stock")) == said
     found = admitted(pipeline, reading("stock", date="soon"))
     assert [type(each) for each in found] == [Reject, Reject]
     # by the trigger of one schedule, and by the rules of the other

@@ -95,8 +95,25 @@ def judged(ready: bool, *records: RuleRecord) -> Judgement:
         ),
         (a_run(verdict=judged(True, PASSING)), ["waiting for its rules"]),
         (
+            a_run(status=Status.TRIGGERING, verdict=judged(True, PASSING)),
+            ["its job is being launched"],
+        ),
+        (
+            a_run(status=Status.TRIGGERING, job_message="it answers 500"),
+            ["its launch failed and is tried again: it answers 500"],
+        ),
+        (
             a_run(status=Status.RUNNING, launched_at=BREACH_AT - 42 * MINUTE),
             ["job running for 42m"],
+        ),
+        (
+            a_run(
+                status=Status.RUNNING,
+                launched_at=BREACH_AT - 42 * MINUTE,
+                job_message="it answers 403",
+                job_unseen=True,
+            ),
+            ["job running for 42m, and can't be seen: it answers 403"],
         ),
         (a_run(status=Status.RUNNING), ["waiting for its rules"]),
         (

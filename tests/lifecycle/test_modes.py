@@ -19,7 +19,7 @@ from interlock.errors import (
 )
 from interlock.lifecycle.modes import ORCHESTRATOR, call
 from interlock.ports import Absent, CannotTell, Failed, Launched, Running, Succeeded
-from interlock.simulation.scenario import Call, JobScript
+from interlock.simulation.scenario import Call, JobScript, LaunchOutcome
 from interlock.usecases.retry_job import retry_job
 from usecases.home import KEY, NOW, Home, assert_a_crash_changes_nothing
 
@@ -387,6 +387,20 @@ def test_a_launch_error_is_raised_by_what_may_help(
     assert home.run().status is Status.TRIGGERING
     assert home.events(EventType.JOB_TRIGGERED) == []
     assert home.store.job_log.of_run(KEY) == []
+
+
+def test_what_a_launch_fails_of_is_kept_until_it_works(home: Home) -> None:
+    ready(home)
+    trouble = JobScript(
+        launch=LaunchOutcome.ERROR, category=Category.TRANSIENT, error="it answers 500"
+    )
+    home.scripts["silver-orders"] = (trouble, trouble, JobScript())
+    for _ in range(2):
+        with pytest.raises(TransientError):
+            home.mode("trigger")
+    assert (home.run().status, home.run().job_message) == (Status.TRIGGERING, "it answers 500")
+    home.mode("trigger")
+    assert (home.run().status, home.run().job_message) == (Status.RUNNING, None)
 
 
 def test_a_run_that_is_running_is_not_launched_again(home: Home) -> None:

@@ -177,3 +177,16 @@ def _status(served: Served, secret: str) -> int:
     except urllib.error.HTTPError as error:
         with error:
             return error.code
+
+
+def test_a_step_that_fails_is_logged_with_the_run_the_step_and_the_reason(served: Served) -> None:
+    file = served.project / "pipelines" / "alpha.yaml"
+    file.write_text(file.read_text().replace("/bin/sh", "/no/such/program"))
+    served.start()
+
+    served.put("alpha", "landed#2026-03-03", count=12)
+
+    eventually(lambda: served.runs().get(("alpha", "2026-03-03")) == "FAILED", "FAILED")
+    line = next(line for line in served.output.splitlines() if "task_failed" in line)
+    assert "alpha" in line and "2026-03-03" in line and "the state Trigger of " in line
+    assert "/no/such/program can't be started" in line

@@ -236,6 +236,12 @@ def settings_of(options: Options) -> Settings:
     return read_settings(Path(options.project), os.environ)
 
 
+def check_folder(project: Path) -> None:
+    """Raises ConfigError."""
+    if not project.is_dir():
+        raise ConfigError(f"there is no folder {project}: `interlock init {project}` makes one")
+
+
 def named_server() -> Client | None:
     """The server that the environment names."""
     return Client(tries=_TRIES) if os.environ.get("INTERLOCK_URL") else None

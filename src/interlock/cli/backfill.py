@@ -9,6 +9,7 @@ import msgspec
 from interlock.cli.answers import awaited, is_accepted
 from interlock.cli.backend import Home, acting, actor
 from interlock.cli.exits import Exit
+from interlock.cli.moments import date_label
 from interlock.cli.options import Options
 from interlock.cli.progress import progress
 from interlock.cli.shown import STATES, as_json_option, count, document, printable
@@ -29,8 +30,8 @@ class Ended(msgspec.Struct, frozen=True):
 
 @click.command("backfill")
 @click.argument("pipeline")
-@click.argument("first", metavar="FROM")
-@click.argument("last", metavar="TO")
+@click.argument("first", type=date_label, metavar="FROM")
+@click.argument("last", type=date_label, metavar="TO")
 @click.option(
     "--max-active",
     type=click.IntRange(1, 100),

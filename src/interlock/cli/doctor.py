@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from interlock.cli.backend import AWS, acting, looking_at_aws, settings_of
+from interlock.cli.backend import AWS, acting, check_folder, looking_at_aws, settings_of
 from interlock.cli.checkup import Checkup, Finding, Level
 from interlock.cli.exits import Exit
 from interlock.cli.options import Options
@@ -30,6 +30,7 @@ def command(options: Options, retry: bool, as_json: bool) -> None:
 
 def _here(options: Options, retry: bool) -> list[Finding]:
     settings = settings_of(options)
+    check_folder(settings.project)
     if retry:
         _retry(options)
     return Checkup(settings).findings()

@@ -1,5 +1,6 @@
 """Events: the event log, and what is added to it."""
 
+import difflib
 import time
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
@@ -22,7 +23,7 @@ from interlock.cli.shown import (
     today,
 )
 from interlock.domain.delivery import Target
-from interlock.domain.event import Event
+from interlock.domain.event import ALIASES, Event, EventType
 from interlock.wiring.alerted import Alerted, Told
 
 #: How often the log is looked at, by home: on AWS each look costs a request a type. And how far an event
@@ -31,9 +32,21 @@ _EVERY_SECONDS = {"local": 1.0, AWS: 5.0}
 _OVERLAP = timedelta(minutes=15)
 
 
+def event_type(text: str) -> str:
+    """A type of the catalogue, in either case of letters."""
+    name = text.upper()
+    if name in EventType.__members__ or name in ALIASES:
+        return name
+    near = difflib.get_close_matches(name, EventType.__members__, n=1)
+    hint = f"did you mean {near[0]}?" if near else "docs/reference/events.md lists them"
+    raise click.BadParameter(f"there is no event type {text}; {hint}")
+
+
 @click.command("events")
 @click.option("--follow", is_flag=True, help="Go on with what happens next, until interrupted.")
-@click.option("--type", "kind", metavar="TYPE", help="Only of this type, such as SLA_BREACH.")
+@click.option(
+    "--type", "kind", type=event_type, metavar="TYPE", help="Only of this type, such as SLA_BREACH."
+)
 @click.option("--pipeline", metavar="ID", help="Only of this pipeline.")
 @click.option(
     "--since",
@@ -59,7 +72,6 @@ def command(
 
     With --follow, and with --json, one JSON document a line.
     """
-    kind = None if kind is None else kind.upper()
     if alerts and follow:
         raise click.UsageError("--alerts shows what was sent by now: without --follow")
     with looking(options) as home:
@@ -67,6 +79,8 @@ def command(
             _show_alerted(home.alerted(pipeline, kind, since, limit)[::-1], as_json)
             return
         found = home.events(pipeline, kind, since, limit)[::-1]
+        if pipeline is not None and not found:
+            home.why(pipeline)  # one that nobody declared is said to be so
         _show(found, as_json, follow)
         if follow:
             try:

@@ -19,6 +19,14 @@ def moment_ahead(text: str) -> datetime:
     return _moment(text, ahead=True)
 
 
+def date_label(text: str) -> str:
+    """The date of a run, as it is typed."""
+    try:
+        return str(Label.parse(text))
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
 def _moment(text: str, ahead: bool) -> datetime:
     found = _span(text, ahead) or _label(text) or timestamp.instant(text)
     if found is None:

@@ -7,15 +7,17 @@ import click
 from interlock.cli.answers import awaited, is_accepted
 from interlock.cli.backend import acting, actor
 from interlock.cli.exits import Exit
+from interlock.cli.moments import date_label
 from interlock.cli.options import Options
 from interlock.cli.shown import as_json_option, document, lines
 from interlock.domain.event import Event
+from interlock.domain.reruns import Cause
 from interlock.ports import RerunRequest
 
 
 @click.command("rerun")
 @click.argument("pipeline")
-@click.argument("date")
+@click.argument("date", type=date_label, metavar="DATE")
 @click.option("--reason", default="manual", show_default=True, help="Why; kept with the attempt.")
 @click.option("--force", is_flag=True, help="Even if nothing has changed since it succeeded.")
 @click.option("--schedule", metavar="ID", help="Which schedule, where there are several.")
@@ -59,9 +61,22 @@ def _show(request: RerunRequest, answer: Event | None, command: str | None, wait
             lines("  ", [said, look])
         return
     lines(f"{name}: ", [answer.message])
-    budget, spent = answer.detail.get("budget"), answer.detail.get("spent")
-    if budget is not None and spent is not None:
-        click.echo(f"  {str(budget).replace('_', ' ')}: {spent} of {answer.detail.get('max')}")
-    hint = answer.detail.get("actionHint")
-    if hint and not is_accepted(answer):
-        lines("  ", [str(hint)])
+    lines("  ", _more(answer))
+
+
+def _more(answer: Event) -> list[str]:
+    """What was spent of a budget, and what helps against a refusal."""
+    detail = answer.detail
+    spent = f"{detail.get('spent')} of {detail.get('max')}"
+    if is_accepted(answer):
+        budget = detail.get("budget")
+        return [] if budget is None else [f"{str(budget).replace('_', ' ')}: {spent}"]
+    hint = _REMEDIES.get(str(detail.get("cause")), detail.get("actionHint"))
+    return [] if hint is None else [str(hint).format(spent=spent)]
+
+
+#: By the cause of a refusal; for the others the event itself has a hint.
+_REMEDIES: dict[str, str] = {
+    Cause.NO_NEW_DATA: "--force runs it all the same",
+    Cause.BUDGET: "manual reruns: {spent}; job.maxManualReruns in its file allows more",
+}

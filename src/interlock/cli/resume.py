@@ -16,6 +16,7 @@ def command(options: Options, pipeline: str, dry_run: bool, as_json: bool) -> No
     """Let PIPELINE go on. First says what would start; every date of the pause is then handled."""
     with acting(options) as home:
         foreseen = home.look.would_resume(pipeline)
+        paused = home.look.why(pipeline)[0].paused
         if not as_json:
             click.echo(f"{pipeline}: {count(len(foreseen), 'date')} to start")
             lines("  ", [f"{each.date} ({each.schedule_id}): {each.why}" for each in foreseen])
@@ -25,6 +26,6 @@ def command(options: Options, pipeline: str, dry_run: bool, as_json: bool) -> No
         if as_json:
             document({"wouldStart": foreseen, "config": config})
         elif not dry_run:
-            click.echo(f"{pipeline}: resumed")
+            click.echo(f"{pipeline}: {'resumed' if paused else 'was not paused'}")
         if not dry_run:
             home.say_if_nobody_acts()

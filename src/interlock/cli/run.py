@@ -3,6 +3,7 @@
 import click
 
 from interlock.cli.backend import Looking, looking
+from interlock.cli.moments import date_label
 from interlock.cli.options import Options
 from interlock.cli.shown import (
     SEVERITIES,
@@ -22,7 +23,7 @@ from interlock.domain.run import Run
 
 @click.command("run")
 @click.argument("pipeline")
-@click.argument("date")
+@click.argument("date", type=date_label, metavar="DATE")
 @click.option("--schedule", metavar="ID", help="Which schedule, where there are several.")
 @as_json_option
 @click.pass_obj

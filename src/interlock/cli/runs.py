@@ -25,6 +25,8 @@ def command(
     """The runs of PIPELINE, or of all, the newest dates first."""
     with looking(options) as home:
         runs = home.runs(pipeline, since, until, limit)
+        if pipeline is not None and not runs:
+            home.why(pipeline)  # one that nobody declared is said to be so
     if as_json:
         document(runs)
         return

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from interlock.cli.backend import AWS
+from interlock.cli.backend import AWS, check_folder
 from interlock.cli.options import Options
 from interlock.cli.shown import printable
 from interlock.errors import ConfigError
@@ -39,8 +39,7 @@ def command(
     on_aws = (backend or options.backend) == AWS
     _check_use(on_aws, read_only)
     project = Path(options.project)
-    if not project.is_dir():
-        raise ConfigError(f"there is no folder {project}: `interlock init {project}` makes one")
+    check_folder(project)
     settings = read_settings(project, os.environ, host=host, port=port)
     if on_aws:
         _show_aws(settings, options.debug)

@@ -12,6 +12,7 @@ import click
 import msgspec
 
 from interlock.adapters.local.lock import is_served, serving
+from interlock.cli.backend import check_folder
 from interlock.cli.options import Options
 from interlock.client import API, Client
 from interlock.errors import ConfigError, NotFoundError, UnavailableError
@@ -147,8 +148,7 @@ class _File:
     @contextmanager
     def _opened(self) -> Iterator[Home]:
         settings = self._settings
-        if not settings.project.is_dir():
-            raise ConfigError(f"there is no folder {settings.project}")
+        check_folder(settings.project)
         settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
         with serving(settings.database), open_home(settings) as home:
             yield home

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import click
 
 from interlock.cli.backend import looking
+from interlock.cli.moments import date_label
 from interlock.cli.options import Options
 from interlock.cli.shown import (
     Cell,
@@ -40,7 +41,7 @@ _LABEL = "{:10} "
 
 @click.command("why")
 @click.argument("pipeline")
-@click.argument("date", required=False)
+@click.argument("date", type=date_label, metavar="[DATE]", required=False)
 @as_json_option
 @click.pass_obj
 def command(options: Options, pipeline: str, date: str | None, as_json: bool) -> None:

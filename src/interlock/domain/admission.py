@@ -100,7 +100,14 @@ def admit(
     found = list(_as_trigger(pipeline, reading, runs, now))
     found += _as_post_run(pipeline, reading, runs, now)
     found += _as_rule_reading(pipeline, reading)
-    return found or [Ignore("-", f"no trigger or post-run rule uses {split_key(reading.key)[0]}")]
+    return found or [Ignore("-", _why_nothing(pipeline, split_key(reading.key)[0]))]
+
+
+def _why_nothing(pipeline: Pipeline, key: str) -> str:
+    if key in rule_keys(pipeline):
+        return f"{key} opens nothing: its rules look at it when a run is judged"
+    known = sorted({each for one in pipeline.schedules for each in used_keys(pipeline, one)})
+    return f"no rule uses {key}; rules use {', '.join(known)}"
 
 
 def run_keys(pipeline: Pipeline, reading: Reading) -> frozenset[RunKey]:

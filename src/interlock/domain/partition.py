@@ -95,9 +95,12 @@ def _parts(text: str) -> tuple[date, int | None, int | None]:
     if match is None:
         raise ValueError(f"{text!r} is not a date such as 2026-03-03 or 2026-03-03T10")
     year, month, day, hour, minute = match.groups()[:5] if match[1] else match.groups()[5:]
-    wall = time(int(hour or 0), int(minute or 0))
+    try:
+        wall = datetime(int(year), int(month), int(day), int(hour or 0), int(minute or 0))  # noqa: DTZ001
+    except ValueError as error:
+        raise ValueError(f"{text!r} is not in the calendar: {error}") from error
     return (
-        date(int(year), int(month), int(day)),
+        wall.date(),
         None if hour is None else wall.hour,
         None if minute is None else wall.minute,
     )

@@ -70,9 +70,22 @@ def blocked_by(run: Run | None, pipeline: Pipeline, schedule_id: str, now: datet
         return [f"no reading of {trigger.rule.key}" if trigger else "no run was opened"]
     if run.status in (Status.FAILED, Status.FAILED_FINAL):
         return [f"failed: {run.failure.message if run.failure else 'unknown'}"]
+    if run.status is Status.TRIGGERING:
+        return [_launching(run)]
     if run.status is Status.RUNNING and run.launched_at is not None:
-        return [f"job running for {duration.for_people(now - run.launched_at)}"]
+        return [_running(run, duration.for_people(now - run.launched_at))]
     return failing_lines(run.verdict, now) or ["waiting for its rules"]
+
+
+def _launching(run: Run) -> str:
+    if run.job_message is None:
+        return "its job is being launched"
+    return f"its launch failed and is tried again: {run.job_message}"
+
+
+def _running(run: Run, span: str) -> str:
+    unseen = f", and can't be seen: {run.job_message}" if run.job_unseen else ""
+    return f"job running for {span}{unseen}"
 
 
 def failing_lines(verdict: Judgement | None, now: datetime) -> list[str]:

@@ -49,8 +49,22 @@ def _launch(step: Step, context: JobContext, found: object, ports: Ports) -> Lau
     except LaunchError as error:
         message = clean(str(error))
         if error.category == "TRANSIENT":
+            _note_trouble(step, message, ports)
             raise TransientError(message) from error
         raise
+
+
+def _note_trouble(step: Step, message: str, ports: Ports) -> None:
+    """Keep for `why` what the launch failed of, while it is tried again."""
+
+    def decide(stored: Run) -> Write | None:
+        if not step.is_current(stored) or stored.status is not Status.TRIGGERING:
+            return None
+        if stored.job_message == message:
+            return None
+        return Write(stored.changed(ports.clock(), job_message=message))
+
+    save_run(step.key, decide, ports)
 
 
 def at_most_once(job: Job) -> bool:
@@ -68,6 +82,7 @@ def _running(run: Run, launched: Launched, step: Step, ports: Ports) -> Write | 
         job_type=step.pipeline.job.type,
         job={**launched.metadata, "finished": launched.finished},
         launched_at=ports.clock(),
+        job_message=None,
     )
     return Write(noted, _launched_events(noted, launched, step))
 

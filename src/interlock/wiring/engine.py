@@ -67,24 +67,30 @@ class Engine:
             entries += execution.log
             step = asl.next_step(machine, execution, self._ports.clock())
         if isinstance(step, asl.Do):
-            execution = self._do(machine, execution, step)
+            execution = self._do(claimed.name, machine, execution, step)
             entries += execution.log
         self._store(claimed, definition, execution, entries, machine)
 
-    def _do(self, machine: asl.Machine, execution: asl.Execution, task: asl.Do) -> asl.Execution:
+    def _do(
+        self, name: str, machine: asl.Machine, execution: asl.Execution, task: asl.Do
+    ) -> asl.Execution:
         """Call a mode. What it raises is known to the machine by the name of its class, and told as
         a Lambda function tells it.
         """
         try:
             result = call(RESOURCES[task.resource], task.payload, self._ports)
         except Exception as error:  # noqa: BLE001 - the state machine decides what becomes of it
-            name, now = type(error).__name__, self._ports.clock()
+            kind, now = type(error).__name__, self._ports.clock()
             log.warning(
-                "task failed",
+                "the state %s of %s failed: %s: %s",
+                execution.state,
+                name,
+                kind,
+                error,
                 extra={"action": "task_failed", "state": execution.state, "error": str(error)},
             )
-            cause = canonical.encode({"errorType": name, "errorMessage": str(error)})
-            return asl.task_failed(machine, execution, name, cause, now)
+            cause = canonical.encode({"errorType": kind, "errorMessage": str(error)})
+            return asl.task_failed(machine, execution, kind, cause, now)
         now = self._ports.clock()
         if task.until is not None and now > task.until:
             return asl.task_failed(machine, execution, asl.TIMEOUT, "", now)

@@ -81,7 +81,7 @@ class Loader:
         if None not in refused:
             self._take_away({*wanted, *refused})
         log.info(
-            "%d pipelines loaded, %d files refused",
+            "pipelines loaded: %d, files refused: %d",
             len(wanted),
             len(refused),
             extra={"action": "files_loaded"},

@@ -250,6 +250,25 @@ def test_a_secret_reaches_the_command_and_nothing_else(jobs: JobsByType, tmp_pat
     assert stat.S_IMODE(folder(tmp_path).stat().st_mode) == 0o700
 
 
+def test_what_a_file_takes_from_our_variables_is_masked_in_what_the_command_says(
+    tmp_path: Path,
+) -> None:
+    environment = {
+        **ENVIRONMENT,
+        "INTERLOCK_WAREHOUSE": "hunter2-hunter2",
+        "INTERLOCK_PASSWORD": "abc",
+        "INTERLOCK_STAGE": "prod",
+    }
+    jobs = JobsByType(surroundings(tmp_path, environment))
+    env = {"W": "x${INTERLOCK_WAREHOUSE}", "P": "${INTERLOCK_PASSWORD}", "S": "${INTERLOCK_STAGE}"}
+    command = ["/bin/sh", "-c", 'echo "$1 $W $P $S" >&2; exit 1', "sh", "${INTERLOCK_WAREHOUSE}"]
+    answer = run(jobs, a_command(*command, env=env))
+    # a short value that is not called a secret is a word like any other
+    assert isinstance(answer, Failed) and answer.message == "*** x*** *** prod"
+    assert b"hunter2" not in (folder(tmp_path) / "stderr").read_bytes()
+    jobs.close()
+
+
 def test_thousands_of_variables_arrive(jobs: JobsByType, tmp_path: Path) -> None:
     env = {f"VARIABLE_{number}": "x" * 100 for number in range(5000)}
     assert isinstance(run(jobs, sh("env | grep -c ^VARIABLE_", env=env)), Succeeded)
@@ -300,6 +319,11 @@ def test_what_is_not_there_or_can_not_be_run_is_permanent(jobs: JobsByType, tmp_
         assert error.category == Category.PERMANENT and not error.maybe_started
     script.chmod(0o755)
     assert "Exec format" in str(failure(jobs, a_command(str(script))))
+
+
+def test_a_folder_that_is_not_there_is_named_and_not_the_command(jobs: JobsByType) -> None:
+    error = failure(jobs, a_command("true", cwd="/no/such/folder"))
+    assert str(error) == "it can't run in the folder /no/such/folder: No such file or directory"
 
 
 def test_after_a_launch_that_failed_another_may_work(jobs: JobsByType) -> None:

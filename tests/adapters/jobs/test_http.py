@@ -148,6 +148,23 @@ def test_an_answer_that_is_no_start(
     assert str(error) == f"the job's address answers {status}:  [31mwhy\ufffd"
 
 
+@pytest.mark.parametrize(
+    ("reply", "message"),
+    [
+        (Reply(503, b""), "the job's address answers 503"),
+        (
+            Reply(302, headers={"Location": "/login"}),
+            "the job's address answers 302 and leads to /login, which is not followed",
+        ),
+    ],
+)
+def test_an_answer_without_words_still_says_what_is_wrong(
+    jobs: JobsByType, stand_in: StandIn, reply: Reply, message: str
+) -> None:
+    stand_in.plan("/x", reply)
+    assert str(failure(jobs, an_http(stand_in, "/x"))) == message
+
+
 def test_a_conflict_on_a_repeat_is_with_ourselves(jobs: JobsByType, stand_in: StandIn) -> None:
     stand_in.plan("/x", Reply(409), Reply(409))
     pipeline = an_http(stand_in, "/x")

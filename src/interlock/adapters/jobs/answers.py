@@ -12,17 +12,22 @@ CONFLICT = 409
 def refusal(answer: Answer, who: str) -> PlatformError:
     """Of an answer that is not a yes, by its status."""
     category = launch_category(None, answer.status)
-    message = f"{who} answers {answer.status}: {answer.text}"
-    return PlatformError(category, message, maybe_started=maybe_started(answer.status))
+    return PlatformError(category, _said(answer, who), maybe_started=maybe_started(answer.status))
 
 
 def conflict(answer: Answer, who: str) -> PlatformError:
     """Most likely with ourselves: somebody is at it, and a moment later it can be seen."""
-    message = f"{who} answers {answer.status}: {answer.text}"
-    return PlatformError(Category.TRANSIENT, message, maybe_started=True)
+    return PlatformError(Category.TRANSIENT, _said(answer, who), maybe_started=True)
 
 
 def expect_yes(answer: Answer, who: str) -> None:
     """Raises PlatformError."""
     if not answer.ok:
         raise refusal(answer, who)
+
+
+def _said(answer: Answer, who: str) -> str:
+    if place := answer.headers.get("location"):
+        return f"{who} answers {answer.status} and leads to {place}, which is not followed"
+    said = f": {answer.text}" if answer.text else ""
+    return f"{who} answers {answer.status}{said}"

@@ -212,7 +212,8 @@ def _check_start(word: Word | None, folder: JobFolder, spec: Spec) -> None:
     if word.word != FAILED:
         return
     category = Category.TRANSIENT if word.number in _TRANSIENT_ERRORS else Category.PERMANENT
-    name = spec.config["command"][0]
+    reason = os.strerror(word.number)
     if word.step == "cwd":
-        name = f"the folder {spec.config['cwd'] or 'of the project'}, in which it should run,"
-    raise PlatformError(category, f"{name} can't be started: {os.strerror(word.number)}")
+        folder_name = spec.config["cwd"] or "of the project"
+        raise PlatformError(category, f"it can't run in the folder {folder_name}: {reason}")
+    raise PlatformError(category, f"{spec.config['command'][0]} can't be started: {reason}")

@@ -11,9 +11,14 @@ from typing import Any
 import msgspec
 
 from interlock.adapters.jobs.job_folder import JobFolder, Spec
+from interlock.adapters.jobs.secrets import Secrets
 from interlock.adapters.jobs.surroundings import RESERVE, Surroundings
 from interlock.adapters.jobs.texts import PREFIX, Texts, dates
 from interlock.domain.job_configs import CommandConfig
+from interlock.domain.job_forms import names_a_secret, names_in
+
+#: A shorter value, under a name that does not call it a secret, is a word like any other.
+SHORTEST_SECRET = 6
 
 
 def order_of(
@@ -24,7 +29,6 @@ def order_of(
     environment, secrets = surroundings.environment, surroundings.secrets
     texts = Texts(environment, spec.values, lambda place: secrets.get(place).reveal())
     env = {name: texts.secret_text(value) for name, value in config.env.items()}
-    references = [each for value in config.env.values() for each in texts.references(value)]
     within, patience = _limits(spec, grace, surroundings)
     return {
         "token": folder.token,
@@ -34,7 +38,7 @@ def order_of(
         "environment": _encoded({**_inherited(environment), **env, **_about(spec.values)}),
         "timeout": within.total_seconds(),
         "grace": patience.total_seconds(),
-        "masked": [os.fsencode(secrets.get(each).reveal()) for each in references],
+        "masked": [os.fsencode(value) for value in _secret_values(config, texts, secrets)],
         "ends": spec.ends,
     }
 
@@ -51,6 +55,18 @@ def shown_order(
         "env": {name: os.fsdecode(order["environment"][os.fsencode(name)]) for name in told},
         "timeoutSeconds": order["timeout"],
     }
+
+
+def _secret_values(config: CommandConfig, texts: Texts, secrets: Secrets) -> list[str]:
+    """What the output must not show: references, and what the file takes from our variables."""
+    references = [each for value in config.env.values() for each in texts.references(value)]
+    written = (*config.command, *config.env.values())
+    names = {name for text in written for name in names_in(text) if name.startswith(PREFIX)}
+    named = {name: texts.text(f"${{{name}}}") for name in names}
+    return [
+        *(secrets.get(each).reveal() for each in references),
+        *(v for name, v in named.items() if names_a_secret(name) or len(v) >= SHORTEST_SECRET),
+    ]
 
 
 def _limits(
