@@ -86,7 +86,7 @@ airflow: $(READY) ## Try jobs against a real Airflow 3, installed for that in AI
 kills: $(READY) ## Kill the real server 500 times under load, and go through its books
 	cd tests && ../$(BIN)/python -m crash.kill_loop 500
 
-bench: $(READY) ## Measure, and write benchmarks/results/LATEST.md
+bench: $(READY) ## Measure for some 15 minutes, and keep it in benchmarks/results/LATEST.md and the README
 	$(BIN)/python -m benchmarks
 
 docs: $(READY) ## Write the generated pages of the reference anew

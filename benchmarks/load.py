@@ -87,7 +87,7 @@ def main(minutes: float, rate: float) -> None:
     p99 = statistics.quantiles(clients.taken, n=100)[98] * 1000
     count = len(clients.taken)
     line = (
-        f"{minutes:.0f} minutes, {count:,} readings at {count / 60 / minutes:,.0f} a second:"
+        f"{minutes:g} minutes, {count:,} readings at {count / 60 / minutes:,.0f} a second:"
         f" {clients.errors} errors, {completed:,} of {clients.opened:,} runs completed,"
         f" p99 {p99:.0f} ms, {slope:+.2f} MB a minute"
     )
