@@ -758,6 +758,7 @@ def metrics() -> str:
         with open_home(place, database=lambda name: NotedDatabase(MEMORY)) as home:
             figures = Metrics()
             figures.watch(home)
+            figures.watch_files(lambda: 0)
             found = [(m.name, m.type, m.documentation) for m in figures.registry.collect()]
     rows = [(f"`{name}{'_total' if kind == 'counter' else ''}`", kind, said) for name, kind, said in sorted(found)]
     return table(("metric", "type", "what it says"), rows)

@@ -227,6 +227,21 @@ def test_a_login_address_gives_a_session_that_scripts_and_other_sites_never_see(
     assert browser.put(SENSOR, json={}, headers=SAME).status_code == 200
 
 
+def test_behind_a_proxy_with_tls_the_cookie_is_for_tls_alone(house: House) -> None:
+    """The proxy speaks plainly to us, and calls us as the browser calls it."""
+    code = house.access.new_code()
+    headers = {"Host": "interlock.example", "Origin": "https://interlock.example"}
+
+    answer = house.client_of(None).post("/login", content=f"secret={code}", headers=headers)
+
+    assert answer.status_code == 303
+    assert "; secure" in answer.headers["set-cookie"].lower()
+    plain = house.client_of(None).post(
+        "/login", content=f"secret={house.access.new_code()}", headers=SAME
+    )
+    assert "; secure" not in plain.headers["set-cookie"].lower()
+
+
 def test_looking_at_the_login_page_spends_nothing(house: House) -> None:
     browser = house.client_of(None)
     code = house.access.new_code()
@@ -335,7 +350,8 @@ def test_logging_out_ends_the_session(house: House) -> None:
         {"Sec-Fetch-Site": "none"},
         {"Origin": "http://evil.example"},
         {"Origin": "http://127.0.0.1:9999"},
-        {"Origin": "https://127.0.0.1:8787"},
+        {"Origin": "https://127.0.0.1"},
+        {"Origin": "ftp://127.0.0.1:8787"},
         {"Origin": "null"},
         {"Origin": URL, "Sec-Fetch-Site": "cross-site"},
         {"Origin": "http://evil.example", "Sec-Fetch-Site": "same-origin"},

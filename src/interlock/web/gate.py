@@ -195,7 +195,8 @@ def _check_origin(scope: Scope, headers: Headers, host: str) -> None:
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     if site is not None and site != "same-origin":
         raise Refusal(403, "a page of another site must not do this")
-    if origin is not None and origin != f"{scope['scheme']}://{host}":
+    # a proxy before us may speak TLS to the browser, and plainly to us
+    if origin is not None and origin not in (f"{scope['scheme']}://{host}", f"https://{host}"):
         raise Refusal(403, "a page of another origin must not do this")
     if site is None and origin is None:
         raise Refusal(401, "a token is needed", headers={"WWW-Authenticate": "Bearer"})

@@ -44,7 +44,7 @@ class Login:
             path="/",
             httponly=True,
             samesite="strict",
-            secure=request.url.scheme == "https",
+            secure=request.headers.get("origin", "").startswith("https://"),
         )
         return answer
 
