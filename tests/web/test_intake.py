@@ -30,7 +30,8 @@ class Slow:
 
 async def _putting(intake: Intake, *keys: str) -> list["asyncio.Task[None]"]:
     tasks = [asyncio.create_task(intake.put(Reading("p", key, {}, NOW))) for key in keys]
-    await asyncio.sleep(0)
+    for _ in range(3):  # they come, and what came together is written
+        await asyncio.sleep(0)
     return tasks
 
 
@@ -49,11 +50,21 @@ def test_those_who_come_meanwhile_are_written_together() -> None:
 
         store.writes[0][1](None)
         await _waited(first)
+        await asyncio.sleep(0)
         assert store.keys == [["a"], ["b", "c"]]
         assert not any(task.done() for task in others)
 
         store.writes[1][1](None)
         assert await _waited(others) == [None, None]
+
+    asyncio.run(story())
+
+
+def test_those_who_come_together_are_written_together() -> None:
+    async def story() -> None:
+        store = Slow()
+        await _putting(Intake(store), "a", "b", "c")
+        assert store.keys == [["a", "b", "c"]]
 
     asyncio.run(story())
 
@@ -67,6 +78,7 @@ def test_a_write_that_fails_is_told_to_its_own_and_to_nobody_else() -> None:
 
         store.writes[0][1](UnavailableError("the disk is full"))
         (error,) = await _waited(first)
+        await asyncio.sleep(0)
         store.writes[1][1](None)
 
         assert isinstance(error, UnavailableError)

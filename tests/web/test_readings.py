@@ -148,5 +148,12 @@ def test_a_batch_may_be_larger_than_a_reading(house: House) -> None:
     assert len(answer.content) > 1000
 
 
+def test_a_batch_has_at_most_eight_mebibytes(house: House) -> None:
+    readings = [_reading(key=f"k{n}", fields={"text": "x" * 250_000}) for n in range(34)]
+
+    assert is_problem(house.client.post(BATCH, json=readings), 413)
+    assert not house.home.store.sensors.of_pipeline("silver-orders")
+
+
 def _reading(**changes: Any) -> dict[str, Any]:
     return {"pipelineId": "silver-orders", "key": "orders", "fields": {"count": 1}, **changes}

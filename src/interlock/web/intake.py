@@ -22,9 +22,14 @@ class Intake:
     async def put(self, reading: Reading) -> None:
         durable = asyncio.get_running_loop().create_future()
         self._waiting.append((reading, durable))
-        if not self._writing:
-            self._write()
+        self._write_soon()
         await durable
+
+    def _write_soon(self) -> None:
+        """With whatever else has come by then."""
+        if not self._writing:
+            self._writing = True
+            asyncio.get_running_loop().call_soon(self._write)
 
     def _write(self) -> None:
         """Everything that waits, as one write."""
@@ -35,7 +40,6 @@ class Intake:
             with suppress(RuntimeError):  # the loop has ended, and with it whoever waited
                 loop.call_soon_threadsafe(self._settle, group, error)
 
-        self._writing = True
         try:
             self._store([reading for reading, _ in group], settled)
         except Exception as error:  # noqa: BLE001 - whoever put them gets it
@@ -51,4 +55,4 @@ class Intake:
             else:
                 durable.set_exception(error)
         if self._waiting:
-            self._write()
+            self._write_soon()
