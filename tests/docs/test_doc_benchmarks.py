@@ -5,7 +5,7 @@ from benchmarks.kept import LATEST, Row, rows_in
 from doc_pages import ROOT, text
 
 #: They serve the others.
-_PARTS = {"__init__", "__main__", "figures", "homes", "kept", "memory", "served"}
+_PARTS = {"__init__", "__main__", "figures", "homes", "kept", "served"}
 
 
 def test_the_readme_shows_the_figures_that_were_kept() -> None:
