@@ -81,8 +81,9 @@ def home(emulated: Emulator, way: Way, project: Project) -> Iterator[Home]:
     there.wait_for_run("drifting", "COMPLETED")
     there.put_reading("drifting", "audit", date=DATE, rows=500)
     yield Home(there, way)
-    way.destroy()
-    assert there.left() == []
+    if isinstance(way, Applied):  # the other goes with the emulator
+        way.destroy()
+        assert there.left() == []
 
 
 def _variables(etl: Etl, function: str, secret: str) -> dict[str, object]:

@@ -74,9 +74,6 @@ class Made:
         lines = [f'{name.lower()} = "{ENVIRONMENT[name]}"' for name in names]
         return "\n".join(["[aws]", f'region = "{REGION}"', *lines])
 
-    def destroy(self) -> None:
-        """It goes with the emulator."""
-
     def _make(self) -> None:
         role = make_role(self.emulator, f"{PREFIX}-scheduler", "*")
         for queue in QUEUES:

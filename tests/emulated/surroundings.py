@@ -76,7 +76,7 @@ def make_role(emulator: Emulator, name: str, *actions: str) -> str:
     made = roles.create_role(RoleName=name, AssumeRolePolicyDocument=policy(trusting))
     if actions:
         granting = {"Effect": "Allow", "Action": actions, "Resource": "*"}
-        roles.put_rolepolicy(RoleName=name, PolicyName="granted", PolicyDocument=policy(granting))
+        roles.put_role_policy(RoleName=name, PolicyName="granted", PolicyDocument=policy(granting))
     arn: str = made["Role"]["Arn"]
     return arn
 

@@ -155,6 +155,7 @@ def test_the_command_line_looks_and_acts_there(home: Home, project: Project) -> 
         return json.loads(project.interlock(*given, environment=home.there.emulator.environment))
 
     home.there.wait_for_event("by-http", "SLA_MET")
+    _wait_for_watchdog(home.there)  # until it has passed, a status is not fine
     assert "too-late" in json.dumps(say("status"))
     assert "payments" in json.dumps(say("why", "too-late", DATE))
     told = json.dumps(say("events", "--pipeline", "by-http", "--since", "12h"))
@@ -218,11 +219,7 @@ def test_what_happened_to_one_date_is_one_thread_in_slack(home: Home, slack: Sla
 
 
 def test_the_watchdog_passes_and_finds_nothing_wrong(home: Home) -> None:
-    def passed() -> Any:
-        row = home.there.row(NAMES.control, "_system", "WATCHDOG")
-        return row is not None and row.get("lastOkAt")
-
-    wait_for(passed, "a pass of the watchdog", home.there.logs)
+    _wait_for_watchdog(home.there)
     assert "WATCHDOG_DEGRADED" not in home.there.types("_system")
 
 
@@ -251,6 +248,13 @@ def _wait_for_timer(there: Installation, kind: str, pipeline: str, armed: bool) 
 
     what = f"{kind} of {pipeline} {'armed' if armed else 'gone'}"
     wait_for(holds, what, lambda: there.told(pipeline))
+
+
+def _wait_for_watchdog(there: Installation) -> None:
+    def passed() -> Any:
+        return (there.row(NAMES.control, "_system", "WATCHDOG") or {}).get("lastOkAt")
+
+    wait_for(passed, "a pass of the watchdog", there.logs)
 
 
 def _executions(there: Installation, name: str, status: str) -> list[dict[str, Any]]:
