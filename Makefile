@@ -68,7 +68,7 @@ $(EMULATOR)/.ready: $(READY) tests/emulated/requirements.txt
 test-aws: $(EMULATOR)/.ready ## Deploy the AWS home on an emulator, and see its flows from end to end
 	INTERLOCK_TEST_EMULATOR=$(abspath $(EMULATOR))/bin/ministack $(BIN)/python -m pytest -q tests/emulated
 
-check: lint types imports coverage test ## Everything that must be green before a commit lands
+check: lint types imports coverage test test-aws ## Everything that must be green before a commit lands
 
 faults: $(READY) ## Play every scenario with every fault
 	$(BIN)/interlock simulate --quiet --faults scenarios/*.yaml

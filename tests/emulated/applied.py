@@ -30,7 +30,7 @@ class Applied:
     emulator: Emulator
     dist: Path
     variables: dict[str, Any]
-    #: What each load has changed, by address.
+    #: What each later load has changed, by address.
     changes: list[set[str]] = field(default_factory=list)
 
     def load(self, project: Project) -> None:
@@ -39,6 +39,8 @@ class Applied:
         (self.folder / "main.tf.json").write_text(json.dumps(self._root(project)))
         if not (self.folder / ".terraform").is_dir():
             self._run("init", *_QUIET, f"-plugin-dir={needed_plugins()}")
+            self._run("apply", *_QUIET, _AT_ONCE, "-auto-approve")
+            return
         self._run("plan", *_QUIET, _AT_ONCE, "-out=plan")
         self._run("apply", *_QUIET, _AT_ONCE, "plan")
         planned = shown(self.folder)["resource_changes"]

@@ -75,7 +75,7 @@ def home(emulated: Emulator, way: Way, project: Project) -> Iterator[Home]:
     way.load(project)
     there = Installation(emulated)
     there.put_reading("drifting", "audit", date=DATE, rows=100)
-    for pipeline in ("retried", "too-late", "drifting", "by-http", "by-lambda"):
+    for pipeline in ("retried", "too-late", "drifting", "by-http", "by-lambda", "by-hand"):
         there.put_reading(pipeline, "orders", date=DATE, count=4200)
     there.put_reading("by-cron", "orders", count=1)
     there.wait_for_run("drifting", "COMPLETED")
