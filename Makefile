@@ -60,7 +60,7 @@ coverage: $(READY) ## Check that the tests take every branch of the domain
 # The emulator has an environment of its own: functions there see what is installed in it, and not what is here.
 EMULATOR := $(VENV)/emulator
 
-$(EMULATOR)/.ready: $(READY) tests/emulated/requirements.txt
+$(EMULATOR)/.ready: tests/emulated/requirements.txt | $(READY)
 	$(PYTHON) -m venv --clear $(EMULATOR)
 	$(EMULATOR)/bin/python -m pip install --quiet --disable-pip-version-check --requirement tests/emulated/requirements.txt
 	@touch $(EMULATOR)/.ready

@@ -9,6 +9,8 @@ from boto3.dynamodb.types import TypeDeserializer, TypeSerializer  # type: ignor
 from aws.homes import ACCOUNT, GROUP, MACHINE, NAMES, REGION
 from emulated.emulator import Emulator
 from emulated.waiting import wait_for
+from interlock.lifecycle.definition import render
+from interlock.wiring.aws_settings import Function
 
 PREFIX = "t-interlock"
 DEAD_LETTERS = ("alerts-dlq", "control-dlq", "joblog-dlq", "undelivered")
@@ -166,6 +168,18 @@ class Installation:
 
 def function_arn(name: str) -> str:
     return f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{name}"
+
+
+def machine_definition() -> str:
+    """Our file, as it is deployed."""
+    return render(
+        {
+            "orchestrator_arn": function_arn(f"{PREFIX}-{Function.ORCHESTRATOR}"),
+            "sla_monitor_arn": function_arn(f"{PREFIX}-{Function.SLA_MONITOR}"),
+            "sfn_timeout_seconds": 14400,
+            "trigger_max_attempts": 3,
+        }
+    )
 
 
 def _marshalled(row: Row) -> Row:

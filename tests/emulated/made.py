@@ -12,10 +12,9 @@ from aws.functions import ENVIRONMENT
 from aws.homes import ACCOUNT, BUS, GROUP, MACHINE, NAMES, REGION, table_form
 from deploy.packaging import ARCH, PYTHON
 from emulated.emulator import Emulator
-from emulated.installation import DEAD_LETTERS, PREFIX, function_arn
+from emulated.installation import DEAD_LETTERS, PREFIX, function_arn, machine_definition
 from emulated.project import Project
 from emulated.surroundings import make_role, policy
-from interlock.lifecycle.definition import render
 from interlock.wiring.aws_settings import REQUIRED, Function
 
 QUEUES = ("alerts", *DEAD_LETTERS)
@@ -105,16 +104,8 @@ class Made:
         )
 
     def _make_machine(self, role: str) -> None:
-        definition = render(
-            {
-                "orchestrator_arn": function_arn(f"{PREFIX}-{Function.ORCHESTRATOR}"),
-                "sla_monitor_arn": function_arn(f"{PREFIX}-{Function.SLA_MONITOR}"),
-                "sfn_timeout_seconds": 14400,
-                "trigger_max_attempts": 3,
-            }
-        )
         self.emulator.client("stepfunctions").create_state_machine(
-            name=MACHINE.rsplit(":", 1)[1], definition=definition, roleArn=role
+            name=MACHINE.rsplit(":", 1)[1], definition=machine_definition(), roleArn=role
         )
 
     def _make_table(self, name: str) -> None:

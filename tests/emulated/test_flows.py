@@ -11,11 +11,10 @@ import pytest
 from aws.homes import MACHINE, NAMES
 from emulated.applied import Applied
 from emulated.conftest import CHANNEL, DATE, Home
-from emulated.installation import PREFIX, Installation, function_arn
+from emulated.installation import Installation, machine_definition
 from emulated.project import Project
 from emulated.surroundings import FUNCTION, Etl
 from emulated.waiting import wait_for
-from interlock.lifecycle.definition import render
 from slack_stand_in import SlackStandIn
 
 #: How each flow ends: the event that comes last.
@@ -83,15 +82,7 @@ def test_the_file_of_the_state_machine_is_what_runs_there(home: Home) -> None:
     machine = home.there.emulator.client("stepfunctions").describe_state_machine(
         stateMachineArn=MACHINE
     )
-    ours = render(
-        {
-            "orchestrator_arn": function_arn(f"{PREFIX}-orchestrator"),
-            "sla_monitor_arn": function_arn(f"{PREFIX}-sla-monitor"),
-            "sfn_timeout_seconds": 14400,
-            "trigger_max_attempts": 3,
-        }
-    )
-    assert json.loads(machine["definition"]) == json.loads(ours)
+    assert json.loads(machine["definition"]) == json.loads(machine_definition())
 
     home.there.wait_for_event("by-http", "SLA_MET")
     (execution,) = wait_for(
