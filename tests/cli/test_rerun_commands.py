@@ -172,3 +172,15 @@ def test_a_date_that_is_none_is_wrong_use_and_named(
     result = place.run(*command)
     assert result.exit_code == 2
     assert words in result.output
+
+
+def test_whoever_interrupts_a_backfill_hears_how_it_goes_on(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(backfill_command.time, "sleep", interrupted)
+    with served(place):
+        shown = place.shown("backfill", "silver-orders", "2026-03-02", "2026-03-03", code=1)
+    assert "the same command goes on with the rest" in shown.replace("\n", " ")

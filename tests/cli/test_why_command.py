@@ -1,6 +1,6 @@
 """`why`: each rule, the trigger, the calendar, budgets, deadlines, and what would unblock it."""
 
-from cli.place import Place
+from cli.place import ORDERS, Place
 from interlock.errors import NotFoundError
 
 
@@ -66,3 +66,17 @@ def test_the_document_has_rules_and_remedies(lived_in: Place) -> None:
 
 def test_what_is_unknown_is_said(lived_in: Place) -> None:
     assert isinstance(lived_in.run("why", "nope").exception, NotFoundError)
+
+
+def test_a_date_that_the_calendar_or_a_pause_holds_back_does_not_blame_a_reading(
+    place: Place,
+) -> None:
+    place.declare(
+        ORDERS.replace("  trigger:", f"  exclude: {{dates: [{place.today}]}}\n  trigger:")
+    )
+    place.put(count=4200)
+    (why,) = place.json("why", "silver-orders", place.today)
+    assert why["blockedBy"] == ["the calendar excludes this date"]
+    place.shown("pause", "silver-orders")
+    (why,) = place.json("why", "silver-orders", "2026-03-03")
+    assert why["blockedBy"] == ["the pipeline is paused"]

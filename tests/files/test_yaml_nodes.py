@@ -86,7 +86,8 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x,x]\n" + "".join(
     [
         ("a: [", "not YAML"),
         ("a: b: c", "not YAML"),
-        ("\ta: 1", "not YAML"),
+        ("\ta: 1", "a tab can't indent a line; use spaces"),
+        ("a:\n\tb: 1", "a tab can't indent a line; use spaces"),
         ("a: 1\n---\nb: 2", "more than one document"),
         ("a: !env X", "tag"),
         ("a: !!python/object:os.system x", "tag"),

@@ -115,7 +115,14 @@ def test_tokens_are_made_and_revoked_while_it_runs_and_while_it_does_not(served:
 
     assert _status(served, before) == 200
     assert _status(served, during) == 403
-    assert "early" in _token(served, "list") and before not in _token(served, "list")
+    listed = _token(served, "list")
+    assert "early" in listed and "observe for alpha" in listed and before not in listed
+    with pytest.raises(subprocess.CalledProcessError) as taken:
+        _token(served, "create", "early", "--scope", "read")
+    assert (taken.value.returncode, taken.value.stderr) == (
+        1,
+        "interlock: there is a token early already\n",
+    )
     _token(served, "revoke", "early")
     assert _status(served, before) == 401
     served.stop()

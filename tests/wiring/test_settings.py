@@ -4,7 +4,9 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from interlock.cli import app
 from interlock.errors import ConfigError
 from interlock.wiring.settings import PORT, read_settings
 
@@ -114,10 +116,24 @@ def test_lineage_and_pings_are_declared_and_tokens_may_stand_elsewhere(tmp_path:
     assert PING["INTERLOCK_PING"] not in repr(settings)
 
 
+def test_a_command_does_not_need_the_tokens_of_pings(tmp_path: Path) -> None:
+    (tmp_path / "interlock.toml").write_text(SOURCES)
+    settings = read_settings(tmp_path, {})
+    assert (settings.pings, settings.unset) == ((), ("INTERLOCK_PING",))
+
+
+def test_a_server_does_not_start_without_the_tokens_of_pings(tmp_path: Path) -> None:
+    (tmp_path / "interlock.toml").write_text(SOURCES)
+    result = CliRunner().invoke(
+        app, ["--project", str(tmp_path), "serve"], env={"INTERLOCK_PING": ""}
+    )
+    assert isinstance(result.exception, ConfigError)
+    assert "[[ping]] needs INTERLOCK_PING in the environment of serve" in str(result.exception)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (SOURCES, "ping of orders needs a token"),  # the variable is not set
         ("[[ping]]\ntoken='short'\npipeline='p'\nkey='k'", "needs a token"),
         ("[[ping]]\npipeline='p'\nkey='k'", "ping is not right"),
         ("[[ping]]\ntoken='0123456789abcdef'\npipeline='p'\nkey='k'\nnoise=1", "has only: token"),

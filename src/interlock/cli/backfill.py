@@ -12,7 +12,7 @@ from interlock.cli.exits import Exit
 from interlock.cli.moments import date_label
 from interlock.cli.options import Options
 from interlock.cli.progress import progress
-from interlock.cli.shown import STATES, as_json_option, count, document, printable
+from interlock.cli.shown import STATES, as_json_option, count, document, lines, printable
 from interlock.domain.run import FINAL, Run, Status
 from interlock.errors import UnavailableError
 
@@ -68,7 +68,13 @@ def command(
                 "a backfill goes on as its runs end, so somebody must run them:"
                 " start `interlock serve` first"
             )
-        ended = _Backfill(home, pipeline, schedule, max_active, quiet=as_json).all(dates)
+        try:
+            ended = _Backfill(home, pipeline, schedule, max_active, quiet=as_json).all(dates)
+        except KeyboardInterrupt:
+            lines(
+                "", ["Interrupted. What was begun goes on; the same command goes on with the rest."]
+            )
+            sys.exit(Exit.FOUND_PROBLEMS)
     if as_json:
         document({"pipelineId": pipeline, "dates": ended})
     else:

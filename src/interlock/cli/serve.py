@@ -61,6 +61,9 @@ def _check_use(on_aws: bool, read_only: bool) -> None:
 
 
 def _serve(settings: Settings, debug: bool) -> None:
+    if settings.unset:
+        names = ", ".join(settings.unset)
+        raise ConfigError(f"interlock.toml: [[ping]] needs {names} in the environment of serve")
     try:
         from interlock.web.serve import serve
     except ImportError as error:

@@ -1,8 +1,7 @@
 """Token: rights to call the API, made, listed and revoked. A secret is shown once, when it is made."""
 
-import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -14,8 +13,9 @@ import msgspec
 from interlock.adapters.local.lock import is_served, serving
 from interlock.cli.backend import check_folder
 from interlock.cli.options import Options
+from interlock.cli.shown import document, table
 from interlock.client import API, Client
-from interlock.errors import ConfigError, NotFoundError, UnavailableError
+from interlock.errors import ConfigError, NotFoundError, TransientError, UnavailableError
 from interlock.wiring.address import find_address
 from interlock.wiring.home import Home, open_home
 from interlock.wiring.settings import Settings, read_settings
@@ -56,9 +56,9 @@ def create(
     """Make a token. Its secret is printed this once, and only its hash is kept."""
     made = _desk(options).create(name, scopes, pipelines)
     if as_document:
-        click.echo(json.dumps(made))
+        document(made)
         return
-    click.echo(f"{name}: {', '.join(made['scopes'])}", err=True)
+    click.echo(f"{name}: {_rights(made)}", err=True)
     click.echo(made["secret"])
 
 
@@ -69,13 +69,22 @@ def list_tokens(options: Options, as_document: bool) -> None:
     """List the tokens, without their secrets."""
     tokens = _desk(options).all()
     if as_document:
-        click.echo(json.dumps(tokens))
+        document(tokens)
         return
-    for token in tokens:
-        only = f" for {', '.join(token['pipelines'])}" if token.get("pipelines") else ""
-        click.echo(
-            f"{token['name']}  {', '.join(token['scopes'])}{only}  since {token['createdAt']}"
-        )
+    if not tokens:
+        click.echo("no tokens: interlock token create NAME --scope read")
+        return
+    rows = [(each["name"], _rights(each), _day(each["createdAt"])) for each in tokens]
+    table(("NAME", "MAY", "SINCE UTC"), rows, folds=("NAME", "MAY"))
+
+
+def _rights(token: Mapping[str, Any]) -> str:
+    only = f" for {', '.join(token['pipelines'])}" if token.get("pipelines") else ""
+    return ", ".join(token["scopes"]) + only
+
+
+def _day(created_at: object) -> str:
+    return str(created_at)[: len("2026-03-03T10:15")].replace("T", " ")
 
 
 @command.command()
@@ -113,7 +122,10 @@ class _Served:
 
     def create(self, name: str, scopes: Sequence[str], pipelines: Sequence[str]) -> Any:
         asked = {"name": name, "scopes": list(scopes), "pipelines": list(pipelines)}
-        return self._client.call("POST", f"{API}/tokens", None, asked).json()
+        try:
+            return self._client.call("POST", f"{API}/tokens", None, asked).json()
+        except TransientError as error:  # the name is taken, and will be the next time
+            raise ConfigError(str(error)) from error
 
     def all(self) -> list[Any]:
         return list(self._client.call("GET", f"{API}/tokens").json()["items"])

@@ -35,7 +35,7 @@ def parse(source: str | bytes) -> Node:
     try:
         _feed(builder, text)
     except yaml.MarkedYAMLError as error:
-        raise _syntax(error) from None
+        raise _syntax(error, text) from None
     except yaml.reader.ReaderError as error:
         raise Unreadable(f"not text: the character {error.character!r} is not allowed") from None
     except (yaml.YAMLError, ValueError, OverflowError) as error:
@@ -77,11 +77,18 @@ def _feed(builder: "_Builder", text: str) -> None:
         loader.dispose()
 
 
-def _syntax(error: yaml.MarkedYAMLError) -> Unreadable:
+def _syntax(error: yaml.MarkedYAMLError, text: str) -> Unreadable:
     mark = error.problem_mark or error.context_mark
     reason = ", ".join(part for part in (error.context, error.problem) if part)
+    if mark is not None and _is_tab(text, mark):
+        reason = "a tab can't indent a line; use spaces"
     place = (mark.line + 1, mark.column + 1) if mark is not None else (0, 0)
     return Unreadable(f"not YAML: {printable(reason, 200)}", *place)
+
+
+def _is_tab(text: str, mark: yaml.Mark) -> bool:
+    lines = text.splitlines()
+    return mark.line < len(lines) and lines[mark.line][mark.column :].startswith("\t")
 
 
 class _Open:

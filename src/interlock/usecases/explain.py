@@ -98,6 +98,7 @@ def _explain(config: Config, schedule: Schedule, date: str, now: datetime, ports
     out = excluded(schedule, pipeline.calendars, label.day)
     moment = next_occurrence(schedule, pipeline.calendars, now)
     rules, at, recorded = _rules(key, run, config, now, ports)
+    trigger = _trigger(key, config, schedule, now, ports)
     return Why(
         pipeline_id=pipeline.id,
         schedule_id=schedule.id,
@@ -109,7 +110,7 @@ def _explain(config: Config, schedule: Schedule, date: str, now: datetime, ports
         timezone=schedule.timezone,
         attempt=None if run is None else run.attempt,
         rules=rules,
-        trigger=_trigger(key, config, schedule, now, ports),
+        trigger=trigger,
         excluded_by=None if out is None else out.by,
         paused=config.is_paused(now),
         closes_at=closes_at(schedule, label),
@@ -119,9 +120,7 @@ def _explain(config: Config, schedule: Schedule, date: str, now: datetime, ports
         sla_verdict=None if run is None else run.sla_verdict,
         budgets={} if run is None else _budgets(run, pipeline),
         evidence={} if run is None else {k: seen.version for k, seen in run.evidence.items()},
-        blocked_by=()
-        if run is not None and run.status is Status.COMPLETED
-        else tuple(blocked_by(run, pipeline, schedule.id, now)),
+        blocked_by=tuple(_blocked(run, config, key, out is not None, trigger, now)),
         unblock=tuple(_unblock(run, config, key, out is not None, now)),
     )
 
@@ -208,6 +207,26 @@ def _budgets(run: Run, pipeline: Pipeline) -> dict[str, str]:
     )
     found = {budget.name: f"{budget.spent} of {budget.max}" for budget in budgets}
     return {**found, "code_retries": f"{spent.code_retries} of {job.max_code_retries}"}
+
+
+def _blocked(
+    run: Run | None,
+    config: Config,
+    key: RunKey,
+    is_excluded: bool,
+    trigger: RuleState | None,
+    now: datetime,
+) -> list[str]:
+    """Why a date is not done; one that has no run may have more in its way than a reading."""
+    if run is not None and run.status is Status.COMPLETED:
+        return []
+    if run is None and config.is_paused(now):
+        return ["the pipeline is paused"]
+    if run is None and is_excluded:
+        return ["the calendar excludes this date"]
+    if run is None and trigger is not None:
+        return [] if trigger.kind is None else [trigger.text]
+    return blocked_by(run, config.pipeline, key.schedule_id, now)
 
 
 def _unblock(

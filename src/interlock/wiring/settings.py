@@ -23,7 +23,7 @@ from interlock.domain.lineage import LineageSource
 from interlock.domain.ping import PingSource
 from interlock.domain.run import EXECUTION_TIMEOUT
 from interlock.errors import ConfigError
-from interlock.wiring.sources import lineage_sources, ping_sources, with_tokens
+from interlock.wiring.sources import lineage_sources, ping_sources, unset_tokens, with_tokens
 
 FILE = "interlock.toml"
 DATABASE = "interlock.db"
@@ -63,6 +63,8 @@ class Settings:
     slack_api: str | None = None
     lineage: tuple[LineageSource, ...] = ()
     pings: tuple[PingSource, ...] = ()
+    #: Variables that `[[ping]]` names and nobody has set.
+    unset: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
@@ -95,6 +97,7 @@ def read_settings(
             _take(found, name, given, _LINES[name], f"--{name}", problems)
     if "ping" in found:
         pings = found.pop("ping")
+        found["unset"] = unset_tokens(pings, environment)
         read = partial(with_tokens, environment=environment)
         _take(found, "pings", pings, read, f"{file}: ping", problems)
     if problems:

@@ -27,18 +27,34 @@ def ping_sources(value: Any) -> tuple[PingSource, ...]:
 def with_tokens(
     sources: tuple[PingSource, ...], environment: Mapping[str, str]
 ) -> tuple[PingSource, ...]:
-    """Each with the token that it names. Raises ValueError, which never repeats one."""
+    """Those that have a token, each with it. Raises ValueError, which never repeats one."""
+    unset = unset_tokens(sources, environment)
     found = tuple(
-        msgspec.structs.replace(source, token=_token(source, environment)) for source in sources
+        msgspec.structs.replace(source, token=_token(source, environment))
+        for source in sources
+        if _variable(source) not in unset
     )
     if len({source.token for source in found}) != len(found):
         raise ValueError("has a token twice: each stands for one sensor")
     return found
 
 
-def _token(source: PingSource, environment: Mapping[str, str]) -> str:
+def unset_tokens(
+    sources: tuple[PingSource, ...], environment: Mapping[str, str]
+) -> tuple[str, ...]:
+    """The variables that should hold a token and hold none: a server needs them, a command does not."""
+    names = (_variable(source) for source in sources)
+    return tuple(name for name in names if name is not None and not environment.get(name))
+
+
+def _variable(source: PingSource) -> str | None:
     named = _FROM_ENVIRONMENT.fullmatch(source.token)
-    token = source.token if named is None else environment.get(named[1], "")
+    return None if named is None else named[1]
+
+
+def _token(source: PingSource, environment: Mapping[str, str]) -> str:
+    variable = _variable(source)
+    token = source.token if variable is None else environment[variable]
     if TOKEN.fullmatch(token) is None:
         raise ValueError(
             f"of {source.pipeline} needs a token of {SHORTEST_TOKEN} or more of A-Z a-z 0-9 _ -"
