@@ -1,5 +1,7 @@
 """`rerun` and `backfill`: asking for dates, and hearing what became of it."""
 
+import time
+
 import pytest
 
 from cli.place import Place
@@ -180,7 +182,7 @@ def test_whoever_interrupts_a_backfill_hears_how_it_goes_on(
     def interrupted(seconds: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(backfill_command.time, "sleep", interrupted)
+    monkeypatch.setattr(time, "sleep", interrupted)
     with served(place):
         shown = place.shown("backfill", "silver-orders", "2026-03-02", "2026-03-03", code=1)
     assert "the same command goes on with the rest" in shown.replace("\n", " ")
