@@ -137,7 +137,7 @@ def _show_alerted(found: Sequence[Alerted], as_json: bool) -> None:
         return
     on = today()
     heads = ("TIME UTC", "EVENT", "WHAT", "ALERTS")
-    rows = [(*_row(each.event, on), "\n".join(map(_told, each.alerts))) for each in found]
+    rows = [(*_row(each.event, on), ", ".join(map(_told, each.alerts))) for each in found]
     table(heads, rows, folds=("WHAT", "ALERTS"))
 
 
