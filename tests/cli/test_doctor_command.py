@@ -169,3 +169,18 @@ def test_a_folder_that_is_not_there_is_all_there_is_to_say(tmp_path: Path) -> No
     result = Place(tmp_path / "nowhere").run("doctor")
     assert "there is no folder" in str(result.exception)
     assert "interlock init" in str(result.exception)
+
+
+def test_a_damaged_state_file_is_wrong_whatever_still_works(place: Place) -> None:
+    for number in range(20):
+        place.put(key=f"other-{number}", note="x" * 3000)
+    with place.state.open("r+b") as file:
+        file.seek(place.state.stat().st_size - 3 * 4096)
+        file.write(b"\xa5" * 2 * 4096)
+    found = findings(place, code=1)["state file"]
+    assert found["level"] == "wrong" and "is damaged" in found["what"]
+    assert "put the last backup in its place" in found["remedy"]
+    failed = place.run("backup", str(place.folder / "copy.db"))
+    assert "put the last backup in its place" in str(failed.exception)
+    assert "\n" not in str(failed.exception)
+    assert not (place.folder / "copy.db").exists()

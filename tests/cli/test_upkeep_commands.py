@@ -98,6 +98,7 @@ def test_without_a_yes_nothing_goes(old_run: Place) -> None:
 
 
 def test_prune_alone_removes_what_has_expired(old_run: Place) -> None:
+    assert "only what has expired would go" in old_run.shown("prune", "--dry-run")
     document = old_run.json("prune")
     assert document["runs"] == 0 and document["removed"]["runs"] == 0
     assert len(old_run.json("runs")) == 1

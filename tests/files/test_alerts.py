@@ -204,3 +204,10 @@ def test_the_file_of_a_project_is_checked_with_it(tmp_path: Path) -> None:
     assert set(project.pipelines) == {"orders"} and project.alerts is None
     (alone,) = load_project(tmp_path / "alerts.yaml").errors
     assert alone.path == problem.path
+
+
+def test_a_secret_that_can_sign_nothing_is_refused_and_not_repeated() -> None:
+    text = "sinks: {a: {type: webhook, url: 'https://a.example', secret: hunter2}}"
+    _, (problem,) = load_alerts(text)
+    assert "a signing secret begins with whsec_" in str(problem)
+    assert "hunter2" not in str(problem)

@@ -31,6 +31,8 @@ _OLDEST_SQLITE = (3, 38, 0)
 _OLDEST_PYTHON = (3, 11)
 _LITTLE_DISK = 500 * 2**20
 _TOO_LITTLE_DISK = 50 * 2**20
+#: Of a larger file nobody waits for every page to be looked at; a backup does that.
+_QUICKLY_READ = 2**30
 _HOLIDAYS_AHEAD = timedelta(days=180)
 _NO_YEAR_BEFORE = 2025
 _CLOCK_MARGIN = timedelta(minutes=2)
@@ -96,8 +98,15 @@ class Checkup:
             yield Finding("state file", Level.NOTE, what, "`interlock serve` makes it")
             return
         self._home = stack.enter_context(file_for_reading(self._settings))
-        size = path.stat().st_size / 2**20
-        yield Finding("state file", Level.FINE, f"{path}, {size:.1f} MiB")
+        size = path.stat().st_size
+        if size <= _QUICKLY_READ and not self._home.database.read(_is_sound):
+            what = f"{path} is damaged"
+            remedy = (
+                "stop the server, keep a copy of the file, and put the last backup in its place"
+            )
+            yield Finding("state file", Level.WRONG, what, remedy)
+            return
+        yield Finding("state file", Level.FINE, f"{path}, {size / 2**20:.1f} MiB")
 
     def _python(self) -> Iterator[Finding]:
         yield python()
@@ -242,6 +251,11 @@ def python() -> Finding:
 def _said(parked: Parked) -> str:
     change = parked.change
     return f"{change.kind} {change.pipeline_id} {change.key}: {parked.error} ({parked.tries} tries)"
+
+
+def _is_sound(connection: sqlite3.Connection) -> bool:
+    (answer,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    return bool(answer == "ok")
 
 
 def _first_existing(path: Path) -> Path:

@@ -29,6 +29,8 @@ def command(
     if dry_run:
         if as_json:
             document({"runs": runs, "removed": None})
+        elif bound is None:
+            click.echo("only what has expired would go; --runs-before DATE asks for old runs too")
         return
     if runs and not yes and as_json:
         raise click.UsageError("--json asks nobody: add --yes or --dry-run")

@@ -67,9 +67,13 @@ def _check_secret(sink: SinkConfig, at: At) -> None:
         own = None if text is None or not known(text) else job_forms.own_setting_in(text)
         if own is not None:
             at.error(name, Kind.BAD_VALUE, f"{own} is a setting of Interlock itself, not for files")
-    if sink.secret is not None and known(sink.secret) and "whsec_" in sink.secret:
-        hint = "write ${INTERLOCK_...} or secret://..., and the secret stands elsewhere"
+    if sink.secret is None or not known(sink.secret):
+        return
+    hint = "write ${INTERLOCK_...} or secret://..., and the secret stands elsewhere"
+    if "whsec_" in sink.secret:
         at.warn("secret", Kind.BAD_VALUE, "a secret stands in the file", hint)
+    elif "${" not in sink.secret and "secret://" not in sink.secret:
+        at.error("secret", Kind.BAD_VALUE, "a signing secret begins with whsec_", hint)
 
 
 def check_mute(mute: Mute, at: At) -> None:

@@ -83,7 +83,7 @@ class Loader:
         log.info(
             "pipelines loaded: %d, files refused: %d",
             len(wanted),
-            len(refused),
+            files,
             extra={"action": "files_loaded"},
         )
 

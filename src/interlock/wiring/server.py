@@ -166,6 +166,8 @@ class Controller:
             try:
                 changed = self._loader.look()
                 self._health.loaded()
+            except InterlockError as error:
+                log.error("the files can't be loaded: %s", error, extra={"action": "files_failed"})
             except Exception:
                 log.exception("the files can't be loaded", extra={"action": "files_failed"})
             took = 0.0 if changed else time.monotonic() - began

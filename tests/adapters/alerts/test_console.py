@@ -39,7 +39,7 @@ def test_every_type_is_a_line_and_a_line_of_json(
         ConsoleAlerts(tmp_path, screen.show).post("-", AlertNote(event), None), Posted
     )
     ((severity, line),) = screen.lines
-    assert severity is event.severity and kind in line and "\n" not in line
+    assert severity is event.severity and kind in line and "\n" not in line and " :" not in line
     (written,) = (tmp_path / "alerts.log").read_text().splitlines()
     assert json.loads(written)["type"] == kind
 

@@ -60,6 +60,7 @@ def _spoken(note: Note, told: dict[str, Any]) -> str:
     if not isinstance(note, AlertNote | RootNote):
         return f"{clock} {headline(note)}"
     event = note.event
-    where = " ".join(part for part in (event.pipeline_id, event.schedule_id, event.date) if part)
+    parts = (event.type, event.pipeline_id, event.schedule_id, event.date)
+    what = " ".join(part for part in parts if part)
     why = f" ({note.note})" if note.note else ""
-    return f"{clock} {event.type} {where}: {event.message}{why}"
+    return f"{clock} {what}: {event.message}{why}"

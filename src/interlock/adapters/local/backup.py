@@ -41,4 +41,7 @@ def _copy(source: sqlite3.Connection, path: Path, progress: Progress) -> None:
     except sqlite3.Error as error:
         raise_meaning(error, str(path))
     if problems != ["ok"]:
-        raise UnavailableError(f"{path} is not sound: {'; '.join(problems)}")
+        raise UnavailableError(
+            "the state file is damaged, and its copy was not kept: put the last backup in its"
+            f" place ({problems[0].splitlines()[-1]})"
+        )
