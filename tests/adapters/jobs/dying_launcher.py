@@ -1,9 +1,10 @@
-"""Controllers that are killed at the n-th step of a launch, one after another.
+"""Controllers that are killed at the n-th step of a launch, one after another, until one lives.
 
-`python -m adapters.jobs.dying_launcher FOLDER FIRST LAST EVERY`: the n-th launches attempt n. On stdout a
+`python -m adapters.jobs.dying_launcher FOLDER FIRST EVERY`: the n-th launches attempt n. On stdout a
 letter for each: whether it was killed, or lived.
 """
 
+import itertools
 import os
 import signal
 import sys
@@ -41,15 +42,16 @@ def launch_and_die(folder: Path, step: int) -> None:
     os._exit(0)
 
 
-def main(folder: Path, steps: range) -> None:
-    for step in steps:
+def main(folder: Path, first: int, every: int) -> None:
+    for step in itertools.count(first, every):
         child = os.fork()
         if child == 0:
             launch_and_die(folder, step)
         _, status = os.waitpid(child, 0)
         os.write(1, b"k" if os.WIFSIGNALED(status) else b"l")
+        if not os.WIFSIGNALED(status):
+            return
 
 
 if __name__ == "__main__":
-    first, last, every = map(int, sys.argv[2:])
-    main(Path(sys.argv[1]), range(first, last, every))
+    main(Path(sys.argv[1]), *map(int, sys.argv[2:]))
