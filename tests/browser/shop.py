@@ -39,9 +39,9 @@ class Shop:
         self.url: str = address["url"]
         self.token: str = address["token"]
 
-    def new_pipeline(self) -> str:
+    def new_pipeline(self, beginning: str = "orders") -> str:
         """Its name; its rules want a count of 1,000. A report follows it."""
-        name = f"orders-{next(self._numbers)}"
+        name = f"{beginning}-{next(self._numbers)}"
         folder = self.served.project / "pipelines"
         (folder / f"{name}.yaml").write_text(_ORDERS.format(name=name))
         (folder / f"{name}-report.yaml").write_text(_REPORT.format(name=name))

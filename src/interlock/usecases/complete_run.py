@@ -114,7 +114,7 @@ def _captured(
         EventType.POST_RUN_BASELINE_CAPTURED,
         run,
         pipeline,
-        f"baseline of {len(baseline.readings)} readings stored",
+        f"baseline stored, readings in it: {len(baseline.readings)}",
         baseline=[
             {"key": key, "field": field, "value": field_value(seen.fields, field or "")}
             for key, field in watched

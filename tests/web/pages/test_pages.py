@@ -5,7 +5,7 @@ from datetime import timedelta
 import msgspec
 import pytest
 
-from interlock.domain.run import Status
+from interlock.domain.run import Failure, Status
 from interlock.errors import UnavailableError
 from web.house import House
 from web.pages.visitor import Visitor
@@ -141,6 +141,24 @@ def test_the_pipeline_page_tells_why_live(house: House, visitor: Visitor) -> Non
     assert "loaders" in page.text and "tier:2" in page.text
     (live,) = page.all("main")
     assert live["hx-get"] == "/pipelines/bronze" and "news" in live["hx-trigger"]
+
+
+def test_the_pipeline_page_says_what_a_date_failed_of(house: House, visitor: Visitor) -> None:
+    now = house.home.ports.clock()
+    house.put({"date": f"{now:%F}"})
+    house.runtime.step()
+    run = house.home.store.runs.active()[0]
+    failure = Failure("job", "out of memory")
+    assert house.home.store.runs.save(run.to(Status.FAILED_FINAL, now, failure=failure))
+
+    assert "failed: out of memory" in visitor.see("/pipelines/silver-orders").text
+
+
+def test_the_login_page_is_ready_for_a_token_and_says_how_to_make_one(house: House) -> None:
+    page = Visitor(house, "nobody").see("/login")
+    (field,) = [each for each in page.all("input") if each["name"] == "secret"]
+    assert "autofocus" in field
+    assert "interlock token create" in page.text
 
 
 def test_the_file_in_force_is_shown_without_its_secrets(house: House, visitor: Visitor) -> None:
