@@ -143,6 +143,21 @@ def test_who_was_cut_off_is_told_and_misses_nothing(window: Window) -> None:
     window.complaints.clear()  # a browser complains of being cut off, and rightly
 
 
+def test_whose_session_ended_is_led_to_the_login_and_back(window: Window) -> None:
+    page = window.go("/events")
+    expect(page.locator(".link")).to_have_attribute("data-state", "live")
+
+    window.context.clear_cookies()
+    page.evaluate("window.dispatchEvent(new Event('pagehide'))")
+    page.evaluate("window.dispatchEvent(new Event('pageshow'))")
+
+    expect(page.get_by_label("Token")).to_be_focused()
+    page.get_by_label("Token").fill(window.shop.token)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Events")).to_be_visible()
+    window.complaints.clear()  # a browser complains of what is refused, and rightly
+
+
 def test_a_pipeline_is_paused_and_resumed_with_reasons(window: Window) -> None:
     name = window.shop.new_pipeline()
     page = window.go(f"/pipelines/{name}")

@@ -52,7 +52,7 @@
     source.onerror = () => {
       const over = source.readyState === EventSource.CLOSED;
       say("lost", over ? "not live" : "reconnecting");
-      if (over) { rest(); setTimeout(follow, FAILED_MS); }
+      if (over) { rest(); news(); setTimeout(follow, FAILED_MS); } // a session that ended leads to the login
     };
   }
 
