@@ -127,7 +127,7 @@ def run(project: Path, kills: int, seed: int, say: Callable[[str], object] = len
         served.wait_ready()
         time.sleep(0.5)
         clients.stop()
-        eventually(lambda: _is_at_rest(served), "at rest", 120 + kills)
+        eventually(lambda: _is_at_rest(served), "at rest", 600 + 4 * kills)
         last = _last_event(served)
         eventually(lambda: listener.has_heard(last), "heard", 30)
         listener.stop()
