@@ -5,6 +5,7 @@ Each sink has its own pair of hands, so that one that does not answer keeps nobo
 
 import logging
 import sqlite3
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
@@ -54,17 +55,24 @@ class SenderThreads:
         self._idle = idle
         self._pool = ThreadPoolExecutor(16, thread_name_prefix="interlock-sender")
         self._busy: set[str] = set()
+        self._stopped = False
+        self._sending = threading.Lock()
 
     def busy(self) -> Sequence[str]:
         return tuple(self._busy)
 
     def send(self, sink: str, work: Callable[[], object]) -> None:
-        self._busy.add(sink)
-        self._pool.submit(self._work, sink, work)
+        with self._sending:
+            if self._stopped:
+                return
+            self._busy.add(sink)
+            self._pool.submit(self._work, sink, work)
 
     def stop(self) -> None:
         """Begin nothing more; what is under way is repeated after the next start, if it must be."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        with self._sending:
+            self._stopped = True
+            self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _work(self, sink: str, work: Callable[[], object]) -> None:
         try:

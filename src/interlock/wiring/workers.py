@@ -22,12 +22,17 @@ class Workers:
         self._pool = ThreadPoolExecutor(count, thread_name_prefix="interlock-worker")
         self._held: set[str] = set()
         self._stopping = threading.Event()
+        self._taking = threading.Lock()
 
     def take(self, names: Sequence[str]) -> bool:
+        """Whether there was anything to take. Who is stopping takes nothing."""
         fresh = [name for name in names if name not in self._held]
-        for name in fresh:
-            self._held.add(name)
-            self._pool.submit(self._work, name)
+        with self._taking:
+            if self._stopping.is_set():
+                return False
+            for name in fresh:
+                self._held.add(name)
+                self._pool.submit(self._work, name)
         return bool(fresh)
 
     def holds(self, name: str) -> bool:
@@ -35,8 +40,11 @@ class Workers:
 
     def stop(self, seconds: float) -> None:
         """Begin nothing more. What is under way may end; what does not is repeated after the start."""
-        self._stopping.set()
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        with self._taking:
+            self._stopping.set()
+            self._pool.shutdown(
+                wait=False
+            )  # what was not begun is put down, each by its own thread
         until = threading.Event()
         for _ in range(int(seconds * 20)):
             if not self._held:

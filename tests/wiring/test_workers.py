@@ -1,0 +1,40 @@
+"""Workers and senders: what they do when they are told to stop in the middle of a lot of work."""
+
+import threading
+from types import SimpleNamespace
+from typing import Any
+
+from interlock.wiring.dispatcher import SenderThreads
+from interlock.wiring.workers import Workers
+
+
+def test_who_stops_puts_down_what_was_not_begun_and_takes_nothing_more() -> None:
+    begun, go_on = threading.Event(), threading.Event()
+    advanced: list[str] = []
+
+    def advance(name: str) -> bool:
+        advanced.append(name)
+        begun.set()
+        go_on.wait(30)
+        return False
+
+    engine: Any = SimpleNamespace(advance=advance)
+    workers = Workers(engine, lambda: None, count=1)
+    assert workers.take([f"run-{number}" for number in range(100)])
+    assert begun.wait(30)
+    threading.Timer(0.1, go_on.set).start()
+
+    workers.stop(30)
+
+    assert not any(workers.holds(f"run-{number}") for number in range(100))
+    assert advanced == ["run-0"]
+    assert not workers.take(["run-0"])
+    assert not workers.holds("run-0")
+
+
+def test_senders_that_stopped_send_nothing_more() -> None:
+    sent: list[str] = []
+    senders = SenderThreads(lambda: None)
+    senders.stop()
+    senders.send("slack", lambda: sent.append("late"))
+    assert (sent, senders.busy()) == ([], ())
