@@ -65,6 +65,7 @@ def home(path: Path | str) -> Iterator[tuple[Store, Ports, Runtime]]:
             workflows=store.workflows,
             jobs=JobsByPipeline(ScriptedJobs({}, clock)),
             watch=store.watch,
+            unreadable=store.unreadable,
         )
         yield store, ports, Runtime(store, ports, timedelta(minutes=5))
 

@@ -285,7 +285,11 @@ def job_states() -> str:
         "databricks": {**databricks.LIFE_CYCLES, **databricks.RESULTS},
     }
     rows = [
-        (f"`{kind}`", " ".join(f"`{state}`" for state, each in states.items() if each is meaning), said)
+        (
+            f"`{kind}`",
+            " ".join(f"`{state}`" for state, each in states.items() if each is meaning),
+            said,
+        )
         for kind, states in tables.items()
         for meaning, said in _MEANINGS.items()
         if meaning in states.values()
@@ -522,7 +526,9 @@ def terraform_variables() -> str:
 
 
 def terraform_outputs() -> str:
-    rows = [(f"`{name}`", _description(block)) for name, block in _blocks_of("outputs.tf", "output")]
+    rows = [
+        (f"`{name}`", _description(block)) for name, block in _blocks_of("outputs.tf", "output")
+    ]
     return table(("output", "what it is"), rows)
 
 
@@ -720,11 +726,19 @@ _NOTES: dict[tuple[str, str], str] = {
 
 def settings_lines() -> str:
     """A setting without a sentence below fails the generation, and so the test."""
-    return table(("line", "default", "what it says"), [(f"`{n}`", _usual(n), _LINES_SAID[n]) for n in settings._LINES])
+    return table(
+        ("line", "default", "what it says"),
+        [(f"`{n}`", _usual(n), _LINES_SAID[n]) for n in settings._LINES],
+    )
 
 
 def _usual(name: str) -> str:
-    elsewhere = {"state": "`.interlock`", "retention": "see below", "lineage": "none", "ping": "none"}
+    elsewhere = {
+        "state": "`.interlock`",
+        "retention": "see below",
+        "lineage": "none",
+        "ping": "none",
+    }
     if name in elsewhere:
         return elsewhere[name]
     value = next(f.default for f in dataclasses.fields(settings.Settings) if f.name == name)
@@ -745,7 +759,11 @@ def variables() -> str:
 
 def endpoints() -> str:
     rows = [
-        (f"`{row.method} {web_endpoints.API}{row.path.replace(':path', '')}`", f"`{row.scope}`", row.summary)
+        (
+            f"`{row.method} {web_endpoints.API}{row.path.replace(':path', '')}`",
+            f"`{row.scope}`",
+            row.summary,
+        )
         for row in web_endpoints.ENDPOINTS
     ]
     return table(("request", "scope", "does"), rows)
@@ -760,7 +778,10 @@ def metrics() -> str:
             figures.watch(home)
             figures.watch_files(lambda: 0)
             found = [(m.name, m.type, m.documentation) for m in figures.registry.collect()]
-    rows = [(f"`{name}{'_total' if kind == 'counter' else ''}`", kind, said) for name, kind, said in sorted(found)]
+    rows = [
+        (f"`{name}{'_total' if kind == 'counter' else ''}`", kind, said)
+        for name, kind, said in sorted(found)
+    ]
     return table(("metric", "type", "what it says"), rows)
 
 
@@ -777,24 +798,40 @@ def limits() -> str:
             (f"{bounds.head_seconds:.0f} s", "until the head of a request must have come"),
             (f"{bounds.largest_head // 1024} KiB", "the head of a request"),
             (f"{bounds.most_headers}", "headers of a request"),
-            (f"{bounds.read_seconds:.0f} s", "for the reader of an answer, whenever we can't write on"),
+            (
+                f"{bounds.read_seconds:.0f} s",
+                "for the reader of an answer, whenever we can't write on",
+            ),
             (f"{gate.LONGEST_ADDRESS // 1024} KiB", "the address of a request, with its query"),
             (f"{web_app.ANSWER_SECONDS:.0f} s", "until an answer is given up; streams apart"),
-            (f"{bounds.most_connections}", "connections at once; beyond them the one that keeps us waiting longest ends"),
+            (
+                f"{bounds.most_connections}",
+                "connections at once; beyond them the one that keeps us waiting longest ends",
+            ),
             (f"{access.LOGIN_SECONDS // 60} min", "how long a login address is good"),
             (f"{access.SESSION_SECONDS // 3600} h", "how long the session of a browser lasts"),
             (f"{settings.SHORTEST_TOKEN} characters", "the shortest `INTERLOCK_TOKEN`"),
             (f"{console.LARGEST // 1024**2} MiB", f"`{console.NAME}`, then a new one begins"),
             (f"{aws_sight.LOOK_SECONDS:.0f} s", "between two looks for news of a home on AWS"),
-            (f"{aws_sight.KEPT_SECONDS:.0f} s", "how long an answer about it serves everybody who asks the same"),
-            (f"{DynamoHistory.searched:,}", "of its events are searched at a time; of a local home's,"
-             f" {SqliteHistory.searched:,}"),
+            (
+                f"{aws_sight.KEPT_SECONDS:.0f} s",
+                "how long an answer about it serves everybody who asks the same",
+            ),
+            (
+                f"{DynamoHistory.searched:,}",
+                "of its events are searched at a time; of a local home's,"
+                f" {SqliteHistory.searched:,}",
+            ),
         ],
     )
 
 
 def log_actions() -> str:
-    found = {found for path in SOURCE.rglob("*.py") for found in _actions(path.read_text(encoding="utf-8"))}
+    found = {
+        found
+        for path in SOURCE.rglob("*.py")
+        for found in _actions(path.read_text(encoding="utf-8"))
+    }
     return table(("action", "message"), [(f"`{action}`", said) for action, said in sorted(found)])
 
 
@@ -803,11 +840,16 @@ def _actions(text: str) -> Iterator[tuple[str, str]]:
     for call in (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)):
         if getattr(call.func, "id", "") == "_logged" and isinstance(call.args[0], ast.Constant):
             yield str(call.args[0].value), "housework failed"
-        for extra in (k.value for k in call.keywords if k.arg == "extra" and isinstance(k.value, ast.Dict)):
+        for extra in (
+            k.value for k in call.keywords if k.arg == "extra" and isinstance(k.value, ast.Dict)
+        ):
             for key, value in zip(extra.keys, extra.values, strict=True):
                 if getattr(key, "value", "") == "action" and isinstance(value, ast.Constant):
                     said = call.args[0] if call.args else None
-                    yield str(value.value), str(said.value) if isinstance(said, ast.Constant) else ""
+                    yield (
+                        str(value.value),
+                        str(said.value) if isinstance(said, ast.Constant) else "",
+                    )
 
 
 def state_files() -> str:
@@ -815,11 +857,20 @@ def state_files() -> str:
         ("file", "what it holds"),
         [
             (f"`{settings.DATABASE}`", "the whole state; `interlock backup` copies it"),
-            (f"`{settings.DATABASE}-wal`, `{settings.DATABASE}-shm`", "what SQLite has written last; part of the state while a server runs"),
+            (
+                f"`{settings.DATABASE}-wal`, `{settings.DATABASE}-shm`",
+                "what SQLite has written last; part of the state while a server runs",
+            ),
             (f"`{settings.DATABASE}.lock`", "held by the process that serves; one at a time"),
-            (f"`{address.NAME}`", "where the server is and the secret that commands show; while it runs, for its owner only"),
+            (
+                f"`{address.NAME}`",
+                "where the server is and the secret that commands show; while it runs, for its owner only",
+            ),
             (f"`{console.NAME}`, `{console.NAME}.1`", "every alert, a line of JSON each"),
-            ("`jobs/`", "of each job of the type `command`: what was started, its output and how it ended"),
+            (
+                "`jobs/`",
+                "of each job of the type `command`: what was started, its output and how it ended",
+            ),
         ],
     )
 

@@ -35,6 +35,14 @@ resource "terraform_data" "compiled" {
 
   lifecycle {
     precondition {
+      condition     = local.compiled != null || length(local.folders) == 0
+      error_message = "compiled_config_path is missing: with ${join(" and ", [for name in keys(local.folders) : "${name}_path"])} alone no pipeline is loaded. Run interlock compile PROJECT -o FILE and name FILE there."
+    }
+    precondition {
+      condition     = var.pipelines_path == "" || anytrue([for file in keys(local.sources) : startswith(file, "pipelines/")])
+      error_message = "pipelines_path has no pipeline files: ${var.pipelines_path}."
+    }
+    precondition {
       condition     = local.compiled == null || local.expected == local.found
       error_message = "${var.compiled_config_path} is not of these pipeline files: run interlock compile PROJECT -o ${var.compiled_config_path}."
     }

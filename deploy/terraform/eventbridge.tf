@@ -112,17 +112,58 @@ resource "aws_cloudwatch_event_target" "ours" {
 
 # --- the watchdog; schedules exist on the default bus only
 
+locals {
+  # How often a cron expression comes is not known here: the watchdog counts as silent after three passes.
+  watchdog_rate  = try(regex("^rate\\(([0-9]+) (minute|hour|day)s?\\)$", var.watchdog_schedule), null)
+  watchdog_every = local.watchdog_rate == null ? floor(var.watchdog_silence_seconds / 3) : local.watchdog_rate[0] * { minute = 60, hour = 3600, day = 86400 }[local.watchdog_rate[1]]
+}
+
 resource "aws_cloudwatch_event_rule" "watchdog" {
   name                = "${local.name}-watchdog"
   description         = "The watchdog's next look"
   schedule_expression = var.watchdog_schedule
   tags                = local.tags
+
+  lifecycle {
+    precondition {
+      condition     = local.watchdog_every < var.watchdog_silence_seconds
+      error_message = "watchdog_schedule is ${var.watchdog_schedule}: watchdog_silence_seconds must be more than ${local.watchdog_every}, or the alarm never ends."
+    }
+  }
 }
 
 resource "aws_cloudwatch_event_target" "watchdog" {
   rule  = aws_cloudwatch_event_rule.watchdog.name
   arn   = local.function_arns["watchdog"]
-  input = jsonencode({ source = "schedule" })
+  input = jsonencode({ source = "schedule", everySeconds = local.watchdog_every })
+
+  dead_letter_config {
+    arn = local.queue_arns["undelivered"]
+  }
+  retry_policy {
+    maximum_event_age_in_seconds = 300
+    maximum_retry_attempts       = 2
+  }
+
+  depends_on = [aws_lambda_function.function, aws_sqs_queue.queue]
+}
+
+# --- executions that ended badly: the watchdog attends to their runs at once, and not in its next pass
+
+resource "aws_cloudwatch_event_rule" "executions" {
+  name        = "${local.name}-executions"
+  description = "Executions that ended before their run did"
+  event_pattern = jsonencode({
+    source      = ["aws.states"]
+    detail-type = ["Step Functions Execution Status Change"]
+    detail      = { stateMachineArn = [local.machine_arn], status = ["FAILED", "TIMED_OUT", "ABORTED"] }
+  })
+  tags = local.tags
+}
+
+resource "aws_cloudwatch_event_target" "executions" {
+  rule = aws_cloudwatch_event_rule.executions.name
+  arn  = local.function_arns["watchdog"]
 
   dead_letter_config {
     arn = local.queue_arns["undelivered"]
@@ -195,7 +236,7 @@ resource "aws_cloudwatch_event_target" "alarm_told" {
 resource "aws_lambda_permission" "rule" {
   for_each = merge(
     { for rule in concat(["all-events"], keys(local.alarm_rules)) : rule => "event-sink" },
-    { watchdog = "watchdog" },
+    { for rule in ["watchdog", "executions"] : rule => "watchdog" },
   )
 
   statement_id  = "rule-${each.key}"

@@ -2,11 +2,11 @@
 
 locals {
   job_types = {
-    glue           = { enabled = var.enable_glue_trigger, arns = var.glue_job_arns, list = "glue_job_arns" }
-    emr            = { enabled = var.enable_emr_trigger, arns = var.emr_cluster_arns, list = "emr_cluster_arns" }
-    emr_serverless = { enabled = var.enable_emr_serverless_trigger, arns = var.emr_serverless_app_arns, list = "emr_serverless_app_arns" }
-    sfn            = { enabled = var.enable_sfn_trigger, arns = var.sfn_trigger_arns, list = "sfn_trigger_arns" }
-    lambda         = { enabled = var.enable_lambda_trigger, arns = var.lambda_trigger_arns, list = "lambda_trigger_arns" }
+    glue           = { enabled = var.enable_glue_trigger, arns = var.glue_job_arns, list = "glue_job_arns", roles = [] }
+    emr            = { enabled = var.enable_emr_trigger, arns = var.emr_cluster_arns, list = "emr_cluster_arns", roles = var.emr_role_arns }
+    emr_serverless = { enabled = var.enable_emr_serverless_trigger, arns = var.emr_serverless_app_arns, list = "emr_serverless_app_arns", roles = var.emr_serverless_role_arns }
+    sfn            = { enabled = var.enable_sfn_trigger, arns = var.sfn_trigger_arns, list = "sfn_trigger_arns", roles = [] }
+    lambda         = { enabled = var.enable_lambda_trigger, arns = var.lambda_trigger_arns, list = "lambda_trigger_arns", roles = [] }
   }
 
   job_rights = {
@@ -70,6 +70,10 @@ resource "terraform_data" "jobs" {
     precondition {
       condition     = !each.value.enabled || length(each.value.arns) > 0
       error_message = "enable_${each.key}_trigger needs ${each.value.list}: name what may be started."
+    }
+    precondition {
+      condition     = each.value.enabled || length(concat(each.value.arns, each.value.roles)) == 0
+      error_message = "${join(" and ", [for name, given in { (each.value.list) = each.value.arns, "${each.key}_role_arns" = each.value.roles } : name if length(given) > 0])} without enable_${each.key}_trigger allows nothing: set it to true."
     }
     precondition {
       condition     = each.key != "emr_serverless" || !each.value.enabled || length(var.emr_serverless_role_arns) > 0

@@ -3,7 +3,7 @@ locals {
 
   functions = {
     stream-router    = { timeout = 60, environment = merge(local.state, local.timers, local.engine) }
-    orchestrator     = { timeout = var.orchestrator_timeout_seconds, environment = merge(local.state, local.jobs) }
+    orchestrator     = { timeout = var.orchestrator_timeout_seconds, environment = merge(local.state, local.timeout, local.jobs) }
     sla-monitor      = { timeout = 30, environment = merge(local.state, local.timers) }
     watchdog         = { timeout = 240, environment = merge(local.state, local.timers, local.engine, local.dead_man) }
     event-sink       = { timeout = 30, environment = local.event_log }
@@ -21,13 +21,13 @@ locals {
     SCHEDULER_ROLE_ARN    = local.scheduler_role_arn
     UNDELIVERED_QUEUE_ARN = local.queue_arns["undelivered"]
   }
-  timers = merge(local.scheduling, { SLA_MONITOR_ARN = local.function_arns["sla-monitor"] })
-  engine = {
-    RERUN_TABLE         = local.table_names.rerun
-    STATE_MACHINE_ARN   = local.machine_arn
-    SFN_TIMEOUT_SECONDS = tostring(var.sfn_timeout_seconds)
-    STREAM_ROUTER_ARN   = local.function_arns["stream-router"]
-  }
+  timers  = merge(local.scheduling, { SLA_MONITOR_ARN = local.function_arns["sla-monitor"] })
+  timeout = { SFN_TIMEOUT_SECONDS = tostring(var.sfn_timeout_seconds) }
+  engine = merge(local.timeout, {
+    RERUN_TABLE       = local.table_names.rerun
+    STATE_MACHINE_ARN = local.machine_arn
+    STREAM_ROUTER_ARN = local.function_arns["stream-router"]
+  })
   event_log = {
     EVENTS_TABLE    = local.table_names.events
     EVENTS_TTL_DAYS = tostring(var.events_table_ttl_days)
@@ -63,6 +63,11 @@ locals {
     event-sink    = { retries = 2, age = 21600 }
   }
 
+  # Functions may be named with dashes or underscores. One size given applies to every function.
+  memory_override = { for name, size in var.lambda_memory : replace(name, "_", "-") => size }
+  memory          = { for function in local.function_list : function => lookup(local.memory_override, function, coalesce(var.lambda_memory_size, function == "watchdog" ? 512 : 256)) }
+  concurrency     = { for name, number in var.lambda_concurrency : replace(name, "_", "-") => number }
+
   zip      = "${var.dist_path}/interlock-${var.lambda_architecture}.zip"
   manifest = try(jsondecode(file("${var.dist_path}/manifest.json")), {})
 }
@@ -87,8 +92,8 @@ resource "aws_lambda_function" "function" {
   filename                       = local.zip
   source_code_hash               = fileexists(local.zip) ? filebase64sha256(local.zip) : null
   timeout                        = each.value.timeout
-  memory_size                    = lookup(var.lambda_memory, each.key, var.lambda_memory_size)
-  reserved_concurrent_executions = var.lambda_concurrency[each.key]
+  memory_size                    = local.memory[each.key]
+  reserved_concurrent_executions = lookup(local.concurrency, each.key, -1)
   publish                        = each.key == "stream-router"
   kms_key_arn                    = var.kms_key_arn == "" ? null : var.kms_key_arn
   tags                           = local.tags
@@ -150,6 +155,10 @@ resource "terraform_data" "package" {
     precondition {
       condition     = var.slack_channel_id != "" || !(local.has_slack_secret || nonsensitive(var.slack_bot_token != ""))
       error_message = "A token for Slack needs slack_channel_id."
+    }
+    precondition {
+      condition     = var.slack_channel_id == "" || local.has_slack_secret || nonsensitive(var.slack_bot_token != "")
+      error_message = "slack_channel_id needs a token for Slack: give slack_secret_arn, create_slack_secret or slack_bot_token."
     }
   }
 }

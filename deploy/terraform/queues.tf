@@ -2,7 +2,7 @@ locals {
   rules_arn = "arn:${local.partition}:events:${local.in_region}:rule"
   rule_arns = merge(
     { for rule in ["all-events", "alerts"] : rule => "${local.rules_arn}/${local.bus_name}/${local.name}-${rule}" },
-    { for rule in concat(["watchdog"], keys(local.alarm_rules)) : rule => "${local.rules_arn}/${local.name}-${rule}" },
+    { for rule in concat(["watchdog", "executions"], keys(local.alarm_rules)) : rule => "${local.rules_arn}/${local.name}-${rule}" },
   )
 
   # Who may send there: rules with that target, or rules that could not deliver. Functions, Scheduler and

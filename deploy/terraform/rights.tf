@@ -6,7 +6,7 @@ locals {
   rows  = ["dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"]
   added = ["dynamodb:Query", "dynamodb:PutItem"]
   table_rights = {
-    stream-router = { control = local.rows, rerun = local.added }
+    stream-router = { control = concat(local.rows, ["dynamodb:Query"]), rerun = local.added }
     orchestrator  = { control = concat(local.rows, ["dynamodb:Query"]), joblog = local.added }
     sla-monitor   = { control = local.rows }
     watchdog = {
@@ -31,7 +31,10 @@ locals {
   # Everything else, by what it is for.
   publish = [{ Effect = "Allow", Action = ["events:PutEvents"], Resource = local.bus_arn }]
   start   = [{ Effect = "Allow", Action = ["states:StartExecution"], Resource = local.machine_arn }]
-  look_up = [{ Effect = "Allow", Action = ["states:DescribeExecution"], Resource = local.executions_arn }]
+  look_up = [
+    { Effect = "Allow", Action = ["states:ListExecutions"], Resource = local.machine_arn },
+    { Effect = "Allow", Action = ["states:DescribeExecution"], Resource = local.executions_arn },
+  ]
   time = [
     {
       Effect   = "Allow"

@@ -3,6 +3,13 @@ resource "aws_cloudwatch_log_group" "machine" {
   retention_in_days = var.log_retention_days
   kms_key_id        = var.kms_key_arn == "" ? null : var.kms_key_arn
   tags              = local.tags
+
+  lifecycle {
+    precondition {
+      condition     = !var.sfn_log_execution_data || var.sfn_log_level != "OFF"
+      error_message = "sfn_log_execution_data needs a sfn_log_level other than OFF."
+    }
+  }
 }
 
 resource "aws_sfn_state_machine" "pipeline" {

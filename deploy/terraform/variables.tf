@@ -25,13 +25,13 @@ variable "dist_path" {
 }
 
 variable "pipelines_path" {
-  description = "The folder of the pipeline files; only read to see that the compiled file is fresh."
+  description = "The folder of the pipeline files; only read to see that compiled_config_path, which it needs, is fresh."
   type        = string
   default     = ""
 }
 
 variable "calendars_path" {
-  description = "The folder of the calendar files; only read to see that the compiled file is fresh."
+  description = "The folder of the calendar files; only read to see that compiled_config_path, which it needs, is fresh."
   type        = string
   default     = ""
 }
@@ -54,28 +54,37 @@ variable "lambda_architecture" {
 }
 
 variable "lambda_memory_size" {
-  description = "Memory of each function in MB. Lambda gives processor time in proportion."
+  description = "Memory of every function in MB; null: 256, and 512 for the watchdog. Lambda gives processor time in proportion."
   type        = number
-  default     = 256
+  default     = null
 
   validation {
-    condition     = var.lambda_memory_size >= 128 && var.lambda_memory_size <= 10240
-    error_message = "lambda_memory_size is from 128 to 10240."
+    condition = var.lambda_memory_size == null ? true : (
+      var.lambda_memory_size >= 128 && var.lambda_memory_size <= 10240 && floor(var.lambda_memory_size) == var.lambda_memory_size
+    )
+    error_message = "lambda_memory_size is a whole number from 128 to 10240."
   }
 }
 
 variable "lambda_memory" {
-  description = "Memory by function, where it differs from lambda_memory_size."
+  description = "Memory by function, where it differs from lambda_memory_size; names as in lambda_concurrency."
   type        = map(number)
-  default     = { watchdog = 512 }
+  default     = {}
+  nullable    = false
 
   validation {
-    condition = alltrue([
-      for function, size in var.lambda_memory : size >= 128 && size <= 10240 && contains([
-        "stream-router", "orchestrator", "sla-monitor", "watchdog", "event-sink", "alert-dispatcher",
-      ], function)
-    ])
-    error_message = "lambda_memory names functions, each with 128 to 10240."
+    condition     = alltrue([for size in values(var.lambda_memory) : size >= 128 && size <= 10240 && floor(size) == size])
+    error_message = "lambda_memory is a whole number from 128 to 10240 for each function."
+  }
+  validation {
+    condition = length(setsubtract([for name in keys(var.lambda_memory) : replace(name, "_", "-")], [
+      "stream-router", "orchestrator", "sla-monitor", "watchdog", "event-sink", "alert-dispatcher",
+    ])) == 0
+    error_message = "lambda_memory names functions: stream-router, orchestrator, sla-monitor, watchdog, event-sink, alert-dispatcher."
+  }
+  validation {
+    condition     = length(distinct([for name in keys(var.lambda_memory) : replace(name, "_", "-")])) == length(var.lambda_memory)
+    error_message = "lambda_memory names a function twice: once with dashes, once with underscores."
   }
 }
 
@@ -85,26 +94,30 @@ variable "orchestrator_timeout_seconds" {
   default     = 300
 
   validation {
-    condition     = var.orchestrator_timeout_seconds >= 60 && var.orchestrator_timeout_seconds <= 900
-    error_message = "orchestrator_timeout_seconds is from 60 to 900."
+    condition     = var.orchestrator_timeout_seconds >= 60 && var.orchestrator_timeout_seconds <= 900 && floor(var.orchestrator_timeout_seconds) == var.orchestrator_timeout_seconds
+    error_message = "orchestrator_timeout_seconds is a whole number from 60 to 900."
   }
 }
 
 variable "lambda_concurrency" {
-  description = "Reserved concurrency by function; -1 reserves none. A small account can't reserve any."
-  type = object({
-    stream-router    = optional(number, -1)
-    orchestrator     = optional(number, -1)
-    sla-monitor      = optional(number, -1)
-    watchdog         = optional(number, -1)
-    event-sink       = optional(number, -1)
-    alert-dispatcher = optional(number, -1)
-  })
-  default = {}
+  description = "Reserved concurrency by function (stream-router or stream_router, ...); -1 reserves none. A small account can't reserve any."
+  type        = map(number)
+  default     = {}
+  nullable    = false
 
   validation {
-    condition     = alltrue([for number in values(var.lambda_concurrency) : number == -1 || number >= 1])
-    error_message = "lambda_concurrency is -1 (none reserved) or at least 1."
+    condition     = alltrue([for number in values(var.lambda_concurrency) : floor(number) == number && (number == -1 || number >= 1)])
+    error_message = "lambda_concurrency is -1 (none reserved) or a whole number of at least 1."
+  }
+  validation {
+    condition = length(setsubtract([for name in keys(var.lambda_concurrency) : replace(name, "_", "-")], [
+      "stream-router", "orchestrator", "sla-monitor", "watchdog", "event-sink", "alert-dispatcher",
+    ])) == 0
+    error_message = "lambda_concurrency names functions: stream-router, orchestrator, sla-monitor, watchdog, event-sink, alert-dispatcher."
+  }
+  validation {
+    condition     = length(distinct([for name in keys(var.lambda_concurrency) : replace(name, "_", "-")])) == length(var.lambda_concurrency)
+    error_message = "lambda_concurrency names a function twice: once with dashes, once with underscores."
   }
 }
 
@@ -114,8 +127,8 @@ variable "stream_parallelization_factor" {
   default     = 1
 
   validation {
-    condition     = var.stream_parallelization_factor >= 1 && var.stream_parallelization_factor <= 10
-    error_message = "stream_parallelization_factor is from 1 to 10."
+    condition     = var.stream_parallelization_factor >= 1 && var.stream_parallelization_factor <= 10 && floor(var.stream_parallelization_factor) == var.stream_parallelization_factor
+    error_message = "stream_parallelization_factor is a whole number from 1 to 10."
   }
 }
 
@@ -172,8 +185,8 @@ variable "sfn_timeout_seconds" {
   default     = 14400
 
   validation {
-    condition     = var.sfn_timeout_seconds >= 300 && var.sfn_timeout_seconds <= 31536000
-    error_message = "sfn_timeout_seconds is from 300 to 31536000."
+    condition     = var.sfn_timeout_seconds >= 300 && var.sfn_timeout_seconds <= 31536000 && floor(var.sfn_timeout_seconds) == var.sfn_timeout_seconds
+    error_message = "sfn_timeout_seconds is a whole number from 300 to 31536000."
   }
 }
 
@@ -183,8 +196,8 @@ variable "trigger_max_attempts" {
   default     = 3
 
   validation {
-    condition     = var.trigger_max_attempts >= 1 && var.trigger_max_attempts <= 10
-    error_message = "trigger_max_attempts is from 1 to 10."
+    condition     = var.trigger_max_attempts >= 1 && var.trigger_max_attempts <= 10 && floor(var.trigger_max_attempts) == var.trigger_max_attempts
+    error_message = "trigger_max_attempts is a whole number from 1 to 10."
   }
 }
 
@@ -194,8 +207,8 @@ variable "events_table_ttl_days" {
   default     = 90
 
   validation {
-    condition     = var.events_table_ttl_days >= 1 && var.events_table_ttl_days <= 3650
-    error_message = "events_table_ttl_days is from 1 to 3650."
+    condition     = var.events_table_ttl_days >= 1 && var.events_table_ttl_days <= 3650 && floor(var.events_table_ttl_days) == var.events_table_ttl_days
+    error_message = "events_table_ttl_days is a whole number from 1 to 3650."
   }
 }
 
@@ -205,8 +218,8 @@ variable "watchdog_schedule" {
   default     = "rate(5 minutes)"
 
   validation {
-    condition     = can(regex("^(rate|cron)\\(.+\\)$", var.watchdog_schedule))
-    error_message = "watchdog_schedule is rate(...) or cron(...)."
+    condition     = can(regex("^(rate\\((1 (minute|hour|day)|([2-9]|[1-9][0-9]+) (minutes|hours|days))\\)|cron\\(.+\\))$", var.watchdog_schedule))
+    error_message = "watchdog_schedule is rate(1 minute), rate(N minutes), hours or days alike, or cron(...)."
   }
 }
 
@@ -216,8 +229,8 @@ variable "watchdog_silence_seconds" {
   default     = 900
 
   validation {
-    condition     = var.watchdog_silence_seconds >= 600 && var.watchdog_silence_seconds % 300 == 0
-    error_message = "watchdog_silence_seconds is at least 600 and a multiple of 300."
+    condition     = var.watchdog_silence_seconds >= 600 && var.watchdog_silence_seconds <= 86400 && var.watchdog_silence_seconds % 300 == 0
+    error_message = "watchdog_silence_seconds is at least 600, at most 86400 and a multiple of 300."
   }
 }
 
@@ -234,7 +247,7 @@ variable "dead_man_url" {
 }
 
 variable "slack_channel_id" {
-  description = "The channel for alerts without a route of their own."
+  description = "The channel for alerts where the alert routes declare no sinks; needs a token for Slack."
   type        = string
   default     = ""
 }
@@ -267,6 +280,13 @@ variable "alert_routes" {
   description = "Where alerts go, in the shape of alerts.yaml; null: as the compiled file says."
   type        = any
   default     = null
+
+  validation {
+    condition = var.alert_routes == null ? true : try(
+      length(setsubtract(keys(var.alert_routes), ["sinks", "default", "routes", "mutes", "limits"])) == 0, false
+    )
+    error_message = "alert_routes has the parts of alerts.yaml: sinks, default, routes, mutes, limits."
+  }
 }
 
 variable "job_environment" {
@@ -279,6 +299,13 @@ variable "job_environment" {
     condition     = alltrue([for name in keys(var.job_environment) : can(regex("^INTERLOCK_[A-Z0-9_]+$", name))])
     error_message = "job_environment has names that begin with INTERLOCK_."
   }
+  validation {
+    condition = !anytrue([
+      for name in ["TOKEN", "URL", "INSTANCE", "ALLOW_HOSTS", "CA_FILE", "SECRETS_DIR", "WATCHDOG_EVERY"] :
+      contains(keys(var.job_environment), "INTERLOCK_${name}")
+    ])
+    error_message = "job_environment can't set what Interlock sets itself, such as INTERLOCK_INSTANCE and INTERLOCK_ALLOW_HOSTS: use allow_hosts."
+  }
 }
 
 variable "alert_environment" {
@@ -290,6 +317,13 @@ variable "alert_environment" {
   validation {
     condition     = alltrue([for name in keys(var.alert_environment) : can(regex("^INTERLOCK_[A-Z0-9_]+$", name))])
     error_message = "alert_environment has names that begin with INTERLOCK_."
+  }
+  validation {
+    condition = !anytrue([
+      for name in ["TOKEN", "URL", "INSTANCE", "ALLOW_HOSTS", "CA_FILE", "SECRETS_DIR", "WATCHDOG_EVERY"] :
+      contains(keys(var.alert_environment), "INTERLOCK_${name}")
+    ])
+    error_message = "alert_environment can't set what Interlock sets itself, such as INTERLOCK_INSTANCE and INTERLOCK_ALLOW_HOSTS: use allow_hosts."
   }
 }
 
@@ -321,8 +355,11 @@ variable "allow_hosts" {
   default     = []
 
   validation {
-    condition     = alltrue([for host in var.allow_hosts : !strcontains(host, "*") && !endswith(host, "/0")])
-    error_message = "allow_hosts has no * and no /0: name what may be reached."
+    condition = alltrue([
+      for host in var.allow_hosts :
+      can(regex("^\\[?[0-9A-Za-z._:-]+(/[1-9][0-9]{0,2})?\\]?(:[0-9]{1,5})?$", host))
+    ])
+    error_message = "allow_hosts has no * and no /0, no scheme and no path: a host, host:port or network that may be reached."
   }
 }
 
@@ -338,7 +375,7 @@ variable "glue_job_arns" {
   default     = []
 
   validation {
-    condition     = alltrue([for arn in var.glue_job_arns : can(regex("^arn:[a-z0-9-]+:glue:", arn))])
+    condition     = alltrue([for arn in var.glue_job_arns : can(regex("^arn:[a-z0-9-]+:glue:[^:]*:[0-9]*:job/.+$", arn))])
     error_message = "glue_job_arns are ARNs of Glue jobs."
   }
 }
@@ -355,7 +392,7 @@ variable "emr_cluster_arns" {
   default     = []
 
   validation {
-    condition     = alltrue([for arn in var.emr_cluster_arns : can(regex("^arn:[a-z0-9-]+:elasticmapreduce:", arn))])
+    condition     = alltrue([for arn in var.emr_cluster_arns : can(regex("^arn:[a-z0-9-]+:elasticmapreduce:[^:]*:[0-9]*:cluster/.+$", arn))])
     error_message = "emr_cluster_arns are ARNs of EMR clusters."
   }
 }
@@ -366,7 +403,7 @@ variable "emr_role_arns" {
   default     = []
 
   validation {
-    condition     = alltrue([for arn in var.emr_role_arns : can(regex("^arn:[a-z0-9-]+:iam::", arn))])
+    condition     = alltrue([for arn in var.emr_role_arns : can(regex("^arn:[a-z0-9-]+:iam::[0-9]{12}:role/.+$", arn))])
     error_message = "emr_role_arns are ARNs of roles."
   }
 }
@@ -383,7 +420,7 @@ variable "emr_serverless_app_arns" {
   default     = []
 
   validation {
-    condition     = alltrue([for arn in var.emr_serverless_app_arns : can(regex("^arn:[a-z0-9-]+:emr-serverless:", arn))])
+    condition     = alltrue([for arn in var.emr_serverless_app_arns : can(regex("^arn:[a-z0-9-]+:emr-serverless:[^:]*:[0-9]*:/applications/.+$", arn))])
     error_message = "emr_serverless_app_arns are ARNs of EMR Serverless applications."
   }
 }
@@ -394,7 +431,7 @@ variable "emr_serverless_role_arns" {
   default     = []
 
   validation {
-    condition     = alltrue([for arn in var.emr_serverless_role_arns : can(regex("^arn:[a-z0-9-]+:iam::", arn))])
+    condition     = alltrue([for arn in var.emr_serverless_role_arns : can(regex("^arn:[a-z0-9-]+:iam::[0-9]{12}:role/.+$", arn))])
     error_message = "emr_serverless_role_arns are ARNs of roles."
   }
 }
@@ -461,8 +498,8 @@ variable "extra_publisher_arns" {
   default     = []
 
   validation {
-    condition     = alltrue([for arn in var.extra_publisher_arns : can(regex("^arn:[a-z0-9-]+:(iam|sts)::", arn))])
-    error_message = "extra_publisher_arns are ARNs of roles or users."
+    condition     = alltrue([for arn in var.extra_publisher_arns : can(regex("^arn:[a-z0-9-]+:iam::[0-9]{12}:(role|user)/.+$", arn))])
+    error_message = "extra_publisher_arns are ARNs of roles or users in IAM: of a session, give the role."
   }
 }
 
@@ -476,4 +513,9 @@ variable "tags" {
   description = "Tags for every resource that can carry some."
   type        = map(string)
   default     = {}
+
+  validation {
+    condition     = !anytrue([for name in keys(var.tags) : name == "interlock:environment" || startswith(lower(name), "aws:")])
+    error_message = "tags can't set interlock:environment, which Interlock sets itself, nor what begins with aws:."
+  }
 }

@@ -67,8 +67,8 @@ expect:
   - { event: POST_RUN_DRIFT, date: "2026-03-05T18", count: 1 }
   - { launches: earthquake-silver, date: "2026-03-05T18", count: 2 }
   - { launches: earthquake-gold, date: "2026-03-05", count: 1 }
-  # nobody counts a third time, and that is said
-  - { event: POST_RUN_SENSOR_MISSING, date: "2026-03-05T18", count: 1 }
+  # nobody counts a third time: the count is an input of the run, so nothing is missing
+  - { no: POST_RUN_SENSOR_MISSING, date: "2026-03-05T18" }
 
   # Thursday night: the controller is down for two hours; what landed meanwhile runs when it is back
   - { event: WATCHDOG_RECOVERED, count: 1 }

@@ -1,3 +1,3 @@
 """Interlock: may this pipeline run now?"""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -5,6 +5,7 @@
     ├── NotFoundError       something named does not exist
     ├── TransitionError     a run was asked to go where its table does not lead
     ├── LaunchError         a job could not be started (category PERMANENT or TRANSIENT)
+    ├── UnreadableError     a stored row can't be read; says which, and what to do
     ├── UnavailableError    a backend can't be reached; nothing was done
     └── TransientError      trying again may work; the lifecycle retries it by this very name
 
@@ -35,6 +36,10 @@ class LaunchError(InterlockError):
         super().__init__(message)
         self.category = category
         self.maybe_started = maybe_started
+
+
+class UnreadableError(InterlockError):
+    """A stored row can't be read. It stays as it is until it is corrected or deleted."""
 
 
 class UnavailableError(InterlockError):

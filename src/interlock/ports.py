@@ -3,6 +3,9 @@
 Every write that follows a decision is conditional on what was decided from and answers whether it won:
 "somebody got there first" is a normal answer. Only a broken store raises (TransientError,
 UnavailableError). Every call may be made again with the same arguments.
+
+A row that can't be read breaks no call: a list leaves it out, and what it stands for is answered apart
+(a run with the status UNREADABLE, an UnreadableReading). Each such row is kept for `UnreadableRows`.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -20,11 +23,13 @@ from interlock.domain.event import Event
 from interlock.domain.guards import EngineState
 from interlock.domain.note import Note
 from interlock.domain.pipeline import Pipeline
+from interlock.domain.places import Places
 from interlock.domain.run import EXECUTION_TIMEOUT, LEASE_MARGIN, Evidence, Run, RunKey, Status
 from interlock.domain.schedule import Occurrence
 from interlock.domain.sensor import Reading
 from interlock.domain.sla import SlaWatch
 from interlock.domain.thread import Thread, ThreadKey
+from interlock.domain.unreadable import UnreadableRow
 
 Clock = Callable[[], datetime]
 
@@ -63,6 +68,27 @@ class Wanted(msgspec.Struct, frozen=True):
     config: Any
     config_hash: str
     wanted_at: datetime
+
+
+class Refusal(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """A file, or a stored config, that does not validate: the first of its problems, and where it is."""
+
+    #: None for the file of alerts, and for a file that does not say its id.
+    pipeline_id: str | None
+    message: str
+    #: Inside the document: `validation.rules[0].value`; empty for the document as a whole.
+    path: str = ""
+    #: Empty, with line 0, for a config that was stored without a file.
+    file: str = ""
+    line: int = 0
+    #: How many further problems it has.
+    more: int = 0
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        who = "" if self.file else self.pipeline_id
+        rest = f" (and {self.more} more)" if self.more else ""
+        return ": ".join(part for part in (who, place, self.path, self.message) if part) + rest
 
 
 class ChangeKind(StrEnum):
@@ -113,6 +139,12 @@ class JobRecord(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     polled: bool = False
 
 
+#: What the job log says of a wait that goes on in another execution; further ones are numbered.
+HANDED_OVER = "handed-over"
+#: What the job log says of a launch that failed; further tries of the attempt have their number behind it.
+LAUNCH_FAILED = "launch-failed"
+
+
 class RerunRequest(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """Somebody asks for a date to run again."""
 
@@ -157,10 +189,11 @@ class Timer(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class TimerKind(StrEnum):
-    """What timers are for, beside the four moments of a deadline."""
+    """What timers are for, beside the moments of a date's deadlines."""
 
     CRON = "cron"
     RETRY = "retry"
+    POST_RUN = "post-run"
 
 
 class Wait(StrEnum):
@@ -281,12 +314,20 @@ class Pipelines(Protocol):
         """What is wanted and neither in force nor refused already."""
         ...
 
+    def refused(self) -> list[Wanted]:
+        """What is wanted and was refused."""
+        ...
+
     def find(self, pipeline_id: str) -> Config | None:
-        """The config in force; a retired one too, with `retired_at`."""
+        """The config in force; a retired one too, with `retired_at`. Raises UnreadableError."""
         ...
 
     def in_force(self) -> list[Config]:
-        """Every config in force that is not retired, by id."""
+        """Every config in force that is not retired and can be read, by id."""
+        ...
+
+    def unreadable(self) -> set[str]:
+        """The pipelines whose config the last `in_force` could not read."""
         ...
 
     def save(self, config: Config, events: Sequence[Event] = ()) -> bool:
@@ -316,14 +357,16 @@ class Sensors(Protocol):
     def remove(self, pipeline_id: str, key: str, at: datetime) -> None: ...
 
     def find(self, pipeline_id: str, keys: Collection[str]) -> dict[str, Reading]:
-        """Exactly the readings of these keys that exist."""
+        """Exactly the readings of these keys that exist; one that can't be read as UnreadableReading."""
         ...
 
     def between(self, pipeline_id: str, key: str, first: str, last: str) -> list[Reading]:
-        """The readings `key#period` with first <= period <= last, in both spellings of days."""
+        """The readable `key#period` with first <= period <= last, in both spellings of days."""
         ...
 
-    def of_pipeline(self, pipeline_id: str) -> list[Reading]: ...
+    def of_pipeline(self, pipeline_id: str) -> list[Reading]:
+        """All of them, those that can't be read as UnreadableReading; for people."""
+        ...
 
 
 class Runs(Protocol):
@@ -333,10 +376,12 @@ class Runs(Protocol):
     """
 
     def get(self, key: RunKey) -> Run:
-        """Raises NotFoundError."""
+        """To decide from. Raises NotFoundError or UnreadableError."""
         ...
 
-    def find(self, keys: Collection[RunKey]) -> dict[RunKey, Run]: ...
+    def find(self, keys: Collection[RunKey]) -> dict[RunKey, Run]:
+        """Those that exist. A row that can't be read is a run with the status UNREADABLE."""
+        ...
 
     def open(self, run: Run, events: Sequence[Event] = ()) -> bool:
         """Store a date's first version. False if the date has a run already."""
@@ -360,12 +405,20 @@ class Runs(Protocol):
         """The runs that somebody must look at by now."""
         ...
 
+    def failed_since(self, key: RunKey) -> list[Run]:
+        """The runs of its schedule, of this date or a later one, whose last attempt failed."""
+        ...
+
     def active(self) -> list[Run]:
         """The runs that are not final, oldest first."""
         ...
 
+    def open_executions(self) -> dict[str, RunKey]:
+        """The open runs by the name of their execution, without dry runs. It may lag a little."""
+        ...
+
     def of_pipeline(self, pipeline_id: str | None, since: str, until: str, limit: int) -> list[Run]:
-        """Runs whose date label lies between the two, newest first; for people."""
+        """Runs whose date label lies between the two, UNREADABLE ones too, newest first; for people."""
         ...
 
 
@@ -455,6 +508,14 @@ class Marks(Protocol):
         """Store a watch's next version (the first: if absent). False if somebody was first."""
         ...
 
+    def places(self, pipeline_id: str) -> Places | None:
+        """Who has a place for a job, where a pipeline limits how many there are."""
+        ...
+
+    def save_places(self, places: Places) -> bool:
+        """Store the next version (the first: if absent). False if another writer was first."""
+        ...
+
 
 class Timers(Protocol):
     """Rows with a due time."""
@@ -477,17 +538,37 @@ class Workflows(Protocol):
         """Raises UnavailableError when the engine can't be asked."""
         ...
 
+    def running(self) -> set[str]:
+        """The names of all executions under way. It may lag a little; raises as `describe` does."""
+        ...
+
+    def given(self, name: str) -> dict[str, Any] | None:
+        """What an execution was started with; None if the engine does not know it. Raises likewise."""
+        ...
+
     def wake(self, pipeline_id: str, waiting_for: Wait) -> None:
         """What the waiting executions of a pipeline wait for may be there. An engine may ignore it."""
         ...
 
 
 class Watch(Protocol):
-    """The watchdog's row."""
+    """The watchdog's row. One that can't be read counts as the first, so that no pass waits for it."""
 
     def load(self) -> WatchdogState: ...
 
     def save(self, state: WatchdogState) -> bool: ...
+
+
+class UnreadableRows(Protocol):
+    """The rows that the stores of this process met and could not read."""
+
+    def met(self) -> list[UnreadableRow]:
+        """Those that are not reported yet, each row and content once."""
+        ...
+
+    def reported(self, row: UnreadableRow) -> None:
+        """It has been told; met again with the same content, it is no news."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -507,6 +588,7 @@ class Ports:
     workflows: Workflows
     jobs: Jobs
     watch: Watch
+    unreadable: UnreadableRows
     instance: str = "interlock"
     execution_timeout: timedelta = EXECUTION_TIMEOUT
 

@@ -17,6 +17,7 @@ from aws.engine import ORCHESTRATOR, SLA_MONITOR, PlayedEngine, as_lambda_gets_i
 from aws.functions import function_home
 from aws.homes import NAMES, TARGETS, Services, passes_the_filters, quick_services
 from aws.quick_services import QuickBus
+from interlock.adapters.aws.keys import SENSOR
 from interlock.domain import canonical
 from interlock.errors import InterlockError
 from interlock.lambdas import event_sink, orchestrator, sla_monitor, stream_router, watchdog
@@ -102,6 +103,7 @@ class Cloud(World):
         while (
             self._deliver_events()
             or self._deliver_all()
+            or self._deliver_ends()
             or self.engine.step()
             or self._fire_entries()
             or self._watch()
@@ -148,6 +150,14 @@ class Cloud(World):
         if not self._bus:
             return False
         event_sink.handle(as_lambda_gets_it(self._bus.popleft()), None, self._sink)  # type: ignore[arg-type]
+        return True
+
+    def _deliver_ends(self) -> bool:
+        """A rule tells the watchdog of executions that ended badly; what fails there is not tried again."""
+        if not self.engine.ends:
+            return False
+        with suppress(InterlockError):
+            watchdog.handle(as_lambda_gets_it(self.engine.ends.popleft()), None, self._watchdog)
         return True
 
     def _deliver_all(self) -> bool:
@@ -237,7 +247,8 @@ class Cloud(World):
         self._scheduler, self._engine_client = services.scheduler, services.engine
         bus = _Meeting(QuickBus(self._put_on_bus), self._faults, Call.PUBLISH, "put_events")
         engine = _Meeting(services.engine, self._faults, Call.START, "start_execution")
-        return dataclasses.replace(services, bus=bus, engine=engine)
+        tables = _MeetingReads(services.tables, self._faults)
+        return dataclasses.replace(services, bus=bus, engine=engine, tables=tables)
 
     def _put_on_bus(self, entry: dict[str, Any]) -> None:
         self._bus.append(
@@ -280,12 +291,33 @@ class _Meeting:
         return getattr(self._sound, name)
 
 
+class _MeetingReads:
+    """Tables whose readings may not be read."""
+
+    def __init__(self, sound: Any, faults: Faults) -> None:
+        self._sound, self._faults = sound, faults
+
+    def __getattr__(self, name: str) -> Any:
+        call = getattr(self._sound, name)
+        if name not in ("get_item", "batch_get_item", "query"):
+            return call
+
+        def read(**given: Any) -> Any:
+            if SENSOR in str(given):
+                self._faults.meet(Call.READ)
+            return call(**given)
+
+        return read
+
+
 class _Waking:
     """An engine whose waits can be cut short, as the local one's."""
 
     def __init__(self, workflows: Any, engine: PlayedEngine) -> None:
         self.start: Callable[[str, Mapping[str, Any]], None] = workflows.start
         self.describe: Any = workflows.describe
+        self.running: Any = workflows.running
+        self.given: Any = workflows.given
         self.wake: Callable[[str, Wait], None] = engine.wake
 
 

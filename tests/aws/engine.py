@@ -1,7 +1,7 @@
 """Engine: plays the part of Step Functions: the deployed file, our interpreter, functions as Tasks."""
 
 import json
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
@@ -37,6 +37,8 @@ class PlayedEngine:
         self.transitions = 0
         self.calls = 0
         self.tasks: Counter[str] = Counter()
+        #: What Step Functions tells of executions that ended badly, and nobody has heard yet.
+        self.ends: deque[dict[str, Any]] = deque()
 
     def step(self) -> bool:
         """One step of each execution that is due. Whether there was one."""
@@ -97,6 +99,21 @@ class PlayedEngine:
         else:
             self._running.pop(name, None)
             self._started.status[name] = execution.status
+            if execution.status is not asl.ExecutionStatus.SUCCEEDED:
+                self.ends.append(self._ended(name, execution))
+
+    def _ended(self, name: str, execution: asl.Execution) -> dict[str, Any]:
+        """As much of the event as anybody reads."""
+        return {
+            "source": "aws.states",
+            "detail-type": "Step Functions Execution Status Change",
+            "detail": {
+                "name": name,
+                "status": execution.status,
+                "input": self._started.given[name],
+                "inputDetails": {"included": True},
+            },
+        }
 
 
 _ENTERED = frozenset({asl.EntryKind.ENTERED})

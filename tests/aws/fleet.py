@@ -4,15 +4,20 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import msgspec
+
 from aws.functions import function_home
 from aws.homes import quick_services
 from declared import declared
 from interlock.domain import canonical
+from interlock.domain.opening import first_attempt
+from interlock.domain.run import OpenedBy, RunKey
 from interlock.domain.sensor import Reading
 from interlock.lambdas import watchdog
 from interlock.ports import Wanted
 from interlock.simulation.clock import VirtualClock
 from interlock.usecases.adopt_config import adopt_config
+from interlock.usecases.start_run import start_run
 from interlock.wiring.aws_settings import Function
 
 #: The hour's deadline has passed or is far when passes are counted; no day ends, either.
@@ -54,6 +59,25 @@ class Fleet:
                 key = f"landed#{day:%Y-%m-%d}"
                 self._ports.sensors.put(Reading(name, key, {"count": 1}, day))
             day += timedelta(days=1)
+
+    def open_runs(self) -> None:
+        """A run of every pipeline, whose execution is at work."""
+        for name in self._names:
+            key = RunKey(name, "stream", f"{BEGIN:%Y-%m-%d}")
+            config = self._ports.pipelines.find(name)
+            assert config is not None
+            run = first_attempt(
+                config.pipeline,
+                key,
+                OpenedBy.SENSOR,
+                "",
+                BEGIN,
+                lease=self._ports.lease,
+                config_hash="",
+                active_since=BEGIN,
+            )
+            assert self._ports.runs.open(msgspec.structs.replace(run, started_at=BEGIN))
+            start_run(run, config.pipeline, self._ports)
 
     def passes(self, number: int) -> list[Counter[str]]:
         """What each of so many passes asks of the services."""

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -18,6 +18,7 @@ from moto import mock_aws
 from aws.quick_services import QuickBus, QuickEngine, QuickScheduler
 from aws.quick_tables import INDEXES, WATCH_PROJECTION, QuickTables
 from contracts.home import Home
+from contracts.hostile import spoiler_of_tables
 from interlock.adapters.aws.events import BusAndLog, EventBus
 from interlock.adapters.aws.notes import Notes
 from interlock.adapters.aws.store import Store, TableNames
@@ -243,9 +244,11 @@ def _home(services: Services, clock: Clock, notes: Notes | None = None) -> Home:
         threads=store.threads,
         paces=store.paces,
         switches=store.switches,
+        unreadable=store.unreadable,
         changes=lambda: _changes(services),
         armed=lambda: overdue | {e["Description"]: _due_at(e) for e in services.entries()},
         end=services.end,
+        spoil=spoiler_of_tables(services.tables, asdict(NAMES), notes.forget),
         failing=lambda call: _home(failing(services, call), clock, notes),
     )
 

@@ -6,6 +6,8 @@ from typing import Any
 
 from botocore.exceptions import ClientError  # type: ignore[import-untyped]
 
+_PAGE = 3
+
 
 class QuickBus:
     """Delivers each entry at once, as a rule's target would get it."""
@@ -70,7 +72,21 @@ class QuickEngine:
         name = executionArn.rsplit(":", 1)[1]
         if name not in self.status:
             raise _refused("DescribeExecution", "ExecutionDoesNotExist")
-        return {"status": self.status[name]}
+        return {"status": self.status[name], "input": self.given[name]}
+
+    def list_executions(
+        self,
+        stateMachineArn: str,  # noqa: N803
+        statusFilter: str,  # noqa: N803
+        maxResults: int,  # noqa: N803
+        nextToken: str = "0",  # noqa: N803
+    ) -> Any:
+        """Pages of few, so that there are several."""
+        assert maxResults <= 1000
+        found = [name for name, status in self.status.items() if status == statusFilter]
+        first = int(nextToken)
+        rest = {"nextToken": str(first + _PAGE)} if len(found) > first + _PAGE else {}
+        return {"executions": [{"name": n} for n in found[first : first + _PAGE]], **rest}
 
 
 def _refused(operation: str, code: str) -> ClientError:

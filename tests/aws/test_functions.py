@@ -1,6 +1,7 @@
 """Functions: called as the platform calls them; repeated, late, in part, and with nonsense."""
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -23,7 +24,7 @@ from interlock.lambdas import (
     stream_router,
     watchdog,
 )
-from interlock.ports import Jobs
+from interlock.ports import Jobs, RerunRequest
 from interlock.usecases.start_run import start_run
 from interlock.wiring.aws import AwsHome
 from interlock.wiring.aws_settings import Function, read_aws_settings
@@ -122,7 +123,8 @@ def test_what_was_known_of_a_pipeline_is_believed_of_nothing(
     answer = stream_router.handle(batch, None, home)
     opened = {run.key.schedule_id for run in home.store.runs.active() if run.key.date > KEY.date}
     assert opened == ({"hourly"} if change == "renamed" else set())
-    assert bool(answer["batchItemFailures"]) is (change == "unreadable")
+    assert answer == {"batchItemFailures": []}  # what can't be read is reported, and no dead letter
+    assert ("ROW_UNREADABLE" in told(home, services)) is (change == "unreadable")
 
 
 def test_a_batch_stops_at_the_first_record_that_fails(
@@ -247,7 +249,6 @@ def test_a_whole_run_from_evaluation_to_completion(
         "VALIDATION_PASSED",
         "JOB_TRIGGERED",
         "JOB_COMPLETED",
-        "POST_RUN_BASELINE_CAPTURED",
     }
 
 
@@ -320,6 +321,99 @@ def put_in_force(home: AwsHome, pipeline: Pipeline) -> None:
     assert home.store.pipelines.save(a_config(pipeline, config_hash=wanted(pipeline).config_hash))
 
 
+def launched(home: AwsHome, services: Services, clock: ManualClock) -> None:
+    """The job of the usual run runs, and its execution is over."""
+    put_in_force(home, a_pipeline())
+    run = a_run(KEY, clock(), started_at=clock())
+    assert home.store.runs.open(run)
+    start_run(run, a_pipeline(), home.ports)
+    run = run.to(Status.TRIGGERING, clock())
+    assert home.store.runs.save(run)
+    facts = {"run_id": "job-1", "launched_at": clock(), "job": {"token": "t"}}
+    assert home.store.runs.save(run.to(Status.RUNNING, clock(), **facts))
+    services.end(run.execution_name)
+    clock.advance(minutes=5)
+
+
+def test_a_run_whose_execution_ended_badly_is_attended_at_once_and_once(
+    dog: AwsHome, services: Services, clock: ManualClock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    launched(dog, services, clock)
+    assert watchdog.handle(payload("states_failed"), Context(240), dog) == {"findings": 1}
+    assert watchdog.handle(payload("states_failed"), Context(240), dog) == {"findings": 0}
+    again = "silver-orders-stream-2026-03-03-again-2"
+    assert list(services.engine.given) == ["silver-orders-stream-2026-03-03", again]
+    assert dog.store.runs.get(KEY).execution_name == again
+    given = json.loads(services.engine.given[again])
+    assert given["config"]["job"]["config"] == {"run": "true"}  # as the one before it was given
+    assert given["executionName"] == again
+    assert told(dog, services) == ["TRIGGER_RECOVERED"]
+    assert "WatchdogPass" not in capsys.readouterr().out  # it was no pass
+
+
+def test_an_execution_that_breaks_off_again_waits_for_the_next_pass(
+    dog: AwsHome, services: Services, clock: ManualClock
+) -> None:
+    launched(dog, services, clock)
+    watchdog.handle(payload("states_failed"), Context(240), dog)
+    second = payload("states_failed")
+    second["detail"]["name"] = "silver-orders-stream-2026-03-03-again-2"
+    services.end(second["detail"]["name"])
+    assert watchdog.handle(second, Context(240), dog) == {"findings": 0}
+    watchdog.handle({}, Context(240), dog)
+    assert dog.store.runs.get(KEY).executions == 3
+
+
+def test_an_execution_that_ended_before_its_launch_has_failed(
+    dog: AwsHome, services: Services, clock: ManualClock
+) -> None:
+    put_in_force(dog, a_pipeline())
+    run = a_run(KEY, clock(), started_at=clock())
+    assert dog.store.runs.open(run)
+    assert watchdog.handle(payload("states_failed"), Context(240), dog) == {"findings": 1}
+    run = dog.store.runs.get(KEY)
+    assert (run.status, run.retry_at) == (Status.FAILED, clock() + timedelta(minutes=5))
+    assert told(dog, services) == ["INFRA_FAILURE"]
+
+
+def test_a_completion_that_was_left_half_done_is_finished_at_once(
+    dog: AwsHome, services: Services, clock: ManualClock
+) -> None:
+    put_in_force(dog, a_pipeline())
+    breach = clock() + timedelta(hours=12)
+    run = a_run(KEY, status=Status.COMPLETED, completed_at=clock(), breach_at=breach)
+    assert dog.store.runs.open(run)
+    event = payload("states_failed")
+    given = json.loads(event["detail"]["input"])
+    given["config"]["sla"] = {"deadline": "23:00"}  # which the file in force no longer has
+    event["detail"]["input"] = json.dumps(given)
+    assert watchdog.handle(event, Context(240), dog) == {"findings": 1}
+    assert dog.store.runs.get(KEY).sla_verdict == "MET"
+
+
+@pytest.mark.parametrize("status", [Status.COMPLETED, Status.FAILED, Status.FAILED_FINAL])
+def test_a_run_that_has_its_end_is_left_alone(dog: AwsHome, status: Status) -> None:
+    put_in_force(dog, a_pipeline())
+    assert dog.store.runs.open(a_run(KEY, status=status))
+    assert watchdog.handle(payload("states_failed"), Context(240), dog) == {"findings": 0}
+
+
+def test_an_execution_of_a_date_that_has_no_run_is_nobodys(dog: AwsHome) -> None:
+    assert watchdog.handle(payload("states_failed"), Context(240), dog) == {"findings": 0}
+
+
+@pytest.mark.parametrize("detail", [{"input": None}, {"input": ""}])
+def test_an_input_too_long_for_the_event_is_left_to_the_next_pass(
+    dog: AwsHome, services: Services, clock: ManualClock, detail: dict[str, Any]
+) -> None:
+    launched(dog, services, clock)
+    event = payload("states_failed")
+    event["detail"] |= detail | {"inputDetails": {"included": False}}
+    assert watchdog.handle(event, Context(240), dog) == {"findings": 0}
+    watchdog.handle({}, Context(240), dog)
+    assert dog.store.runs.get(KEY).executions == 2
+
+
 def test_a_complete_pass_is_counted(dog: AwsHome, capsys: pytest.CaptureFixture[str]) -> None:
     answer = watchdog.handle(payload("watchdog_schedule"), Context(240), dog)
     assert answer == {"findings": 0, "leftOut": 0}
@@ -356,18 +450,41 @@ def test_pipelines_for_which_no_pass_has_time_are_told_of(
     assert told(dog, services) == ["WATCHDOG_DEGRADED"]
 
 
+class _NoRerunsOf:
+    """The requests of one pipeline can't be judged."""
+
+    def __init__(self, sound: Any, pipeline_id: str) -> None:
+        self._sound, self._pipeline_id = sound, pipeline_id
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._sound, name)
+
+    def judged(self, request: RerunRequest) -> None:
+        if request.key.pipeline_id == self._pipeline_id:
+            raise RuntimeError("on purpose")
+        self._sound.judged(request)
+
+
 def test_a_pass_in_which_a_check_failed_is_stored_and_told_and_then_raised(
     dog: AwsHome, services: Services
 ) -> None:
     for name in ("good", "bad"):
         put_in_force(dog, a_pipeline(name))
-    services.tables.update_item(
-        TableName=ENVIRONMENT["CONTROL_TABLE"],
-        Key={"PK": {"S": "PIPELINE#bad"}, "SK": {"S": "CONFIG"}},
-        UpdateExpression="SET #configHash = :other",
-        ExpressionAttributeNames={"#configHash": "configHash"},
-        ExpressionAttributeValues={":other": {"S": "other"}},
-    )
+        key = RunKey(name, "never", "2026-03-03")
+        dog.ports.reruns.request(RerunRequest(key=key, reason="x", requested_at=NOW))
+    broken: Any = _NoRerunsOf(dog.ports.reruns, "bad")
+    dog.ports = replace(dog.ports, reruns=broken)
+    with pytest.raises(watchdog.WatchdogError, match=r"sweep \(bad\)"):
+        watchdog.handle({}, None, dog)
+    assert dog.ports.watch.load().last_pass_at == NOW
+    assert sorted(told(dog, services)) == ["RERUN_REJECTED", "RERUN_REJECTED", "WATCHDOG_DEGRADED"]
+
+
+def test_a_pipeline_whose_config_cannot_be_read_fails_no_pass(
+    dog: AwsHome, services: Services
+) -> None:
+    for name in ("good", "bad"):
+        put_in_force(dog, a_pipeline(name))
     services.tables.update_item(
         TableName=ENVIRONMENT["CONTROL_TABLE"],
         Key={"PK": {"S": "PIPELINE#bad"}, "SK": {"S": "CONFIG#ACTIVE"}},
@@ -376,10 +493,9 @@ def test_a_pass_in_which_a_check_failed_is_stored_and_told_and_then_raised(
         ExpressionAttributeValues={":broken": {"S": "{}"}},
     )
     fresh = function_home(Function.WATCHDOG, services, dog.ports.clock)
-    with pytest.raises(watchdog.WatchdogError, match=r"sweep \(bad\)"):
-        watchdog.handle({}, None, fresh)
-    assert fresh.ports.watch.load().last_pass_at == NOW
-    assert told(fresh, services) == ["WATCHDOG_DEGRADED"]
+    watchdog.handle({}, None, fresh)
+    assert told(fresh, services) == ["ROW_UNREADABLE"]
+    assert list(fresh.ports.watch.load().lagging) == ["bad"]
 
 
 def test_a_second_pass_at_the_same_time_does_nothing(dog: AwsHome) -> None:

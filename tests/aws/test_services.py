@@ -117,6 +117,7 @@ def test_timers_that_open_runs_call_the_router_and_deadlines_the_monitor(
     assert called == {
         "cron": TARGETS.stream_router_arn,
         "retry": TARGETS.stream_router_arn,
+        "post-run": TARGETS.stream_router_arn,
         "breach": TARGETS.sla_monitor_arn,
         "rel-warning": TARGETS.sla_monitor_arn,
     }

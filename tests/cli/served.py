@@ -81,6 +81,7 @@ def _list(asked: Asked, parts: list[str], home: Home) -> Any:
     limit = int(query.get("limit", 100))
     lists: dict[str, Callable[[], Any]] = {
         "pipelines": operations.pipelines,
+        "refused": operations.refused,
         "runs": lambda: operations.runs(
             query.get("pipeline"), query.get("from", "0000"), query.get("to", "9999"), limit
         ),

@@ -16,6 +16,7 @@ from contracts.samples import wanted
 from declared import declared
 from interlock.cli.aws_checkup import AwsCheckup
 from interlock.cli.checkup import Finding, Level
+from interlock.domain import canonical
 from interlock.errors import UnavailableError
 from interlock.usecases.adopt_config import adopt_config
 from interlock.wiring.aws import AwsHome
@@ -110,8 +111,56 @@ def test_configs_that_wait_and_configs_that_were_refused_are_told(place: AwsPlac
     found = {each["what"]: each for each in wrong(place) if each["check"] == "configs"}
 
     assert found["fresh: what is wanted is not in force yet"]["level"] == "note"
-    refused = found["bad: what is wanted was refused; what was before stays in force"]
+    (refused,) = (each for what, each in found.items() if what.startswith("refused: bad: "))
+    assert "pipeline.id: " in refused["what"]
     assert refused["level"] == "wrong" and "CONFIG_REJECTED --pipeline bad" in refused["remedy"]
+    assert "in force, as wanted" not in place.shown("doctor", code=1)
+
+
+def test_rows_written_by_hand_that_were_refused_are_told_with_their_paths(place: AwsPlace) -> None:
+    """Such a row is in no listing: what is refused of it must be."""
+    table = client("dynamodb")
+    good = canonical.as_json(declared("pipeline: {id: silver-orders}"))
+    for name in ("first", "second", "silver-orders"):  # the last over one that is in force
+        config = {**good, "pipeline": {"id": name}, "job": {"type": "command", "retries": 3}}
+        table.put_item(
+            TableName=NAMES.control,
+            Item={
+                "PK": {"S": f"PIPELINE#{name}"},
+                "SK": {"S": "CONFIG"},
+                "config": {"S": canonical.encode(config)},
+            },
+        )
+        adopt_config(name, place.home.ports)
+
+    found = [each["what"] for each in wrong(place) if each["check"] == "configs"]
+
+    assert [what.split(": ")[1] for what in found] == ["first", "second", "silver-orders"]
+    assert all("job.retries: unknown key" in what for what in found)
+    shown = place.run("status").output
+    assert "3 files refused, see `interlock --backend aws doctor`" in shown
+    assert [each["path"] for each in place.json("status")["refused"]] == ["job.retries"] * 3
+
+    table.delete_item(
+        TableName=NAMES.control, Key={"PK": {"S": "PIPELINE#first"}, "SK": {"S": "CONFIG"}}
+    )
+    place.declare("pipeline: {id: second}")
+    place.declare()
+    assert wrong(place) == []
+
+
+def test_alert_routes_that_can_not_be_used_are_told(place: AwsPlace) -> None:
+    client("dynamodb").put_item(
+        TableName=NAMES.events,
+        Item={
+            "PK": {"S": "PIPELINE#_system"},
+            "SK": {"S": "ALERTS"},
+            "config": {"S": '{"routes": [{"match": {}, "too": []}]}'},
+        },
+    )
+    found = [each for each in wrong(place) if each["check"] == "alerts"]
+    assert any("routes[0].too: unknown key" in each["what"] for each in found)
+    assert all(each["level"] == "wrong" for each in found)
 
 
 def test_files_that_differ_from_what_is_in_force_are_told(place: AwsPlace) -> None:

@@ -11,6 +11,7 @@ import pytest
 from cli.place import Place
 from cli.served import served
 from interlock.cli.checkup import Checkup
+from interlock.ports import Wanted
 
 
 def findings(place: Place, code: int = 0) -> dict[str, dict[str, Any]]:
@@ -48,6 +49,31 @@ def test_files_that_do_not_validate_are_named_with_their_place(lived_in: Place) 
     finally:
         bad.unlink()
     assert "bad.yaml:1:1" in found["what"] and found["remedy"] == "interlock validate"
+
+
+def test_every_file_that_is_refused_is_named_however_many_problems_one_has(lived_in: Place) -> None:
+    files = [lived_in.folder / f"pipelines/bad-{n}.yaml" for n in range(8)]
+    for file in files:
+        file.write_text(f"pipeline: {{id: {file.stem}}}\n")
+    try:
+        found = lived_in.json("doctor", code=1)
+    finally:
+        for file in files:
+            file.unlink()
+    wrong = [each["what"] for each in found if each["level"] == "wrong"]
+    assert len(wrong) == 8
+    for file, what in zip(files, wrong, strict=True):
+        assert what.startswith(f"refused: {file}:1:1: ") and what.endswith(" more)")
+
+
+def test_a_stored_config_that_was_refused_is_told_with_its_path(place: Place) -> None:
+    config = {"pipeline": {"id": "by-hand"}, "job": {"type": "nonsense"}}
+    wanted = Wanted("by-hand", config, "bad", place.now)
+    place.happen(lambda home: home.store.pipelines.want(wanted))
+    place.catch_up()
+    found = findings(place, code=1)["configs"]
+    assert found["what"].startswith("refused: by-hand: ") and "more); what was in" in found["what"]
+    assert "1 file refused, see `interlock validate`" in place.shown("status")
 
 
 def test_a_sound_file_that_is_not_in_force_is_told(lived_in: Place) -> None:

@@ -11,7 +11,7 @@ from interlock.cli import app
 GOOD = """\
 pipeline: {id: good}
 schedule: {cron: 0 8 * * *}
-validation: {rules: [{key: a, check: exists}]}
+validation: {rules: [{key: a, check: exists, maxAge: 1d}]}
 job: {type: command, config: {command: [etl]}}
 """
 BAD = GOOD.replace("good", "Bad").replace("0 8 * * *", "0 8 * *")

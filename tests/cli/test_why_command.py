@@ -1,7 +1,10 @@
 """`why`: each rule, the trigger, the calendar, budgets, deadlines, and what would unblock it."""
 
+from datetime import timedelta
+
 from cli.place import ORDERS, Place
 from interlock.errors import NotFoundError
+from interlock.simulation.scenario import JobScript
 
 
 def test_a_waiting_date_shows_what_is_what_should_be_and_what_would_help(place: Place) -> None:
@@ -80,3 +83,19 @@ def test_a_date_that_the_calendar_or_a_pause_holds_back_does_not_blame_a_reading
     place.shown("pause", "silver-orders")
     (why,) = place.json("why", "silver-orders", "2026-03-03")
     assert why["blockedBy"] == ["the pipeline is paused"]
+
+
+def test_a_date_that_waits_for_a_place_says_behind_whom_and_by_when_its_rules_must_hold(
+    place: Place,
+) -> None:
+    place.scripts["silver-orders"] = (JobScript(hang=True),)
+    limited = ORDERS.replace('["true"]}}', '["true"]}, maxConcurrent: 1}')
+    place.declare(limited.replace("sla: {", "sla: {evaluationDeadline: '23:59', "))
+    first = (place.now - timedelta(days=1)).date().isoformat()
+    place.put("orders#" + first, count=4200, date=first)
+    place.put(count=4200)
+    shown = " ".join(place.shown("why", "silver-orders", place.today).split())
+    assert "its rules hold, and it waits for a place (attempt 0)" in shown
+    assert f"blocked by waits for a place behind {first}" in shown
+    assert f"to unblock the end of {first}" in shown
+    assert "deadline rules must hold by" in shown

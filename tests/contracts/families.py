@@ -12,6 +12,7 @@ import pytest
 
 from aws.homes import on_moto, quick
 from contracts.home import Home
+from contracts.hostile import spoiler_of_file
 from interlock.adapters.local.database import MEMORY, Database
 from interlock.adapters.local.store import Store
 from interlock.adapters.local.workflows import Progress
@@ -75,11 +76,13 @@ def _sqlite(database: Database, clock: Clock) -> Home:
         threads=store.threads,
         paces=store.paces,
         switches=store.switches,
+        unreadable=store.unreadable,
         changes=lambda: store.changes.next("test", 10_000),
         armed=lambda: {
             timer.name: timer.due_at for timer in store.timers.due(_END_OF_TIME, 10_000)
         },
         end=lambda name: _end(store, name, clock()),
+        spoil=spoiler_of_file(database),
         failing=lambda call: _sqlite(_FailingDatabase(database, call), clock),
     )
 

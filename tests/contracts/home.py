@@ -20,6 +20,7 @@ from interlock.ports import (
     Switches,
     Threads,
     Timers,
+    UnreadableRows,
     Watch,
     Workflows,
 )
@@ -44,12 +45,15 @@ class Home:
     threads: Threads
     paces: Paces
     switches: Switches
+    unreadable: UnreadableRows
     #: Every change record so far, in order.
     changes: Callable[[], list[Change]]
     #: The timers that will still fire, and when.
     armed: Callable[[], dict[str, datetime]]
     #: Let an execution come to its end.
     end: Callable[[str], None]
+    #: Make the stored rows of a kind hostile, in the n-th way; False when there is no such way.
+    spoil: Callable[[str, int], bool]
     #: The same state through ports whose n-th call to the technology fails.
     failing: Callable[[int], "Home"]
 

@@ -8,12 +8,19 @@ import msgspec
 from contracts.home import Home, tell
 from contracts.samples import KEY, NOW, ManualClock, a_key, an_event, many
 from interlock.domain.deadline import SlaVerdict
+from interlock.domain.places import Holder, Places
 from interlock.domain.run import DeadlineKind
 from interlock.domain.sla import SlaWatch
 
 AtOnce = Callable[[Sequence[Callable[[], bool]]], list[bool]]
 
 EVENT = an_event("missed")
+PLACES = Places(
+    pipeline_id="silver-orders",
+    version=1,
+    holders=(Holder("2026-03-02", "stream", 0), Holder("2026-03-03T10", "hourly", 2)),
+    waiting=(Holder("2026-03-04", "stream", 1),),
+)
 WATCH = SlaWatch(key=KEY, warning_at=NOW, breach_at=NOW + timedelta(hours=1))
 
 
@@ -98,3 +105,25 @@ def test_a_watch_outlives_its_breach_by_35_days(home: Home, clock: ManualClock) 
     clock.advance(minutes=1)
     assert home.marks.watch(KEY) is None
     assert home.marks.save_watch(WATCH)
+
+
+def test_the_places_of_a_pipeline_come_back_as_they_were_stored(home: Home) -> None:
+    assert home.marks.places("silver-orders") is None
+    assert home.marks.save_places(PLACES)
+    assert home.marks.places("silver-orders") == PLACES
+    assert home.marks.places("gold") is None
+
+
+def test_of_many_that_see_one_free_place_only_one_takes_it(home: Home, at_once: AtOnce) -> None:
+    assert at_once([lambda: home.marks.save_places(PLACES)] * 10).count(True) == 1
+    second = msgspec.structs.replace(PLACES, version=2, waiting=())
+    assert at_once([lambda: home.marks.save_places(second)] * 10).count(True) == 1
+    assert not home.marks.save_places(msgspec.structs.replace(PLACES, version=4))
+    assert home.marks.places("silver-orders") == second
+
+
+def test_places_that_nobody_asked_for_in_a_month_begin_anew(home: Home, clock: ManualClock) -> None:
+    assert home.marks.save_places(PLACES)
+    clock.now += timedelta(days=36)
+    assert home.marks.places("silver-orders") is None
+    assert home.marks.save_places(PLACES)

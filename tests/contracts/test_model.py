@@ -251,6 +251,9 @@ class Ports(RuleBasedStateMachine):
         assert sorted(run.key for run in self.home.runs.active()) == sorted(
             run.key for run in active
         )
+        assert self.home.runs.open_executions() == {
+            run.execution_name: run.key for run in active if run.is_open and not run.key.dry
+        }
         for key in KEYS:
             kept = self.model.baselines.get(key)
             present = kept is not None and kept[1] > self.clock.now

@@ -113,6 +113,38 @@ def test_a_pipeline_whose_first_config_was_refused_can_still_be_adopted(home: Ho
     assert home.pipelines.save(CONFIG)
 
 
+def test_what_was_refused_is_listed_until_something_else_is_wanted(home: Home) -> None:
+    others = a_pipeline("gold")
+    home.pipelines.save(CONFIG)
+    for pipeline in (PIPELINE, others):  # over one in force, and where none ever was
+        bad = msgspec.structs.replace(wanted(pipeline), config={"bad": True}, config_hash="bad")
+        home.pipelines.want(bad)
+        assert home.pipelines.refused() == []
+        home.pipelines.refuse(bad)
+        assert home.pipelines.refused() == [bad]
+        home.pipelines.want(wanted(pipeline))
+        assert home.pipelines.refused() == []
+        home.pipelines.want(bad)
+        assert home.pipelines.refused() == [bad]
+        home.pipelines.want(taken_away(pipeline.id))
+        assert home.pipelines.refused() == []
+
+
+def test_what_was_refused_is_listed_after_its_pipeline_was_retired(home: Home) -> None:
+    home.pipelines.save(a_config(retired_at=NOW))
+    bad = msgspec.structs.replace(wanted(PIPELINE), config={"bad": True}, config_hash="bad")
+    home.pipelines.want(bad)
+    home.pipelines.refuse(bad)
+    assert home.pipelines.refused() == [bad]
+    found = home.pipelines.find(PIPELINE.id)
+    assert found is not None
+    home.pipelines.want(wanted(PIPELINE))
+    assert home.pipelines.save(
+        next_version(found, retired_at=None, rejected_hash=None, config_hash="good")
+    )
+    assert home.pipelines.refused() == []
+
+
 def test_a_removed_config_is_unadopted_until_it_is_retired(home: Home) -> None:
     home.pipelines.want(wanted(PIPELINE))
     home.pipelines.save(CONFIG)

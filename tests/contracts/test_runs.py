@@ -23,6 +23,7 @@ from contracts.samples import (
     reopened,
 )
 from interlock.domain.budgets import Category, Spending
+from interlock.domain.deadline import SlaVerdict
 from interlock.domain.run import (
     DeadlineKind,
     Evidence,
@@ -262,8 +263,8 @@ HOUR = timedelta(hours=1)
                 relative_warning_at=NOW + HOUR,
                 relative_breach_at=NOW + 2 * HOUR,
             ),
-            HOUR,
-            id="a warning, even of a failed run",
+            2 * HOUR,
+            id="a breach, and no warning, of a failed run",
         ),
         pytest.param(
             a_run(
@@ -286,7 +287,23 @@ HOUR = timedelta(hours=1)
             id="a breach that was told makes its warning idle",
         ),
         pytest.param(
-            a_run(status=Status.COMPLETED, relative_breach_at=NOW + HOUR), None, id="done in time"
+            a_run(
+                status=Status.COMPLETED,
+                relative_breach_at=NOW + HOUR,
+                sla_verdict=SlaVerdict.MET,
+            ),
+            None,
+            id="done in time",
+        ),
+        pytest.param(
+            a_run(status=Status.COMPLETED, relative_breach_at=NOW + HOUR),
+            timedelta(minutes=2),
+            id="done, and without a verdict",
+        ),
+        pytest.param(
+            a_run(status=Status.COMPLETED, cascading=True),
+            timedelta(minutes=2),
+            id="done, and downstream has not heard of it",
         ),
         pytest.param(a_run(a_key(dry=True)), None, id="nobody watches a dry run"),
     ],
@@ -328,6 +345,18 @@ def test_a_run_leaves_the_watch_list_with_what_was_watched_for(home: Home) -> No
     assert home.runs.due(late) == []
 
 
+def test_failed_runs_of_a_schedule_are_found_from_a_date_on(home: Home) -> None:
+    failed = ("2026-03-02", "2026-03-03", "2026-03-03T05", "2026-03-05")
+    for date in failed:
+        key = a_key(date=date)
+        store(home, a_run(key), a_run(key).to(Status.FAILED, NOW))
+    for key in (a_key(date="2026-03-04"), a_key(schedule_id="zzz"), a_key(dry=True)):
+        store(home, a_run(key))  # open, of another schedule, and dry
+    found = home.runs.failed_since(a_key(date="2026-03-03"))
+    assert sorted(run.key.date for run in found) == list(failed[1:])
+    assert home.runs.failed_since(a_key(schedule_id="zz", date="2026-03-03")) == []
+
+
 def test_runs_that_are_not_final_are_active_the_oldest_first(home: Home) -> None:
     def opened(number: int, status: Status) -> Run:
         key = a_key(date=f"2026-03-0{number}")
@@ -343,6 +372,17 @@ def test_runs_that_are_not_final_are_active_the_oldest_first(home: Home) -> None
         Status.TRIGGERING,
         Status.PENDING,
     ]
+
+
+def test_open_runs_are_known_by_their_executions_and_dry_ones_are_not(home: Home) -> None:
+    for number, status in enumerate(Status, 1):
+        assert home.runs.open(a_run(a_key(date=f"2026-03-0{number}"), status=status))
+    assert home.runs.open(a_run(a_key(dry=True)))
+    open_ = [a_key(date=f"2026-03-0{number}") for number in (1, 2, 3)]  # the first three are open
+    assert home.runs.open_executions() == {execution_name(key, 0): key for key in open_}
+    expired = a_run(a_key(date="2026-01-01"), NOW - timedelta(days=40))
+    assert home.runs.open(expired)
+    assert expired.key not in home.runs.open_executions().values()
 
 
 def labelled(pipeline_id: str, date: str) -> Run:

@@ -30,6 +30,24 @@ def test_starting_a_name_twice_is_starting_it_once_also_after_it_ended(home: Hom
     assert home.workflows.describe(NAME) is EngineState.ENDED
 
 
+def test_what_an_execution_was_given_is_known_also_after_its_end(home: Home) -> None:
+    assert home.workflows.given(NAME) is None
+    home.workflows.start(NAME, GIVEN)
+    assert home.workflows.given(NAME) == GIVEN
+    home.end(NAME)
+    assert home.workflows.given(NAME) == GIVEN
+
+
+def test_the_executions_under_way_are_listed_however_many(home: Home) -> None:
+    assert home.workflows.running() == set()
+    names = {f"{NAME}T{hour:02}" for hour in range(8)}
+    for name in names:
+        home.workflows.start(name, GIVEN)
+    assert home.workflows.running() == names
+    home.end(f"{NAME}T03")
+    assert home.workflows.running() == names - {f"{NAME}T03"}
+
+
 def test_a_name_started_by_many_at_once_is_one_execution(home: Home, at_once: AtOnce) -> None:
     at_once([lambda: home.workflows.start(NAME, GIVEN)] * 20)
     home.end(NAME)

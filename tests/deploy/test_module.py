@@ -1,5 +1,6 @@
 """The module as text and by its checks: formatted, valid, and loud about what can't work."""
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -8,7 +9,9 @@ from typing import Any
 import pytest
 
 from deploy.conftest import EVERYTHING
-from deploy.terraform import ACCOUNT, MODULE, REGION, needed_plugins, package, plan, run
+from deploy.terraform import ACCOUNT, MODULE, REGION, needed_plugins, package, plan, plan_all, run
+from interlock.domain.alerts import Alerts
+from interlock.domain.job_forms import OWN_SETTINGS
 
 _HERE = f"{REGION}:{ACCOUNT}"
 
@@ -17,21 +20,28 @@ WRONG: dict[str, tuple[Any, str]] = {
     "environment": ("Prod_1", "environment is a lower-case letter"),
     "account_id": ("123", "account_id has 12 digits"),
     "lambda_architecture": ("riscv", "lambda_architecture is arm64 or x86_64"),
-    "lambda_memory_size": (64, "lambda_memory_size is from 128 to 10240"),
+    "lambda_memory_size": (64, "lambda_memory_size is a whole number from 128 to 10240"),
     "lambda_memory": ({"watchdg": 256}, "lambda_memory names functions"),
-    "orchestrator_timeout_seconds": (30, "orchestrator_timeout_seconds is from 60 to 900"),
+    "orchestrator_timeout_seconds": (
+        30,
+        "orchestrator_timeout_seconds is a whole number from 60 to 900",
+    ),
     "lambda_concurrency": ({"watchdog": 0}, "lambda_concurrency is -1 (none reserved)"),
-    "stream_parallelization_factor": (11, "stream_parallelization_factor is from 1 to 10"),
+    "stream_parallelization_factor": (
+        11,
+        "stream_parallelization_factor is a whole number from 1 to 10",
+    ),
     "log_retention_days": (2, "log_retention_days is one of CloudWatch's values"),
     "log_level": ("LOUD", "log_level is DEBUG"),
     "sfn_log_level": ("SOME", "sfn_log_level is OFF"),
-    "sfn_timeout_seconds": (10, "sfn_timeout_seconds is from 300"),
-    "trigger_max_attempts": (0, "trigger_max_attempts is from 1 to 10"),
-    "events_table_ttl_days": (0, "events_table_ttl_days is from 1 to 3650"),
-    "watchdog_schedule": ("often", "watchdog_schedule is rate(...) or cron(...)"),
+    "sfn_timeout_seconds": (10, "sfn_timeout_seconds is a whole number from 300"),
+    "trigger_max_attempts": (0, "trigger_max_attempts is a whole number from 1 to 10"),
+    "events_table_ttl_days": (0, "events_table_ttl_days is a whole number from 1 to 3650"),
+    "watchdog_schedule": ("often", "watchdog_schedule is rate(1 minute), rate(N minutes)"),
     "watchdog_silence_seconds": (700, "watchdog_silence_seconds is at least 600"),
     "dead_man_url": ("http://plain.example.com", "dead_man_url begins with https://"),
     "slack_secret_arn": ("slack", "slack_secret_arn is the ARN"),
+    "alert_routes": ({"route": []}, "alert_routes has the parts of alerts.yaml"),
     "job_environment": ({"PATH": "x"}, "job_environment has names that begin with INTERLOCK_"),
     "alert_environment": ({"HOME": "x"}, "alert_environment has names that begin with INTERLOCK_"),
     "job_secret_arns": (["*"], "job_secret_arns are ARNs of secrets"),
@@ -47,7 +57,49 @@ WRONG: dict[str, tuple[Any, str]] = {
     "kms_key_arn": (f"arn:aws:kms:{_HERE}:alias/mine", "kms_key_arn is the ARN of a key"),
     "sns_alarm_topic_arn": ("topic", "sns_alarm_topic_arn is the ARN of an SNS topic"),
     "extra_publisher_arns": (["*"], "extra_publisher_arns are ARNs of roles or users"),
+    "tags": ({"interlock:environment": "x"}, "tags can't set interlock:environment"),
 }
+
+#: Further wrong values: each would do nothing, or something else than it says.
+ALSO_WRONG: tuple[tuple[str, Any, str], ...] = (
+    ("lambda_memory_size", 256.5, "lambda_memory_size is a whole number"),
+    ("lambda_memory", {"watchdog": 64}, "lambda_memory is a whole number from 128"),
+    (
+        "lambda_memory",
+        {"event-sink": 256, "event_sink": 512},
+        "lambda_memory names a function twice",
+    ),
+    ("lambda_concurrency", {"streamrouter": 5}, "lambda_concurrency names functions: stream-"),
+    (
+        "lambda_concurrency",
+        {"sla-monitor": 1, "sla_monitor": 2},
+        "lambda_concurrency names a function twice",
+    ),
+    ("sfn_timeout_seconds", 300.5, "sfn_timeout_seconds is a whole number"),
+    ("trigger_max_attempts", 1.5, "trigger_max_attempts is a whole number"),
+    ("events_table_ttl_days", 1.5, "events_table_ttl_days is a whole number"),
+    ("watchdog_schedule", "rate(1 minutes)", "watchdog_schedule is rate(1 minute)"),
+    ("watchdog_silence_seconds", 86700, "at most 86400"),
+    ("alert_routes", [], "alert_routes has the parts of alerts.yaml"),
+    (
+        "job_environment",
+        {"INTERLOCK_INSTANCE": "other"},
+        "job_environment can't set what Interlock sets itself",
+    ),
+    (
+        "alert_environment",
+        {"INTERLOCK_ALLOW_HOSTS": "10.0.0.0/8"},
+        "alert_environment can't set what Interlock sets itself",
+    ),
+    ("allow_hosts", ["https://etl.internal"], "allow_hosts has no * and no /0, no scheme"),
+    ("allow_hosts", ["a.internal, b.internal"], "allow_hosts has no * and no /0, no scheme"),
+    ("glue_job_arns", [f"arn:aws:glue:{_HERE}:database/x"], "glue_job_arns are ARNs of Glue"),
+    (
+        "extra_publisher_arns",
+        [f"arn:aws:sts::{ACCOUNT}:assumed-role/etl/session"],
+        "of a session, give the role",
+    ),
+)
 
 #: What can only be seen with two of them together, or with the files.
 WRONG_TOGETHER: tuple[tuple[dict[str, Any], str], ...] = (
@@ -75,7 +127,31 @@ WRONG_TOGETHER: tuple[tuple[dict[str, Any], str], ...] = (
         "Give at most one of slack_secret_arn, create_slack_secret and slack_bot_token",
     ),
     ({"lambda_architecture": "x86_64"}, "run make package ARCH=x86_64"),
+    (
+        {"lambda_trigger_arns": [f"arn:aws:lambda:{_HERE}:function:theirs"]},
+        "lambda_trigger_arns without enable_lambda_trigger allows nothing",
+    ),
+    (
+        {"emr_role_arns": [f"arn:aws:iam::{ACCOUNT}:role/emr-step"]},
+        "emr_role_arns without enable_emr_trigger allows nothing",
+    ),
+    (
+        {"sfn_log_execution_data": True, "sfn_log_level": "OFF"},
+        "sfn_log_execution_data needs a sfn_log_level other than OFF",
+    ),
+    (
+        {"watchdog_schedule": "rate(1 hour)"},
+        "watchdog_silence_seconds must be more than 3600, or the alarm never ends",
+    ),
+    (
+        {"pipelines_path": "/nowhere", "calendars_path": "/nowhere-else"},
+        "is missing: with calendars_path and pipelines_path alone no pipeline is loaded",
+    ),
+    ({}, "pipelines_path has no pipeline files: /nowhere"),
 )
+
+#: A channel without a token goes to another plan: the one above gives a token.
+_CHANNEL_ALONE = "slack_channel_id needs a token for Slack"
 
 
 def variables() -> dict[str, str]:
@@ -142,6 +218,36 @@ def test_every_wrong_value_is_refused_with_its_reason(tmp_path: Path) -> None:
     assert ran.code != 0
     unsaid = [said for _, said in WRONG.values() if said not in ran.text]
     assert unsaid == []
+
+
+def test_a_value_that_would_do_nothing_is_refused_with_its_reason(tmp_path: Path) -> None:
+    given = {
+        f"wrong{number}": {"dist_path": str(tmp_path), name: value}
+        for number, (name, value, _) in enumerate(ALSO_WRONG)
+    }
+    ran = plan_all(tmp_path / "root", given)
+    assert ran.code != 0
+    problems = ran.text.split("Error: ")[1:]
+    for number, (name, _, said) in enumerate(ALSO_WRONG):
+        assert any(f'"wrong{number}"' in each and said in each for each in problems), (name, said)
+
+
+def test_a_slack_channel_without_a_token_is_refused(tmp_path: Path) -> None:
+    given = {"dist_path": str(package(tmp_path / "dist")), "slack_channel_id": "C0123456789"}
+    ran = plan_all(tmp_path / "root", {"interlock": given}, only="terraform_data.package")
+    assert ran.code != 0
+    assert _CHANNEL_ALONE in ran.text
+
+
+def test_the_settings_that_are_refused_in_environments_are_those_of_interlock_itself() -> None:
+    for name in ("job_environment", "alert_environment"):
+        (listed,) = re.findall(r"for name in (\[.*\]) :\n", variables()[name])
+        assert {f"INTERLOCK_{each}" for each in json.loads(listed)} == OWN_SETTINGS
+
+
+def test_the_parts_of_alert_routes_are_those_of_the_file() -> None:
+    (listed,) = re.findall(r"keys\(var.alert_routes\), (\[.*?\])", variables()["alert_routes"])
+    assert json.loads(listed) == list(Alerts.__struct_encode_fields__)
 
 
 def test_what_does_not_go_together_is_refused_with_its_reason(tmp_path: Path) -> None:

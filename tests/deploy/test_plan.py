@@ -5,6 +5,7 @@ from importlib import import_module
 from typing import Any
 
 from aws.quick_tables import WATCH_PROJECTION
+from aws.recorded import payload
 from deploy.planned import Plan, as_list, environment, resources, statements, waits_for
 from interlock.adapters.aws.event_items import event_from_envelope
 from interlock.cli.aws_checkup import RIGHTS
@@ -82,7 +83,7 @@ def test_the_environment_is_what_the_settings_read(default_plan: Plan, whole_pla
 
 def test_every_target_has_a_place_for_what_it_cannot_deliver(default_plan: Plan) -> None:
     targets = resources(default_plan, "aws_cloudwatch_event_target")
-    assert len(targets) == 9
+    assert len(targets) == 10
     for made in targets.values():
         assert made["dead_letter_config"][0]["arn"].endswith(":t-interlock-undelivered")
         assert made["retry_policy"]
@@ -160,6 +161,31 @@ def test_the_machine_is_the_file_that_the_tests_run(default_plan: Plan) -> None:
     assert {arn.rsplit("-interlock-", 1)[1] for arn in called} == {"orchestrator", "sla-monitor"}
 
 
+def test_the_watchdog_hears_of_executions_that_ended_badly_and_of_no_others(
+    default_plan: Plan,
+) -> None:
+    rule = resources(default_plan, "aws_cloudwatch_event_rule")["executions"]
+    event = payload("states_failed")
+    (machine,) = resources(default_plan, "aws_sfn_state_machine").values()
+    assert event["detail"]["stateMachineArn"].endswith(f":stateMachine:{machine['name']}")
+    assert json.loads(rule["event_pattern"]) == {
+        "source": [event["source"]],
+        "detail-type": [event["detail-type"]],
+        "detail": {
+            "stateMachineArn": [event["detail"]["stateMachineArn"]],
+            "status": ["FAILED", "TIMED_OUT", "ABORTED"],
+        },
+    }
+    target = resources(default_plan, "aws_cloudwatch_event_target")["executions"]
+    assert target["arn"].endswith(":function:t-interlock-watchdog")
+    may = resources(default_plan, "aws_lambda_permission")['rule["executions"]']
+    assert (may["function_name"], may["principal"]) == (
+        "t-interlock-watchdog",
+        "events.amazonaws.com",
+    )
+    assert may["source_arn"].endswith(":rule/t-interlock-executions")
+
+
 def test_an_alarm_becomes_an_event_of_ours(default_plan: Plan) -> None:
     targets = resources(default_plan, "aws_cloudwatch_event_target")
     raised = targets['alarm_kept["alarm-raised"]']["input_transformer"][0]
@@ -183,6 +209,34 @@ def test_what_is_wrong_on_the_way_of_alerts_is_not_told_that_way(default_plan: P
     on_the_way = {name for name in names if name.startswith("alertpath-")}
     assert on_the_way == {"alertpath-alert-dispatcher-errors", "alertpath-dlq", "alertpath-age"}
     assert len(names) == 16
+
+
+def test_functions_have_the_memory_and_concurrency_that_is_asked_for(
+    default_plan: Plan, whole_plan: Plan
+) -> None:
+    made = resources(default_plan, "aws_lambda_function")
+    assert {each["memory_size"] for each in made.values()} == {256, 512}
+    assert made['function["watchdog"]']["memory_size"] == 512
+    assert {each["reserved_concurrent_executions"] for each in made.values()} == {-1}
+    whole = resources(whole_plan, "aws_lambda_function")
+    sizes = {key: each["memory_size"] for key, each in whole.items()}
+    assert sizes.pop('function["sla-monitor"]') == 2048  # its own, named with an underscore
+    assert set(sizes.values()) == {1024}  # one setting for all others, the watchdog too
+    reserved = {key: each["reserved_concurrent_executions"] for key, each in whole.items()}
+    assert reserved == {
+        'function["stream-router"]': 10,
+        'function["orchestrator"]': 20,
+        'function["sla-monitor"]': -1,
+        'function["watchdog"]': 1,
+        'function["event-sink"]': 5,
+        'function["alert-dispatcher"]': 3,
+    }
+
+
+def test_the_watchdog_is_told_how_often_it_is_called(default_plan: Plan, whole_plan: Plan) -> None:
+    for plan, seconds in ((default_plan, 300), (whole_plan, 600)):
+        target = resources(plan, "aws_cloudwatch_event_target")["watchdog"]
+        assert json.loads(target["input"])["everySeconds"] == seconds
 
 
 def test_silence_of_the_watchdog_is_an_alarm(default_plan: Plan) -> None:

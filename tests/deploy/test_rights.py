@@ -15,7 +15,13 @@ from deploy.terraform import MODULE
 from interlock.wiring.aws_settings import Function
 
 #: Together they make every call that any scenario makes.
-PLAYED = ("sla-both", "alert-thread", "recovery-by-watchdog", "post-run-key-is-trigger")
+PLAYED = (
+    "sla-both",
+    "alert-thread",
+    "recovery-by-watchdog",
+    "post-run-key-is-trigger",
+    "places-job-never-ends",
+)
 
 #: Granted, and not called in those: by whom, and when it is.
 _TIMERS = {
@@ -29,6 +35,7 @@ RARELY: dict[Function, set[Call]] = {
     Function.SLA_MONITOR: _TIMERS,  # the same, found by a reconcile
     Function.WATCHDOG: {
         *_TIMERS,
+        ("states:DescribeExecution", ""),  # an execution whose end no rule has told of
         (
             "dynamodb:Query",
             "joblog",

@@ -123,4 +123,4 @@ def test_every_detail_and_hint_of_every_event_is_told() -> None:
 
 
 def test_the_state_machine_has_the_states_that_the_pages_speak_of() -> None:
-    assert len(GENERATE.machine()) == 26
+    assert len(GENERATE.machine()) == 27

@@ -3,11 +3,13 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import msgspec
 import pytest
 
 from contracts.samples import a_key, a_run
 from declared import declared
 from interlock.domain.admission import (
+    BARE,
     Admission,
     Exclude,
     Ignore,
@@ -17,16 +19,28 @@ from interlock.domain.admission import (
     PostRunReading,
     Reject,
     Reopen,
+    ReopenWhenReady,
     StartAgain,
     admit,
     has_changed,
     passes,
+    rejection,
+    reopens_since,
     rule_keys,
     run_keys,
     used_keys,
 )
 from interlock.domain.pipeline import Pipeline
-from interlock.domain.run import Evidence, OpenedBy, Run, RunKey, Status
+from interlock.domain.run import (
+    Evidence,
+    Failure,
+    OpenedBy,
+    Run,
+    RunKey,
+    Status,
+    finished_run,
+    unreadable_run,
+)
 from interlock.domain.sensor import Reading
 
 NOW = datetime(2026, 3, 3, 8, 0, tzinfo=UTC)
@@ -177,15 +191,19 @@ def test_late_data_need_not_pass_the_trigger() -> None:
 
 
 def test_a_run_without_evidence_of_the_trigger_has_not_seen_it() -> None:
-    run = run_of(Status.COMPLETED)
+    run = run_of(Status.COMPLETED, evidence=seen(reading("stock"), "stock"))
     assert admitted(DAILY, reading(), run) == [NoteLate(run, reading())]
     assert has_changed(run, reading(), "orders")
+
+
+def test_a_date_that_is_done_without_evidence_stays_done() -> None:
+    assert why_ignored(DAILY, reading(), run_of(Status.COMPLETED)) == BARE
 
 
 @pytest.mark.parametrize(
     ("exclude", "day", "by"),
     [
-        ("exclude: {weekends: true}", "2026-03-07", "weekends"),
+        ("exclude: {weekends: true}", "2026-03-01", "weekends"),
         ("exclude: {days: [tuesday]}", "2026-03-03", "days"),
         ("exclude: {dates: [2026-03-05]}", "2026-03-05", "dates"),
         ("include: {dates: [2026-03-31]}", "2026-03-03", "include"),  # not one of the listed
@@ -284,15 +302,25 @@ schedules:
 CASCADE = declared("schedule: {trigger: {pipeline: bronze}}")
 
 
+def completion() -> Reading:
+    """As the controller writes it."""
+    return Reading("silver-orders", "pipeline:bronze#2026-03-03", {"attempt": 0}, NOW, own=True)
+
+
+def test_a_completion_that_the_controller_did_not_write_is_rejected() -> None:
+    (found,) = admitted(CASCADE, msgspec.structs.replace(completion(), own=False))
+    assert isinstance(found, Reject)
+    assert found.rejection.problem == "key_reserved"
+
+
 def test_a_completion_upstream_is_a_reading_like_any_other() -> None:
-    given = reading("pipeline:bronze#2026-03-03", date=None)
+    given = completion()
     assert admitted(CASCADE, given) == [OpenRun(DAY, OpenedBy.CASCADE, given)]
 
 
 def test_a_whole_day_upstream_opens_the_day() -> None:
     pipeline = declared("schedule: {trigger: {pipeline: bronze, hours: all}}")
-    given = reading("pipeline:bronze#2026-03-03", date=None)
-    assert run_keys(pipeline, given) == {DAY}
+    assert run_keys(pipeline, completion()) == {DAY}
 
 
 def test_a_dry_run_is_another_run() -> None:
@@ -315,10 +343,33 @@ def test_a_post_run_reading_is_judged_while_the_job_runs_and_when_it_is_done(
 
 
 @pytest.mark.parametrize(
-    "run", [None, *(run_of(s) for s in Status if s not in (Status.RUNNING, Status.COMPLETED))]
+    "run", [None, *(run_of(s) for s in (Status.PENDING, Status.FAILED, Status.FAILED_FINAL))]
 )
 def test_a_post_run_reading_needs_a_job_to_speak_of(run: Run | None) -> None:
     assert why_ignored(WATCHED, AUDIT, run) == "no job of that date is running or done"
+
+
+@pytest.mark.parametrize(("pipeline", "given"), [(DAILY, reading()), (WATCHED, AUDIT)])
+def test_a_reading_means_nothing_for_a_date_whose_row_cannot_be_read(
+    pipeline: Pipeline, given: Reading
+) -> None:
+    run = unreadable_run(DAY, "JSON is truncated")
+    assert "can't be read" in why_ignored(pipeline, given, run)
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "given", "status"),
+    [
+        (DAILY, reading(), Status.COMPLETED),
+        (DAILY, reading(), Status.FAILED_FINAL),
+        (WATCHED, AUDIT, Status.COMPLETED),
+    ],
+)
+def test_only_a_rerun_opens_a_date_whose_row_says_no_more_than_that_it_is_over(
+    pipeline: Pipeline, given: Reading, status: Status
+) -> None:
+    run = finished_run(DAY, status, 0, 0)
+    assert why_ignored(pipeline, given, run).endswith("only a rerun opens it")
 
 
 @pytest.mark.parametrize(("hours", "judged"), [(2, True), (3, False)])
@@ -326,8 +377,9 @@ def test_post_run_readings_are_judged_for_as_long_as_the_file_says(
     hours: int, judged: bool
 ) -> None:
     run = run_of(Status.COMPLETED, completed_at=DONE_AT)
-    (found,) = admitted(WATCHED, AUDIT, run, DONE_AT + timedelta(hours=hours))
-    expected = PostRunReading(run, AUDIT, "audit") if judged else "the post-run window is over"
+    audit = reading("audit", DONE_AT + timedelta(hours=hours))
+    (found,) = admitted(WATCHED, audit, run)
+    expected = PostRunReading(run, audit, "audit") if judged else "the post-run window is over"
     assert (found.reason if isinstance(found, Ignore) else found) == expected
 
 
@@ -384,3 +436,164 @@ postRun: {rules: [{key: audit, check: exists}]}
 def test_a_schedule_without_a_trigger_is_passed_by_nothing() -> None:
     (schedule,) = declared("schedule: {cron: '0 6 * * *'}").schedules
     assert not passes(schedule, reading(), NOW)
+
+
+# --- a cron and a trigger -----------------------------------------------------------------------
+
+GATED = declared(
+    "schedule: {cron: '0 6 * * *', trigger: {key: orders, check: gte, field: count, value: 100}}"
+)
+GATED_KEY = a_key(schedule_id="cron")
+
+
+def test_a_date_with_a_cron_is_opened_by_its_moment_and_not_by_its_trigger() -> None:
+    assert why_ignored(GATED, reading()) == (
+        "its cron moment opens the date; the trigger must hold by then"
+    )
+
+
+def test_a_run_that_its_cron_opened_notes_its_first_reading() -> None:
+    run = a_run(GATED_KEY, NOW)
+    assert admitted(GATED, reading(), run) == [NoteFirst(run, reading())]
+
+
+def test_a_changed_trigger_reading_opens_a_cron_date_again() -> None:
+    run = a_run(GATED_KEY, NOW, status=Status.FAILED, failure=CLOSED)
+    assert admitted(GATED, reading(), run) == [Reopen(run, OpenedBy.SENSOR, reading())]
+
+
+# --- the reading that was missing -----------------------------------------------------------------
+
+CLOSED = Failure("window", "validation window closed")
+NEEDY = declared("validation: {rules: [{key: orders, check: exists}, {key: rates, check: exists}]}")
+
+
+def closed_run(key: RunKey = DAY, **changes: Any) -> Run:
+    return a_run(key, NOW, **{"status": Status.FAILED, "failure": CLOSED} | changes)
+
+
+def test_a_reading_that_a_rule_uses_may_open_a_closed_date_again() -> None:
+    run, rates = closed_run(), reading("rates")
+    assert run_keys(NEEDY, rates) == {DAY}
+    assert admitted(NEEDY, rates, run) == [ReopenWhenReady(run, rates)]
+    other = closed_run(a_key(date="2026-03-02"))
+    assert isinstance(admitted(NEEDY, rates, other)[0], Ignore)  # it names another date
+
+
+def test_one_without_a_date_serves_every_date_whose_sla_day_it_is() -> None:
+    rates = reading("rates", date=None)
+    assert reopens_since(NEEDY, NEEDY.schedules[0], rates) == "2026-03-02"
+    runs = {
+        key: closed_run(key)
+        for key in (a_key(date=date) for date in ("2026-03-01", "2026-03-02", "2026-03-03T05"))
+    }
+    found = admit(NEEDY, rates, runs, NOW)
+    assert found == [ReopenWhenReady(runs[key], rates) for key in list(runs)[1:]]
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        closed_run(failure=Failure("launch", "no cluster")),
+        closed_run(failure=None),
+        closed_run(status=Status.FAILED_FINAL),
+        closed_run(status=Status.PENDING),
+    ],
+)
+def test_only_a_closed_window_waits_for_the_missing_reading(run: Run) -> None:
+    assert isinstance(admitted(NEEDY, reading("rates"), run)[0], Ignore)
+
+
+def test_another_schedules_run_is_not_opened_again() -> None:
+    other = closed_run(a_key(schedule_id="other"))
+    assert isinstance(admitted(NEEDY, reading("rates", date=None), other)[0], Ignore)
+
+
+@pytest.mark.parametrize(
+    ("key", "fields"),
+    [("orders", {"date": None}), ("rates", {}), ("nothing", {"date": None})],
+)
+def test_closed_runs_are_looked_for_where_a_reading_may_be_theirs(
+    key: str, fields: dict[str, Any]
+) -> None:
+    """A trigger's belongs to its own day, a dated one to its date, and one that no rule uses to none."""
+    assert reopens_since(NEEDY, NEEDY.schedules[0], reading(key, **fields)) is None
+
+
+def test_the_trigger_of_a_cron_date_may_be_the_missing_reading() -> None:
+    hourly = declared("schedule: {cron: '0 * * * *', trigger: {key: orders, check: exists}}")
+    run = closed_run(a_key(schedule_id="cron", date="2026-03-03T07"))
+    undated = reading(date=None)
+    assert reopens_since(hourly, hourly.schedules[0], undated) == "2026-03-03"
+    assert ReopenWhenReady(run, undated) in admitted(hourly, undated, run)
+
+
+# --- dates beyond the horizon -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", ["orders", "audit", "rates"])
+def test_a_date_beyond_the_horizon_is_rejected_whatever_uses_the_key(key: str) -> None:
+    pipeline = declared(
+        "validation: {rules: [{key: rates, check: exists}]}\n"
+        "postRun: {rules: [{key: audit, check: exists}]}"
+    )
+    (found,) = admitted(pipeline, reading(key, date="2027-03-03"))
+    assert isinstance(found, Reject)
+    assert found.rejection.problem == "date_beyond_horizon"
+    assert found.rejection.allowed == "a date up to 2026-03-05"
+    assert rejection(pipeline, pipeline.schedules[0], reading(key, date="2026-03-05")) is None
+
+
+# --- late data and drift --------------------------------------------------------------------------
+
+FLAGGED = declared("postRun: {rules: [{key: orders, check: equals, field: complete, value: true}]}")
+
+
+def done_run(**fields: Any) -> Run:
+    before = reading(**fields)
+    return run_of(Status.COMPLETED, completed_at=DONE_AT, evidence=seen(before))
+
+
+def test_where_drift_can_not_be_measured_changed_content_is_late_data() -> None:
+    run = done_run(count=100, complete=True)
+    changed = reading(count=900, complete=True)
+    assert admitted(FLAGGED, changed, run) == [NoteLate(run, changed)]
+
+
+def test_where_a_number_can_be_compared_drift_decides() -> None:
+    run, changed = done_run(count=100), reading(count=900)
+    ignored, judged = admitted(BOTH, changed, run)
+    assert isinstance(ignored, Ignore) and "drift decides" in ignored.reason
+    assert judged == PostRunReading(run, changed, "orders")
+
+
+def test_after_the_post_run_window_changed_content_is_late_data() -> None:
+    run = done_run(count=100)
+    changed = reading(at=DONE_AT + timedelta(hours=25), count=900)
+    assert admitted(BOTH, changed, run) == [NoteLate(run, changed)]
+
+
+def test_a_post_run_reading_older_than_its_attempt_speaks_of_another_run() -> None:
+    run = run_of(Status.COMPLETED, completed_at=NOW)
+    old = reading("audit", NOW - timedelta(seconds=1))
+    assert why_ignored(WATCHED, old, run) == "it came before the attempt was opened"
+
+
+@pytest.mark.parametrize(
+    ("launched_at", "judged"),
+    [
+        (NOW - timedelta(hours=1), True),
+        (NOW - timedelta(days=1), False),  # its job ran the day before
+        (NOW + timedelta(hours=1), False),  # its job had not begun
+        (None, False),
+    ],
+)
+def test_one_without_a_date_speaks_of_the_job_that_ran_that_day(
+    launched_at: datetime | None, judged: bool
+) -> None:
+    yesterday = a_key(date="2026-03-02")
+    audit = reading("audit", date=None)
+    assert run_keys(WATCHED, audit) == {DAY, yesterday}
+    run = a_run(yesterday, NOW, status=Status.RUNNING, launched_at=launched_at)
+    (found,) = admitted(WATCHED, audit, run)
+    assert isinstance(found, PostRunReading) is judged

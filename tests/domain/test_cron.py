@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interlock.domain.cron import Occurrence, check_cron, cron_grain, cron_moments
-from interlock.domain.partition import Grain
+from interlock.domain.partition import Grain, label_text
+from interlock.domain.zones import zone
 
 NAIVE = datetime(2026, 3, 3)  # noqa: DTZ001 - to be refused
 
@@ -185,6 +186,29 @@ def test_on_a_steady_clock_what_cronsim_says_stands(
     )
     found = [moment.due_at for moment in cron_moments(cron, "UTC", since, until)]
     assert found == list(expected)
+
+
+@pytest.mark.parametrize("cron", ["0 */6 * * *", "0 */2 * * *", "15 */4 * * *", "*/20 */3 * * *"])
+@pytest.mark.parametrize(
+    ("zone_name", "noon"),
+    [
+        ("Australia/Lord_Howe", "2026-10-04T01:00Z"),  # half an hour is skipped
+        ("Australia/Lord_Howe", "2026-04-05T01:00Z"),  # half an hour is repeated
+        ("Europe/Berlin", "2026-03-29T11:00Z"),
+        ("Europe/Berlin", "2026-10-25T11:00Z"),
+    ],
+)
+def test_every_minute_that_matches_a_starred_hour_fires(
+    cron: str, zone_name: str, noon: str
+) -> None:
+    """Found again by looking at each minute of three days: the first of each label."""
+    start, where = at(noon) - timedelta(hours=36), zone(zone_name)
+    fields = CronSim(cron, start)
+    walls = [(start + timedelta(minutes=n)).astimezone(where) for n in range(72 * 60)]
+    fired = [w for w in walls if w.hour in fields.hours and w.minute in fields.minutes]
+    expected = dict.fromkeys(label_text(wall, cron_grain(cron)) for wall in fired)
+    found = cron_moments(cron, zone_name, start, start + timedelta(hours=72))
+    assert [moment.date for moment in found] == list(expected)
 
 
 def test_a_cron_that_never_fires_has_no_moments() -> None:

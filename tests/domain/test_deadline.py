@@ -10,7 +10,7 @@ from interlock.domain.deadline import (
     SlaVerdict,
     closes_at,
     deadlines,
-    is_unknown,
+    unknown,
     verdict,
     wall_deadline,
 )
@@ -67,10 +67,11 @@ def test_a_deadline_is_one_instant_of_a_date(
 def test_a_minute_means_nothing_for_a_day() -> None:
     sla, day, hour = Sla(deadline=":30"), Label.parse("2026-03-04"), Label.parse("2026-03-04T10")
     assert deadlines(SENSORS, sla, day) == Deadlines()
-    assert is_unknown(SENSORS, sla, day)
-    assert not is_unknown(SENSORS, sla, hour)
-    assert not is_unknown(SENSORS, Sla(deadline="10:00"), day)
-    assert not is_unknown(SENSORS, Sla(max_duration="1h"), day)
+    assert unknown(SENSORS, sla, day) == sla.deadline
+    assert unknown(SENSORS, sla, hour) is None
+    assert unknown(SENSORS, Sla(deadline="10:00"), day) is None
+    assert unknown(SENSORS, Sla(max_duration="1h"), day) is None
+    assert unknown(SENSORS, Sla(deadline="10:00", evaluation_deadline=":20"), day) == ":20"
 
 
 def test_a_minute_counts_in_the_zone_of_the_schedule() -> None:

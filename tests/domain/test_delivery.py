@@ -30,6 +30,8 @@ def test_tries_are_spent_by_failures_alone_and_then_it_is_given_up() -> None:
     third = second.failed("HTTP 503", NOW, DELAYS)
     assert (third.state, third.tries, third.due_at) == (DeliveryState.GIVEN_UP, 3, NOW)
     assert third.is_due(NOW) and not third.is_settled  # it is still to be told of
+    later = third.told_later(NOW + SECOND)
+    assert later.state is DeliveryState.GIVEN_UP and not later.is_due(NOW)
     dead = third.dead(NOW)
     assert dead.is_settled and dead.error == "HTTP 503"
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from interlock.domain.drift import Drift, changes, drift, drift_field
-from interlock.domain.pipeline import Check, PostRun, Rule
+from interlock.domain.drift import Drift, changes, drift
 
 
 def found(before: Any, after: Any, threshold: Any = 0) -> Drift | None:
@@ -55,21 +54,6 @@ def test_a_delta_can_always_be_written_down() -> None:
 
 def test_the_field_may_lie_deep_in_the_reading() -> None:
     assert drift({"a": {"n": 1}}, {"a": {"n": 2}}, "a.n") is not None
-
-
-@pytest.mark.parametrize(
-    ("declared", "rule_field", "watched"),
-    [
-        (None, "count", "count"),
-        ("total", "count", "total"),  # the pipeline's own word comes first
-        (None, None, None),  # an exists rule has no number to watch
-    ],
-)
-def test_a_post_run_rule_watches_one_field(
-    declared: str | None, rule_field: str | None, watched: str | None
-) -> None:
-    rule = Rule("orders", Check.EXISTS, rule_field)
-    assert drift_field(PostRun((rule,), drift_field=declared), rule) == watched
 
 
 def test_changes_name_the_fields_that_differ() -> None:

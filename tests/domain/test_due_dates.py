@@ -68,6 +68,23 @@ def test_an_excluded_or_skipped_date_does_not_close() -> None:
     assert closing("06:30", since, until, timezone=apia, day_offset=0) == ["2011-12-31"]
 
 
+def test_a_date_is_due_by_when_its_rules_must_hold() -> None:
+    schedule = Schedule(trigger=TRIGGER, day_offset=0)
+    alone, both = Sla(evaluation_deadline="06:00"), Sla("12:00", "1h", evaluation_deadline="06:00")
+    for sla in (alone, both):
+        assert due(schedule, sla, "2026-03-05T05:55Z", "2026-03-05T06:00Z") == ["2026-03-05"]
+        assert due(schedule, sla, "2026-03-05T06:00Z", "2026-03-05T10:00Z") == []
+    since, until = "2026-03-05T06:00Z", "2026-03-07T06:00Z"
+    assert due(schedule, alone, since, until) == ["2026-03-06", "2026-03-07"]
+    assert due(schedule, both, since, until) == ["2026-03-05", "2026-03-06", "2026-03-07"]
+
+
+def test_an_hour_is_due_by_when_its_rules_must_hold() -> None:
+    schedule, sla = Schedule(cron="0 * * * *"), Sla(":45", evaluation_deadline=":20")
+    found = due(schedule, sla, "2026-03-05T06:10Z", "2026-03-05T06:20Z")
+    assert found == ["2026-03-05T05"]
+
+
 def test_an_hour_closes_in_the_next() -> None:
     found = closing(":45", "2026-03-04T23:30Z", "2026-03-05T01:00Z")
     assert found == ["2026-03-04T22", "2026-03-04T23"]

@@ -21,6 +21,7 @@ from interlock.domain.event import (
     clean,
     dry,
     envelope,
+    event_from_id,
     event_id,
     happened,
     subject,
@@ -32,6 +33,7 @@ ABOUT = subject(PIPELINE, KEY, 0, "job-1")
 
 _POLL = "runId runningForSeconds pollWindowSeconds lastState cancelled"
 _DEADLINE = "warningAt breachAt status blockedBy lateBy"
+_READY = "evaluationDeadline timezone readinessAt status blockedBy lateBy"
 _DRIFT = "sensorKey driftField baseline current delta driftThreshold rerunRequested"
 _LATE = "key changed completedAt lateBy rerunRequested"
 _REJECTED = "reason requestedBy cause spent max activeAttempt"
@@ -54,19 +56,21 @@ SLA_BREACH                 | error    | yes    | 0 | deadline timezone {_DEADLIN
 SLA_MET                    | info     | thread | 0 | breachAt completedAt marginSeconds warned
 RELATIVE_SLA_WARNING       | warning  | yes    | 0 | maxDuration firstSensorAt {_DEADLINE}
 RELATIVE_SLA_BREACH        | error    | yes    | 0 | maxDuration firstSensorAt {_DEADLINE} + failed failure
+READINESS_MISSED           | warning  | yes    | 0 | {_READY}
 DEADLINE_UNKNOWN           | warning  | yes    | 0 | deadline problem
 SCHEDULE_MISSED            | error    | yes    | 0 | cron timezone due grace cause notWatched
 IRREGULAR_SCHEDULE_MISSED  | error    | yes    | 0 | due trigger
 SENSOR_DEADLINE_EXPIRED    | error    | yes    | 0 | triggerDeadline deadlineAt trigger
 TRIGGER_RECOVERED          | warning  | yes    | 2 | how due key lateBy
 SFN_TIMEOUT                | error    | yes    | 1 | executionName leaseUntil engineStatus runStatus runId
-POST_RUN_BASELINE_CAPTURED | info     | no     | 1 | baseline
+POST_RUN_BASELINE_CAPTURED | info     | no     | 2 | baseline
 BASELINE_CAPTURE_FAILED    | warning  | yes    | 1 | error
 POST_RUN_PASSED            | info     | thread | 2 | results
 POST_RUN_FAILED            | error    | yes    | 2 | failing passing
 POST_RUN_DRIFT             | warning  | yes    | 3 | {_DRIFT}
 POST_RUN_DRIFT_INFLIGHT    | info     | thread | 3 | {_DRIFT}
 POST_RUN_SENSOR_MISSING    | warning  | yes    | 1 | missing sensorTimeout completedAt lastSeen
+POST_RUN_ENDED             | info     | no     | 1 | outcome results seen unseen windowEnd
 LATE_DATA_ARRIVAL          | warning  | yes    | 2 | {_LATE}
 RERUN_ACCEPTED             | info     | thread | 1 | reason requestedBy budget spent max forced
 RERUN_REJECTED             | warning  | yes    | 1 | {_REJECTED}
@@ -77,6 +81,7 @@ CONFIG_REJECTED            | error    | yes    | 1 | problems inForce
 WATCHDOG_DEGRADED          | error    | yes    | 3 | failures since + count
 WATCHDOG_RECOVERED         | warning  | yes    | 1 | from until firedLate missed recovered notWatched
 ALERT_UNDELIVERED          | error    | other sinks only | 2 | sink channel error tries
+ROW_UNREADABLE             | error    | yes    | 2 | table key problem kind
 DRY_RUN_WOULD_TRIGGER      | info     | no     | 1 | results wouldLaunch
 DRY_RUN_SLA_PROJECTION     | info     | no     | 1 | estimatedCompletion breachAt marginSeconds status
 DRY_RUN_COMPLETED          | info     | no     | 1 | triggeredAt slaStatus
@@ -314,3 +319,23 @@ def test_a_dry_run_tells_under_another_name_or_not_at_all(kind: EventType) -> No
 def test_the_older_name_of_a_type_is_still_understood() -> None:
     assert ALIASES == {"JOB_STARTED": EventType.JOB_TRIGGERED}
     assert "JOB_STARTED" not in EventType.__members__
+
+
+def test_what_an_id_says_is_enough_for_an_event() -> None:
+    whole = happened(
+        EventType.SENSOR_REJECTED, subject(PIPELINE), NOW, "x", parts=("a/b", "c", "d")
+    )
+    found = event_from_id(whole.event_id, NOW)
+    assert (found.event_id, found.type, found.severity) == (
+        whole.event_id,
+        EventType.SENSOR_REJECTED,
+        Severity.WARNING,
+    )
+    assert (found.pipeline_id, found.schedule_id, found.date) == ("silver-orders", None, None)
+    assert found.message == "a stored reading can't be used"
+
+
+@pytest.mark.parametrize("name", ["", "p/s/d", "p/s/d/NEVER_HEARD_OF/0"])
+def test_what_is_no_id_of_an_event_says_nothing(name: str) -> None:
+    with pytest.raises(ValueError):
+        event_from_id(name, NOW)

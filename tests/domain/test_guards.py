@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
+import msgspec
 import pytest
 
 from contracts.samples import a_key, a_run
@@ -21,11 +22,14 @@ from interlock.domain.guards import (
     Finding,
     Finish,
     FireLate,
+    GiveUp,
     JudgeDeadline,
+    LookAgain,
     Missed,
     NoteStarted,
     PostRunMissing,
     Restart,
+    Resume,
     RetryNow,
     Snapshot,
     Suspect,
@@ -46,7 +50,15 @@ from interlock.domain.guards import (
     wants_engine,
 )
 from interlock.domain.pipeline import Pipeline
-from interlock.domain.run import DeadlineKind, OpenedBy, PostRunState, Run, RunKey, Status
+from interlock.domain.run import (
+    DeadlineKind,
+    OpenedBy,
+    PostRunState,
+    Run,
+    RunKey,
+    Status,
+    unreadable_run,
+)
 from interlock.domain.sensor import Reading
 from interlock.domain.sla import SlaWatch
 
@@ -56,7 +68,7 @@ SECOND, MINUTE, HOUR, DAY = (
     timedelta(hours=1),
     timedelta(days=1),
 )
-W, B, RW, RB = DeadlineKind
+W, B, RW, RB, READY = DeadlineKind
 
 
 def at(text: str) -> datetime:
@@ -149,7 +161,14 @@ WORKING = pending(started_at=OPENED, status=Status.RUNNING)
     [
         (PENDING, ABSENT, OPENED + 2 * MINUTE, [Restart(PENDING)]),
         (PENDING, RUNNING, OPENED + 2 * MINUTE, [NoteStarted(PENDING)]),
-        (PENDING, ENDED, OPENED + 2 * MINUTE, [TimeOut(PENDING, ENDED)]),  # no need to wait
+        (PENDING, ENDED, OPENED + 2 * MINUTE, [GiveUp(PENDING)]),  # no need to wait
+        (STARTED, ENDED, OPENED + HOUR, [GiveUp(STARTED)]),
+        (STARTED, ENDED, LEASE - 31 * MINUTE, [GiveUp(STARTED)]),
+        (STARTED, ENDED, LEASE - 30 * MINUTE, [TimeOut(STARTED, ENDED)]),  # it had its four hours
+        (STARTED, RUNNING, OPENED + HOUR, []),
+        (TRIGGERING, ENDED, OPENED + HOUR, [Resume(TRIGGERING, ENDED)]),
+        (WORKING, ENDED, LEASE, [Resume(WORKING, ENDED)]),
+        (WORKING, ABSENT, OPENED + HOUR, [Resume(WORKING, ABSENT)]),  # a start that failed
         (PENDING, RUNNING, LEASE + SECOND, [ExtendLease(PENDING)]),
         (STARTED, RUNNING, LEASE + SECOND, [ExtendLease(STARTED)]),  # slow, not dead
         (STARTED, ENDED, LEASE + SECOND, [TimeOut(STARTED, ENDED)]),
@@ -174,8 +193,10 @@ def test_an_attempt_that_nobody_moves_on_is_found(
 
 
 @pytest.mark.parametrize("engine", [ENDED, ABSENT])
-def test_a_job_that_succeeded_is_finished_and_not_declared_dead(engine: EngineState) -> None:
-    now = LEASE + SECOND
+@pytest.mark.parametrize("now", [OPENED + HOUR, LEASE + SECOND])
+def test_a_job_that_succeeded_is_finished_and_not_declared_dead(
+    engine: EngineState, now: datetime
+) -> None:
     seen = snapshot(
         SENSORS,
         now,
@@ -186,28 +207,41 @@ def test_a_job_that_succeeded_is_finished_and_not_declared_dead(engine: EngineSt
     assert list(stale_triggers(seen, now)) == [Finish(WORKING)]
 
 
+def test_a_completion_that_was_left_half_done_is_finished() -> None:
+    run = a_run(a_key(), OPENED, status=Status.COMPLETED, completed_at=OPENED, cascading=True)
+    for seconds, found in ((119, []), (120, [Finish(run)])):
+        now = OPENED + seconds * SECOND
+        assert list(stale_triggers(snapshot(SENSORS, now, due=(run,)), now)) == found
+
+
 def test_a_retry_waits_while_the_pipeline_is_paused() -> None:
     now = OPENED + 2 * HOUR
     assert list(stale_triggers(snapshot(SENSORS, now, due=(FAILED,), paused=True), now)) == []
 
 
 @pytest.mark.parametrize(
-    ("run", "now", "wanted"),
+    ("run", "attended", "now", "wanted"),
     [
-        (PENDING, OPENED + 119 * SECOND, False),
-        (PENDING, OPENED + 2 * MINUTE, True),
-        (STARTED, OPENED + HOUR, False),
-        (STARTED, LEASE, False),
-        (STARTED, LEASE + SECOND, True),
-        (WORKING, LEASE + SECOND, True),
-        (FAILED, LEASE + SECOND, False),  # it has no execution
-        (pending(status=Status.COMPLETED), LEASE + SECOND, False),
+        (PENDING, True, OPENED + 119 * SECOND, False),
+        (PENDING, False, OPENED + 119 * SECOND, False),  # it may be started this very second
+        (PENDING, True, OPENED + 2 * MINUTE, True),
+        (STARTED, True, OPENED + HOUR, False),
+        (STARTED, False, OPENED + HOUR, True),
+        # a wait that was handed over has begun anew
+        (pending(handed_over_at=OPENED + HOUR), True, OPENED + HOUR + MINUTE, False),
+        (pending(handed_over_at=OPENED + HOUR), True, OPENED + HOUR + 2 * MINUTE, True),
+        (STARTED, True, LEASE, False),
+        (STARTED, True, LEASE + SECOND, True),
+        (WORKING, False, OPENED + SECOND, True),
+        (WORKING, True, LEASE + SECOND, True),
+        (FAILED, False, LEASE + SECOND, False),  # it has no execution
+        (pending(status=Status.COMPLETED), False, LEASE + SECOND, False),
     ],
 )
 def test_the_engine_is_asked_only_about_what_may_be_dead(
-    run: Run, now: datetime, wanted: bool
+    run: Run, attended: bool, now: datetime, wanted: bool
 ) -> None:
-    assert wants_engine(run, now) is wanted
+    assert wants_engine(run, attended, now) is wanted
 
 
 # --- 2 sensor-trigger-reconciliation ------------------------------------------------------------
@@ -568,6 +602,9 @@ WARN, BREAK = JudgeDeadline(a_key(), W), JudgeDeadline(a_key(), B)
         (WARNING_AT - MINUTE, {"runs": promised()}, [ARM]),
         (BREACH_AT, {"runs": promised(sla_told=(W,), sla_armed=MOMENTS)}, [BREAK]),
         (BREACH_AT, {"runs": promised(sla_verdict=SlaVerdict.MET)}, []),
+        # a run that failed for good gets no warning, but it does breach
+        (WARNING_AT, {"runs": promised(sla_armed=MOMENTS, status=Status.FAILED_FINAL)}, []),
+        (BREACH_AT, {"runs": promised(sla_armed=MOMENTS, status=Status.FAILED)}, [BREAK]),
         (BREACH_AT, {"runs": by_date(a_run(a_key()))}, []),  # a run without a deadline
         # hours of the day stand in for it, and have deadlines of their own
         (BREACH_AT, {"runs": by_date(a_run(a_key(date="2026-03-03T10")))}, []),
@@ -578,6 +615,46 @@ def test_a_deadline_holds_even_if_nothing_ever_starts(
     now: datetime, given: dict[str, Any], expected: list[Finding]
 ) -> None:
     assert list(sla_scheduling(snapshot(PROMISED, now, **given), now)) == expected
+
+
+READINESS = declared("sla: {deadline: '10:00', expectedDuration: 30m, evaluationDeadline: '09:00'}")
+READY_AT = at("2026-03-04T09:00Z")
+ALL = MOMENTS | {READY: READY_AT}
+JUDGE = JudgeDeadline(a_key(), READY)
+
+
+def ready(**changes: Any) -> dict[str, Run]:
+    return promised(readiness_at=READY_AT, **({"sla_armed": ALL} | changes))
+
+
+@pytest.mark.parametrize(
+    ("now", "given", "expected"),
+    [
+        (READY_AT - MINUTE, {}, [ARM]),
+        (READY_AT - MINUTE, {"watches": watched(armed=ALL)}, []),
+        (READY_AT - MINUTE, {"watches": watched(armed=MOMENTS)}, [ARM]),
+        (READY_AT, {"watches": watched(armed=ALL)}, [JUDGE]),
+        (READY_AT, {"watches": watched(armed=ALL, told=(READY,))}, []),
+        (READY_AT, {"runs": ready()}, [JUDGE]),
+        (READY_AT, {"runs": ready(ready_at=READY_AT)}, [JUDGE]),  # too late, and not told yet
+        (READY_AT, {"runs": ready(ready_at=READY_AT - SECOND)}, []),
+        (READY_AT, {"runs": ready(status=Status.FAILED_FINAL)}, [JUDGE]),  # and never was ready
+        (READY_AT, {"runs": ready(sla_verdict=SlaVerdict.BREACHED)}, [JUDGE]),
+        (READY_AT - MINUTE, {"runs": ready(sla_armed={}, ready_at=READY_AT - HOUR)}, [ARM]),
+        # it passed before anybody looked: the file may have promised it only since
+        (READY_AT + HOUR / 3, {"since": READY_AT, "watches": watched(armed=MOMENTS)}, []),
+    ],
+)
+def test_by_when_rules_must_hold_is_watched_even_if_nothing_ever_starts(
+    now: datetime, given: dict[str, Any], expected: list[Finding]
+) -> None:
+    assert list(sla_scheduling(snapshot(READINESS, now, **given), now)) == expected
+
+
+def test_rules_may_have_to_hold_where_nothing_else_is_promised() -> None:
+    alone = declared("sla: {evaluationDeadline: '09:00'}")
+    found = list(sla_scheduling(snapshot(alone, READY_AT), READY_AT))
+    assert found == [JUDGE]
 
 
 def test_a_day_is_covered_by_its_hours_and_a_cron_by_nothing() -> None:
@@ -642,7 +719,8 @@ RELATIVE = {"relative_warning_at": NOON - MINUTE, "relative_breach_at": NOON}
         (RELATIVE | {"sla_told": (RW,)}, NOON, [RB]),
         (RELATIVE | {"sla_told": (RB, RW)}, NOON, []),
         (RELATIVE | {"sla_verdict": SlaVerdict.MET}, NOON, []),
-        (RELATIVE | {"status": Status.FAILED_FINAL}, NOON, [RB, RW]),  # failed is not met
+        (RELATIVE | {"status": Status.FAILED_FINAL}, NOON, [RB]),  # failed is not met
+        (RELATIVE | {"status": Status.FAILED_FINAL}, NOON - MINUTE, []),  # and not warned of
     ],
 )
 def test_a_relative_moment_that_passed_untold_is_found(
@@ -690,6 +768,23 @@ def test_post_run_readings_that_never_came_are_named(
     assert list(post_run_sensors(seen, now)) == expected
 
 
+def test_an_input_is_never_missing_after_the_run() -> None:
+    pipeline = declared(
+        "validation: {rules: [{key: orders, check: exists}, {key: stock, check: exists}]}\n"
+        "postRun: {rules: [{key: orders, check: exists}, {key: stock, check: exists}]}"
+    )
+    run = completed()
+    (found,) = post_run_sensors(snapshot(pipeline, NOON, due=(run,)), NOON)
+    assert found == PostRunMissing(run, ())
+
+
+def test_a_look_whose_timer_never_came_is_made_up_for() -> None:
+    run = a_run(a_key(), status=Status.COMPLETED, post_run_look_at=NOON)
+    seen = snapshot(AUDITED, NOON, due=(run,))
+    assert list(post_run_sensors(seen, NOON + MINUTE)) == []  # the timer may still come
+    assert list(post_run_sensors(seen, NOON + 2 * MINUTE)) == [LookAgain(run)]
+
+
 def test_without_post_run_rules_nothing_is_missing() -> None:
     assert list(post_run_sensors(snapshot(SENSORS, NOON, due=(completed(),)), NOON)) == []
 
@@ -722,3 +817,31 @@ def _paused(seen: Snapshot) -> Snapshot:
     return Snapshot(
         **{name: getattr(seen, name) for name in seen.__struct_fields__} | {"paused": True}
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "now"),
+    [
+        (
+            "schedule: {cron: '0 9 * * *'}\nsla: {deadline: '10:00', expectedDuration: 1h}",
+            "2026-03-03T11:10Z",
+        ),
+        (
+            "schedule: {trigger: {key: orders, check: exists, deadline: '09:00'}}",
+            "2026-03-04T09:05Z",
+        ),
+        ("schedule: {include: {dates: ['2026-03-03']}}", "2026-03-03T12:00Z"),
+    ],
+)
+def test_no_check_says_anything_of_a_date_whose_row_cannot_be_read(text: str, now: str) -> None:
+    moment = at(now)
+    seen = snapshot(declared(text), moment, since=moment - 12 * HOUR)
+    (date,) = seen.needs.dates & {"2026-03-03"}
+    assert any(found(seen, moment)), "without the row there is something to say"
+    run = unreadable_run(seen.key(date), "status is missing")
+    blocked = msgspec.structs.replace(seen, runs={date: run})
+    assert not [each for each in found(blocked, moment) if date in str(each)]
+
+
+def found(seen: Snapshot, now: datetime) -> list[Finding]:
+    return [finding for guard in GUARDS.values() for finding in guard(seen, now)]

@@ -7,7 +7,8 @@ import pytest
 
 from contracts.samples import NOW, a_run
 from interlock.domain import canonical
-from interlock.domain.launch import Launch, launch_of
+from interlock.domain.launch import Launch, at_most_once, launch_of
+from interlock.domain.pipeline import Job, JobType
 from interlock.domain.run import Run, Status
 
 LAUNCHED_AT = datetime(2026, 3, 3, 10, 0, 0, 123456, tzinfo=UTC)
@@ -51,3 +52,8 @@ def test_the_same_said_again_is_no_news(
     run = running()
     launch = Launch(run.key, 0, "jr-1", LAUNCHED_AT, {}, *kept)
     assert launch.says_nothing_new(*said) is not new
+
+
+@pytest.mark.parametrize(("config", "once"), [({}, False), ({"atMostOnce": True}, True)])
+def test_an_owner_may_want_no_job_rather_than_two(config: dict[str, bool], once: bool) -> None:
+    assert at_most_once(Job(type=JobType.HTTP, config=config)) is once

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import msgspec
 import pytest
 
 from contracts.samples import a_key, a_reading, a_run
@@ -12,10 +13,12 @@ from interlock.domain.opening import (
     SlaState,
     first_attempt,
     instants,
+    open_moments,
     projection,
     unarmed,
     window_end,
     with_deadlines,
+    without_deadlines,
 )
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import DeadlineKind, OpenedBy, Run, RunKey, Status
@@ -27,6 +30,8 @@ WARNING = BREACH - timedelta(minutes=30)
 ABSOLUTE = declared("sla: {deadline: '10:00', expectedDuration: 30m}")
 BOTH = declared("sla: {deadline: '10:00', expectedDuration: 30m, maxDuration: 2h}")
 KIND = DeadlineKind
+READY = declared("sla: {evaluationDeadline: '09:00'}")
+READY_AT = BREACH - timedelta(hours=1)
 
 
 def opened(
@@ -72,6 +77,10 @@ def test_a_run_that_a_reading_opens_knows_it() -> None:
         (ABSOLUTE, {"since": BREACH}, {KIND.WARNING: WARNING, KIND.BREACH: BREACH}),
         (ABSOLUTE, {"key": a_key(dry=True)}, {}),  # a dry run promises nothing
         (declared("sla: {deadline: ':30'}"), {}, {}),  # a day has no such minute
+        (READY, {}, {KIND.READINESS: READY_AT}),
+        (READY, {"since": READY_AT + timedelta(seconds=1)}, {}),
+        (READY, {"key": a_key(dry=True)}, {}),
+        (declared("sla: {evaluationDeadline: ':30'}"), {}, {}),
     ],
 )
 def test_a_date_has_the_deadlines_its_file_gives_it(
@@ -120,9 +129,32 @@ def test_a_moment_needs_a_timer_until_it_is_armed_or_told(
     assert {kind for kind, _ in unarmed(run)} == expected
 
 
+@pytest.mark.parametrize(
+    ("changes", "is_open"),
+    [
+        ({}, True),
+        ({"sla_told": (KIND.READINESS,)}, False),
+        ({"ready_at": NOW}, False),  # the rules hold: its moment will have nothing to say
+        ({"sla_verdict": SlaVerdict.BREACHED}, True),  # a relative deadline may come first
+    ],
+)
+def test_that_the_rules_must_hold_needs_a_timer_until_they_do(
+    changes: dict[str, Any], is_open: bool
+) -> None:
+    run = a_run(readiness_at=READY_AT, **changes)
+    assert dict(unarmed(run)) == ({KIND.READINESS: READY_AT} if is_open else {})
+    assert open_moments(run) == dict(unarmed(run))
+
+
 def test_deadlines_follow_the_file_and_not_what_was_there() -> None:
     run = a_run(breach_at=NOW, relative_breach_at=NOW)
     assert instants(with_deadlines(run, declared(), NOW)) == {}
+
+
+def test_a_file_that_drops_its_deadlines_takes_them_from_the_run() -> None:
+    run = a_run(breach_at=NOW, warning_at=NOW, relative_breach_at=NOW, relative_warning_at=NOW)
+    dropped = without_deadlines(run, NOW)
+    assert (instants(dropped), dropped.version) == ({}, run.version + 1)
 
 
 DRY = a_key(dry=True)
@@ -155,3 +187,5 @@ def test_the_rules_must_hold_within_the_window_of_the_attempt() -> None:
         "schedule: {trigger: {key: orders, check: exists}, evaluation: {window: 90m}}"
     )
     assert window_end(opened(pipeline), pipeline) == NOW + timedelta(minutes=90)
+    waited = msgspec.structs.replace(opened(pipeline), waits_at=NOW + timedelta(hours=5))
+    assert window_end(waited, pipeline) == NOW + timedelta(hours=6, minutes=30)

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from declared import declared
-from interlock.domain.pipeline import Check, Evaluation, Job, JobType, Rule, Trigger
+from interlock.domain.pipeline import Check, Evaluation, Job, JobType, Rule, Sla, Trigger
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,20 @@ def test_a_poll_window_of_nothing_is_the_usual_one() -> None:
 def test_a_trigger_is_a_rule_and_so_is_a_completion_upstream() -> None:
     assert Trigger("orders", Check.GT, "n", 5).rule == Rule("orders", Check.GT, "n", 5)
     assert Trigger(pipeline="bronze").rule == Rule("pipeline:bronze", Check.EXISTS)
+
+
+@pytest.mark.parametrize(
+    ("sla", "has_deadline"),
+    [
+        (Sla("10:00"), True),
+        (Sla(max_duration="1h"), True),
+        (Sla(evaluation_deadline="09:00"), False),
+    ],
+)
+def test_by_when_rules_must_hold_is_no_deadline_of_a_run(sla: Sla, has_deadline: bool) -> None:
+    assert sla.has_deadline is has_deadline
+
+
+def test_a_job_is_polled_as_its_owner_says_or_by_itself() -> None:
+    assert Job(JobType.COMMAND).polled_every is None
+    assert Job(JobType.COMMAND, poll_interval="2m").polled_every == timedelta(minutes=2)

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from contracts.samples import a_run
+from contracts.samples import KEY, a_run
 from declared import declared
 from interlock.domain.budgets import Budget, Spending
 from interlock.domain.calendars import Excluded
 from interlock.domain.reruns import Cause, Granted, Refused, judge_request, news
-from interlock.domain.run import Evidence, Run, Status
-from interlock.domain.sensor import Reading
+from interlock.domain.run import Evidence, Run, Status, finished_run, unreadable_run
+from interlock.domain.sensor import Reading, unreadable_reading
 
 NOW = datetime(2026, 3, 3, 9, 0, tzinfo=UTC)
 PIPELINE = declared(
@@ -59,6 +59,18 @@ def test_a_failed_run_is_run_again_without_new_data(status: Status) -> None:
 
 def test_a_date_that_never_ran_costs_nothing() -> None:
     assert judged(None) == Granted(None)
+
+
+def test_a_date_whose_row_cannot_be_read_is_not_run_again() -> None:
+    assert judged(unreadable_run(KEY, "?"), force=True) == Refused(Cause.UNREADABLE)
+
+
+@pytest.mark.parametrize("status", [Status.COMPLETED, Status.FAILED_FINAL])
+def test_a_date_of_which_only_the_end_is_known_is_run_again_without_new_data(
+    status: Status,
+) -> None:
+    run = finished_run(KEY, status, 0, 0)
+    assert judge_request(PIPELINE, "manual", False, None, run, {}) == Granted(MANUAL)
 
 
 @pytest.mark.parametrize(
@@ -117,3 +129,5 @@ def test_a_reading_that_the_job_did_not_see_is_news() -> None:
     assert news(a_done(), {"orders": SEEN, "audit": CHANGED})
     assert not news(a_done(), {"orders": SEEN})
     assert not news(a_done(), {})  # what is gone says nothing
+    unreadable = unreadable_reading("p", "audit", NOW, "?")
+    assert not news(a_done(), {"orders": SEEN, "audit": unreadable})  # nor what can't be read

@@ -6,17 +6,19 @@ from typing import Any
 
 import pytest
 
-from interlock.domain.pipeline import Check, Mode, Rule
+from declared import declared
+from interlock.domain.pipeline import Check, Mode, Rule, Validation
 from interlock.domain.rules import (
     KINDS,
     Result,
     explain,
     field_value,
     judge,
+    judge_date,
     judge_one,
     number,
 )
-from interlock.domain.sensor import Reading
+from interlock.domain.sensor import Reading, unreadable_reading
 
 NOW = datetime(2026, 3, 3, 12, 0, tzinfo=UTC)
 EPOCH = 1772539200  # of NOW
@@ -87,13 +89,92 @@ def test_a_check_holds_or_says_what_is_wrong(
 
 def test_the_kinds_are_those_that_checks_tell() -> None:
     told = {expected for _, _, _, expected in CASES if expected is not None}
-    assert set(KINDS) == told | {"sensor_missing", "field_missing"}
+    of_receipt = {"received_too_old", "received_unknown"}
+    of_row = {"sensor_missing", "sensor_unreadable", "field_missing"}
+    assert set(KINDS) == told | of_receipt | of_row
     assert {check for check, _, _, _ in CASES} == set(Check) - {Check.EXISTS}
+
+
+@pytest.mark.parametrize(
+    ("age", "timed", "kind"),
+    [
+        (timedelta(hours=2), True, None),
+        (timedelta(hours=2, microseconds=1), True, "received_too_old"),
+        (timedelta(0), False, "received_unknown"),
+        (timedelta(hours=-1), True, None),  # a clock that was set back
+    ],
+)
+def test_a_reading_is_used_only_within_its_max_age(
+    age: timedelta, timed: bool, kind: str | None
+) -> None:
+    came = Reading("p", "s", {"n": 5}, NOW - age, timed=timed)
+    for check in (Check.EXISTS, Check.GT):
+        assert judge_one(Rule("s", check, "n", 1, "2h"), came, NOW).kind == kind
+        assert judge_one(Rule("s", check, "n", 1), came, NOW).passed
+
+
+def test_a_reading_that_is_too_old_is_explained_by_its_receipt() -> None:
+    rule = Rule("s", Check.GT, "n", 1, "2h")
+    old = judge_one(rule, Reading("p", "s", {"n": 5}, NOW - timedelta(hours=9)), NOW)
+    assert old.expected == "2h"
+    assert explain(old, NOW) == "s was received 9h ago, needs one received within 2h"
+    untimed = judge_one(rule, Reading("p", "s", {"n": 5}, NOW, timed=False), NOW)
+    assert explain(untimed, NOW) == (
+        "s has a reading that does not say when it came, needs one received within 2h"
+    )
+
+
+def test_the_age_of_a_validation_is_that_of_its_rules() -> None:
+    rules = (Rule("a", Check.EXISTS), Rule("b", Check.EXISTS, max_age="3d"))
+    assert Validation(rules).bounded_rules == rules
+    bounded = Validation(rules, max_age="12h").bounded_rules
+    assert [rule.max_age for rule in bounded] == ["12h", "3d"]
+
+
+BOTH = declared(
+    "schedule: {cron: '0 6 * * *', trigger: {key: landed, check: gte, field: n, value: 10}}\n"
+    "validation: {trigger: ANY, rules: [{key: landed, check: exists}, {key: other, check: exists}]}"
+)
+
+
+@pytest.mark.parametrize(
+    ("readings", "ready"),
+    [
+        ({"landed": 10}, True),
+        ({"landed": 9}, False),
+        ({"other": 1}, False),  # a rule holds, the trigger does not
+        ({}, False),
+    ],
+)
+def test_a_date_that_a_cron_opened_needs_its_trigger(readings: dict[str, int], ready: bool) -> None:
+    there = {key: reading({"n": n}, key) for key, n in readings.items()}
+    verdict = judge_date(BOTH, BOTH.schedules[0], there, NOW)
+    assert verdict.ready is ready
+    assert [result.rule.key for result in verdict.results] == ["landed", "landed", "other"]
+
+
+def test_a_trigger_that_is_a_rule_too_is_judged_once() -> None:
+    pipeline = declared("schedule: {cron: '0 6 * * *', trigger: {key: orders, check: exists}}")
+    assert len(judge_date(pipeline, pipeline.schedules[0], {}, NOW).results) == 1
+
+
+def test_a_date_that_a_reading_opened_needs_its_rules() -> None:
+    pipeline = declared("validation: {rules: [{key: stock, check: exists}]}")
+    stock = {"stock": reading({}, "stock")}
+    assert judge_date(pipeline, pipeline.schedules[0], stock, NOW).ready
 
 
 def test_a_sensor_must_be_there_before_anything_is_compared() -> None:
     assert judge_one(Rule("s", Check.EXISTS), None, NOW).kind == "sensor_missing"
     assert judge_one(Rule("s", Check.GT, "n", 1), None, NOW).kind == "sensor_missing"
+
+
+@pytest.mark.parametrize("rule", [Rule("s", Check.EXISTS), Rule("s", Check.GT, "count", 0)])
+def test_no_rule_holds_on_a_reading_that_cannot_be_read(rule: Rule) -> None:
+    given = unreadable_reading("p", "s", NOW, "JSON is truncated")
+    result = judge_one(rule, given, NOW)
+    assert (result.kind, result.passed) == ("sensor_unreadable", False)
+    assert explain(result, NOW) == "the stored reading of s can't be read: JSON is truncated"
 
 
 def test_existing_is_enough_whatever_the_fields() -> None:

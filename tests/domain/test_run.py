@@ -20,9 +20,11 @@ from interlock.domain.run import (
     RunKey,
     Status,
     execution_name,
+    finished_run,
     job_token,
     predecessors,
     trial_token,
+    unreadable_run,
 )
 from interlock.errors import TransitionError
 
@@ -30,7 +32,7 @@ NOW = datetime(2026, 3, 3, 8, 0, tzinfo=UTC)
 LATER = NOW + timedelta(hours=1)
 LEASE = timedelta(hours=4, minutes=30)
 
-_P, _T, _R, _F, _C, _X = Status
+_P, _T, _R, _F, _C, _X, _U = Status
 #: Copied from the picture of the lifecycle; a lease that ran out ends any open run.
 LEGAL = {
     (_P, _T), (_P, _F), (_P, _X),
@@ -71,6 +73,10 @@ def test_a_new_attempt_has_its_own_job_and_the_dates_budgets() -> None:
         "started_at": NOW,
         "verdict": Judgement(NOW, True, ()),
         "evidence": {"orders": Evidence("orders", "v", {})},
+        "waits_at": NOW,
+        "waits_for": (a_key(date="2026-03-02"),),
+        "handovers": 2,
+        "handed_over_at": NOW,
         "run_id": "job-1",
         "job_type": "command",
         "job": {"token": "t"},
@@ -90,6 +96,8 @@ def test_a_new_attempt_has_its_own_job_and_the_dates_budgets() -> None:
         "spending": Spending(retries=1),
         "infra_retries": 2,
         "breach_at": LATER,
+        "readiness_at": LATER,
+        "ready_at": NOW,
         "sla_told": (DeadlineKind.WARNING,),
         "sla_armed": {DeadlineKind.BREACH: LATER},
         "sla_verdict": SlaVerdict.BREACHED,
@@ -124,6 +132,16 @@ def test_only_a_failed_run_awaits_its_retry(
     assert a_run(status=status, retry_at=retry_at).awaits_retry is awaits
 
 
+@pytest.mark.parametrize(
+    ("status", "retry_at", "has_given_up"),
+    [(_F, NOW, False), (_F, None, True), (_X, NOW, True), (_P, None, False), (_C, None, False)],
+)
+def test_a_run_has_given_up_when_nothing_is_due_that_would_try_it_again(
+    status: Status, retry_at: datetime | None, has_given_up: bool
+) -> None:
+    assert a_run(status=status, retry_at=retry_at).has_given_up is has_given_up
+
+
 @pytest.mark.parametrize("status", Status)
 def test_a_version_comes_from_its_own_state_or_one_that_leads_to_it(status: Status) -> None:
     run = a_run(status=status, attempt=4)
@@ -147,8 +165,14 @@ _UNLIKE = [
 ]
 
 
-def test_no_two_attempts_share_a_name() -> None:
-    names = [execution_name(key, attempt) for key in _UNLIKE for attempt in range(3)]
+def test_no_two_executions_share_a_name() -> None:
+    names = [
+        execution_name(key, attempt, number, handover)
+        for key in _UNLIKE
+        for attempt in range(3)
+        for number in range(1, 4)
+        for handover in range(3)
+    ]
     assert len(set(names)) == len(names)
 
 
@@ -175,6 +199,30 @@ def test_a_name_can_be_read(key: RunKey, attempt: int, name: str) -> None:
     assert execution_name(key, attempt) == name
 
 
+def test_a_further_execution_of_an_attempt_has_its_own_name_and_the_next_attempt_begins_anew() -> (
+    None
+):
+    run = a_run()
+    again = run.resumed(LATER)
+    assert (again.version, again.status, again.changed_at) == (2, run.status, LATER)
+    assert (again.executions, again.execution_name) == (
+        2, "silver-orders-stream-2026-03-03-again-2"
+    )  # fmt: skip
+    fresh = again.to(Status.FAILED, LATER).reopened(LATER, OpenedBy.RETRY, "", LEASE)
+    assert (fresh.executions, fresh.execution_name) == (
+        1, "silver-orders-stream-2026-03-03-rerun-1"
+    )  # fmt: skip
+
+
+def test_an_attempt_that_is_handed_over_goes_on_under_another_name() -> None:
+    run = a_run(started_at=NOW)
+    relieved = run.handed_over(LATER, LEASE).handed_over(LATER, LEASE)
+    assert relieved.execution_name == f"{run.execution_name}-wait-2"
+    assert (relieved.attempt, relieved.version) == (run.attempt, run.version)
+    assert (relieved.started_at, relieved.handed_over_at) == (None, LATER)
+    assert relieved.lease_until == LATER + LEASE
+
+
 def test_a_token_is_made_of_the_facts_of_an_attempt() -> None:
     token = job_token("interlock", a_key(), 0)
     assert re.fullmatch(r"il-[0-9a-f]{32}", token)
@@ -198,3 +246,30 @@ def test_the_token_of_a_trial_is_nobodys_attempt() -> None:
 
 def test_a_key_reads_as_its_place() -> None:
     assert str(a_key()) == "silver-orders/stream/2026-03-03"
+
+
+@pytest.mark.parametrize("status", [Status.COMPLETED, Status.FAILED_FINAL])
+def test_a_finished_run_may_have_no_more_than_its_end(status: Status) -> None:
+    run = finished_run(a_key(), status, 0, 0, run_id="job-7")
+    assert (run.status, run.version, run.attempt, run.run_id) == (status, 0, 0, "job-7")
+    assert (run.is_bare, run.is_open, run.awaits_retry) == (True, False, False)
+    assert run.changed_at == datetime(2026, 3, 3, tzinfo=UTC)
+
+
+def test_a_rerun_makes_a_full_run_of_one_that_has_no_more_than_its_end() -> None:
+    fresh = finished_run(a_key(), Status.COMPLETED, 0, 0).reopened(
+        NOW, OpenedBy.RERUN, "manual", LEASE
+    )
+    assert (fresh.version, fresh.attempt, fresh.is_bare) == (1, 1, False)
+
+
+def test_an_unfinished_run_cannot_do_without_its_execution() -> None:
+    with pytest.raises(ValueError, match="a row that says RUNNING must also say which execution"):
+        finished_run(a_key(), Status.RUNNING, 0, 0)
+
+
+def test_a_row_that_cannot_be_read_takes_its_date_and_says_nothing_more() -> None:
+    run = unreadable_run(a_key(date="2026-03-03T10"), "JSON is truncated")
+    assert (run.is_open, run.is_bare, run.awaits_retry) == (False, True, False)
+    assert run.failure == Failure("unreadable", "JSON is truncated")
+    assert run.opened_at == datetime(2026, 3, 3, 10, tzinfo=UTC)

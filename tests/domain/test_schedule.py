@@ -21,6 +21,7 @@ from interlock.domain.schedule import (
     next_occurrence,
     occurrences,
     opens_at,
+    parts_of,
     watched_dates,
     watched_on,
 )
@@ -46,6 +47,21 @@ def test_a_cron_expects_a_run_at_each_moment_of_a_run_day() -> None:
     schedule = Schedule(cron="0 8 * * *", exclude=Exclusion(weekends=True))
     dates = [date for date, _ in found(schedule, "2026-03-06T00:00Z", "2026-03-10T00:00Z")]
     assert dates == ["2026-03-06", "2026-03-09"]
+
+
+@pytest.mark.parametrize(
+    ("schedule", "day", "count"),
+    [
+        (Schedule(cron="0 8-18 * * *"), date(2026, 3, 3), 11),
+        (HOURLY, date(2026, 3, 29), 23),
+        (SENSORS, date(2026, 3, 29), 23),
+        (Schedule(cron="0 * * * *", exclude=Exclusion(weekends=True)), date(2026, 3, 7), 0),
+    ],
+)
+def test_a_whole_day_is_made_of_its_expected_dates(
+    schedule: Schedule, day: date, count: int
+) -> None:
+    assert len(parts_of(schedule, {}, day)) == count
 
 
 def test_exclusion_goes_by_the_local_day() -> None:

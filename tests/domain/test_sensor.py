@@ -1,6 +1,6 @@
 """Readings, the periods in their keys, and the dates they speak of."""
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -16,6 +16,7 @@ from interlock.domain.sensor import (
     reading_label,
     serving,
     split_key,
+    unreadable_reading,
 )
 from interlock.domain.zones import zone
 
@@ -174,10 +175,46 @@ def test_one_reading_serves_a_key_for_a_date(
     assert {key: row.key for key, row in found.items()} == ({"orders": serves} if serves else {})
 
 
+def test_a_reading_that_cannot_be_read_serves_before_one_that_can() -> None:
+    """Whatever stands there is about the date, and what a plain reading says is not that."""
+    label = Label.parse("2026-03-03")
+    unreadable = unreadable_reading("p", "orders#2026-03-03", NOW, "?")
+    readings = {"orders#2026-03-03": unreadable, "orders": reading("orders")}
+    assert serving(frozenset({"orders"}), readings, label, zone("UTC")) == {"orders": unreadable}
+
+
 def test_a_plain_reading_of_an_hour_serves_the_day_it_was_received() -> None:
     row = reading("orders", hour=10)
     found = serving(frozenset({"orders"}), {"orders": row}, HOUR, UTC_ZONE)
     assert found == {"orders": row}
+
+
+@pytest.mark.parametrize(
+    ("row", "serves"),
+    [
+        (Reading("p", "orders", {}, NOW), True),
+        (Reading("p", "orders", {}, NOW - timedelta(days=1)), False),  # yesterday's
+        (Reading("p", "orders", {}, datetime(2026, 3, 3, tzinfo=UTC)), True),
+        (Reading("p", "orders", {"date": "2026-03-03"}, NOW - timedelta(days=9)), True),
+        (Reading("p", "orders", {"n": 1}, NOW, timed=False), False),  # it could be of any day
+        (Reading("p", "orders", {"n": 2}, NOW, timed=False), True),  # the one that opened the run
+    ],
+)
+def test_a_trigger_reading_without_a_date_serves_the_day_it_came(
+    row: Reading, serves: bool
+) -> None:
+    opened_with = content_version({"n": 2})
+    keys, rows = frozenset({"orders"}), {"orders": row}
+    found = serving(keys, rows, DAY, UTC_ZONE, own=keys, opened_with=opened_with)
+    assert bool(found) is serves
+    assert serving(keys, rows, DAY, UTC_ZONE)  # of another key it serves every date
+
+
+def test_a_trigger_reading_without_a_date_serves_the_hours_of_its_day() -> None:
+    row = Reading("p", "orders", {}, NOW)
+    keys = frozenset({"orders"})
+    assert serving(keys, {"orders": row}, HOUR, UTC_ZONE, own=keys)
+    assert not serving(keys, {"orders": row}, HOUR, TOKYO, own=keys)  # the next day there
 
 
 def test_a_version_leaves_out_when_it_was_said() -> None:

@@ -5,16 +5,32 @@ from typing import Any
 
 import pytest
 
-from contracts.samples import a_run
+from contracts.samples import a_key, a_run
 from declared import declared
 from interlock.domain.deadline import SlaVerdict
-from interlock.domain.run import DeadlineKind, Failure, Judgement, RuleRecord, Run, Status
-from interlock.domain.sla import Told, blocked_by, failing_lines, judge_moment
+from interlock.domain.run import (
+    DeadlineKind,
+    Failure,
+    Judgement,
+    RuleRecord,
+    Run,
+    Status,
+    unreadable_run,
+)
+from interlock.domain.sla import (
+    Told,
+    blocked_by,
+    failing_lines,
+    judge_moment,
+    unready_by,
+    was_ready,
+)
 
 WARNING_AT = datetime(2026, 3, 3, 9, 30, tzinfo=UTC)
 BREACH_AT = datetime(2026, 3, 3, 10, 0, tzinfo=UTC)
+READY_AT = datetime(2026, 3, 3, 9, 0, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
-W, B, RW, RB = DeadlineKind
+W, B, RW, RB, READY = DeadlineKind
 MET, BREACHED = SlaVerdict
 DUE = {W: WARNING_AT, B: BREACH_AT}
 RELATIVE = {RW: WARNING_AT, RB: BREACH_AT}
@@ -34,6 +50,9 @@ def done(at: datetime | None) -> Run:
         (W, BREACH_AT, RUNNING, None),  # the breach says more
         (W, WARNING_AT, done(WARNING_AT - MINUTE), None),
         (W, WARNING_AT + MINUTE, done(WARNING_AT + MINUTE), None),  # it is done: nothing to fear
+        (W, WARNING_AT, a_run(status=Status.FAILED_FINAL), None),  # a warning changes nothing
+        (W, WARNING_AT, a_run(status=Status.FAILED), None),
+        (W, WARNING_AT, a_run(status=Status.FAILED, retry_at=BREACH_AT), Told(W, None)),
         (B, BREACH_AT - MINUTE, RUNNING, None),
         (B, BREACH_AT, RUNNING, Told(B, BREACHED)),
         (B, BREACH_AT, None, Told(B, BREACHED)),
@@ -70,6 +89,40 @@ def test_what_is_settled_is_not_told_again(
     assert judge_moment(kind, DUE | RELATIVE, told, verdict, RUNNING, now) == expected
 
 
+@pytest.mark.parametrize(
+    ("now", "run", "is_told"),
+    [
+        (READY_AT - MINUTE, None, False),
+        (READY_AT, None, True),  # nothing ever started
+        (READY_AT, a_run(), True),
+        (READY_AT, a_run(ready_at=READY_AT - MINUTE), False),
+        (READY_AT, a_run(ready_at=READY_AT), True),  # at the instant is late
+        (BREACH_AT, a_run(ready_at=WARNING_AT), True),  # told late, and still true
+        (READY_AT, a_run(status=Status.FAILED), True),  # its window closed before
+        # an attempt before had them hold: the date was ready, whatever became of it
+        (READY_AT, a_run(attempt=1, ready_at=READY_AT - MINUTE), False),
+        (BREACH_AT, done(BREACH_AT), True),
+        (BREACH_AT, done(READY_AT - MINUTE), True),  # when its rules held is unknown
+    ],
+)
+def test_whether_a_date_was_ready_is_told_by_when_its_rules_first_held(
+    now: datetime, run: Run | None, is_told: bool
+) -> None:
+    expected = Told(READY, None) if is_told else None
+    for verdict in (None, BREACHED):  # the verdict is another matter
+        assert judge_moment(READY, DUE | {READY: READY_AT}, (), verdict, run, now) == expected
+    assert judge_moment(READY, DUE | {READY: READY_AT}, (READY,), None, run, now) is None
+
+
+def test_why_a_date_was_not_ready_is_said_in_one_line_per_cause() -> None:
+    def lines(run: Run | None) -> list[str]:
+        return unready_by(run, PIPELINE, "stream", READY_AT, BREACH_AT)
+
+    assert lines(None) == ["no reading of orders"]
+    assert lines(a_run(verdict=judged(False, FAILING))) == ["orders.count is 940, needs >= 1000"]
+    assert lines(a_run(ready_at=READY_AT + 5 * MINUTE)) == ["its rules held 5m later"]
+
+
 def test_a_moment_that_the_date_does_not_have_is_not_told() -> None:
     assert judge_moment(RB, DUE, (), None, RUNNING, BREACH_AT) is None
 
@@ -78,6 +131,7 @@ PIPELINE = declared("schedule: {trigger: {key: orders, check: exists}}")
 CRON = declared("schedule: {cron: '0 6 * * *'}")
 FAILING = RuleRecord("orders", "gte", "count", 1000, 940, "not_greater_or_equal")
 PASSING = RuleRecord("orders", "exists")
+EARLIER = (a_key(date="2026-03-01"), a_key(date="2026-03-02"))
 
 
 def judged(ready: bool, *records: RuleRecord) -> Judgement:
@@ -94,6 +148,14 @@ def judged(ready: bool, *records: RuleRecord) -> Judgement:
             ["orders.count is 940, needs >= 1000"],
         ),
         (a_run(verdict=judged(True, PASSING)), ["waiting for its rules"]),
+        (
+            a_run(verdict=judged(False, PASSING), waits_for=EARLIER),
+            ["waits for a place behind 2026-03-01, 2026-03-02"],
+        ),
+        (
+            a_run(verdict=judged(False, FAILING), waits_for=EARLIER[:1]),
+            ["orders.count is 940, needs >= 1000", "waits for a place behind 2026-03-01"],
+        ),
         (
             a_run(status=Status.TRIGGERING, verdict=judged(True, PASSING)),
             ["its job is being launched"],
@@ -117,6 +179,10 @@ def judged(ready: bool, *records: RuleRecord) -> Judgement:
         ),
         (a_run(status=Status.RUNNING), ["waiting for its rules"]),
         (
+            a_run(waits_for=(a_key(date="2026-03-01"), a_key(date="2026-03-02"))),
+            ["waits for a place behind 2026-03-01, 2026-03-02"],
+        ),
+        (
             a_run(status=Status.FAILED_FINAL, failure=Failure("job", "out of memory")),
             ["failed: out of memory"],
         ),
@@ -127,6 +193,17 @@ def test_why_a_date_is_not_done_is_said_in_one_line_per_cause(
     run: Run | None, lines: list[str]
 ) -> None:
     assert blocked_by(run, PIPELINE, "stream", BREACH_AT) == lines
+
+
+def test_before_no_instant_every_date_was_ready() -> None:
+    assert was_ready(None, None)
+
+
+def test_a_date_whose_row_cannot_be_read_waits_for_its_row() -> None:
+    run = unreadable_run(a_run().key, "status is missing")
+    assert blocked_by(run, declared(), "stream", BREACH_AT) == [
+        "its stored row can't be read: status is missing"
+    ]
 
 
 def test_a_cron_date_without_a_run_was_not_opened() -> None:

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from contracts.samples import NOW, a_key, a_run
+from interlock.domain.deadline import SlaVerdict
 from interlock.domain.run import DeadlineKind, PostRunState, Run, Status
 from interlock.domain.watching import expires_at, watch_at
 
@@ -18,12 +19,16 @@ DRY = a_key(dry=True)
     [
         (a_run(), NOW + 2 * MINUTE),  # nobody has started it yet
         (a_run(started_at=NOW), LEASE),
+        (a_run(handed_over_at=NOW + HOUR), NOW + HOUR + 2 * MINUTE),
         (a_run(status=Status.TRIGGERING), LEASE),
         (a_run(status=Status.RUNNING), LEASE),
         (a_run(status=Status.FAILED), None),  # it waits for people or data
         (a_run(status=Status.FAILED, retry_at=NOW), NOW + 2 * MINUTE),
         (a_run(status=Status.FAILED_FINAL, retry_at=NOW), None),
         (a_run(status=Status.COMPLETED), None),
+        (a_run(status=Status.COMPLETED, cascading=True), NOW + 2 * MINUTE),
+        (a_run(status=Status.COMPLETED, breach_at=NOW), NOW + 2 * MINUTE),  # it has no verdict
+        (a_run(status=Status.COMPLETED, breach_at=NOW, sla_verdict=SlaVerdict.MET), None),
         (a_run(status=Status.COMPLETED, post_run_due_at=NOW + HOUR), NOW + HOUR),
         (
             a_run(
@@ -33,6 +38,8 @@ DRY = a_key(dry=True)
             ),
             None,
         ),
+        (a_run(status=Status.COMPLETED, post_run_look_at=NOW + HOUR), NOW + HOUR + 2 * MINUTE),
+        (a_run(status=Status.FAILED, post_run_look_at=NOW + HOUR), None),
     ],
 )
 def test_a_run_is_looked_at_when_its_next_step_is_overdue(
@@ -44,10 +51,11 @@ def test_a_run_is_looked_at_when_its_next_step_is_overdue(
 @pytest.mark.parametrize(
     ("status", "told", "expected"),
     [
-        (Status.FAILED_FINAL, (), NOW + HOUR),  # failed for good still breaches
+        (Status.RUNNING, (), NOW + HOUR),
+        (Status.FAILED_FINAL, (), NOW + 2 * HOUR),  # failed for good still breaches, unwarned
         (Status.FAILED_FINAL, (DeadlineKind.RELATIVE_WARNING,), NOW + 2 * HOUR),
         (Status.FAILED_FINAL, (DeadlineKind.RELATIVE_BREACH,), None),  # its warning is idle
-        (Status.COMPLETED, (), None),
+        (Status.COMPLETED, (), NOW + 2 * MINUTE),  # to be judged once, and no more
     ],
 )
 def test_relative_deadlines_are_watched_on_the_run(

@@ -32,6 +32,13 @@ _FROM_RULES = policy(
     }
 )
 _OURS = {"EventPattern": json.dumps({"source": ["interlock"]})}
+_ENDED_BADLY = json.dumps(
+    {
+        "source": ["aws.states"],
+        "detail-type": ["Step Functions Execution Status Change"],
+        "detail": {"status": ["FAILED", "TIMED_OUT", "ABORTED"]},
+    }
+)
 #: Rule: its bus, what it reacts to, and its target.
 RULES: dict[str, tuple[str, dict[str, str], str]] = {
     "all-events": (BUS, _OURS, function_arn(f"{PREFIX}-event-sink")),
@@ -41,6 +48,7 @@ RULES: dict[str, tuple[str, dict[str, str], str]] = {
         {"ScheduleExpression": "rate(1 minute)"},
         function_arn(f"{PREFIX}-watchdog"),
     ),
+    "executions": ("default", {"EventPattern": _ENDED_BADLY}, function_arn(f"{PREFIX}-watchdog")),
 }
 
 

@@ -5,7 +5,7 @@ from interlock.files import Loaded, load_text
 PARTS = {
     "pipeline": "{id: orders}",
     "schedule": "{trigger: {key: orders-landed, check: exists}}",
-    "validation": "{rules: [{key: orders-landed, check: gte, field: count, value: 1000}]}",
+    "validation": "{maxAge: 1d, rules: [{key: orders-landed, check: gte, field: count, value: 1000}]}",
     "job": "{type: command, config: {command: [etl]}}",
 }
 

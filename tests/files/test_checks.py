@@ -125,6 +125,17 @@ def test_schedules_are_told_apart_by_their_ids(
             ("schedule.cron", "bad_value"),
         ]),
         ({"sla": "{}"}, [("sla.deadline", "missing")]),
+        ({"sla": "{evaluationDeadline: 09:00}"}, []),
+        ({"sla": "{deadline: 10:00, evaluationDeadline: 09:59}"}, []),
+        ({"sla": "{deadline: 10:00, evaluationDeadline: 10:00}"}, [
+            ("sla.evaluationDeadline", "conflict"),
+        ]),
+        ({"sla": '{deadline: ":30", evaluationDeadline: ":40"}', "schedule": "{cron: 0 * * * *}"}, [
+            ("sla.evaluationDeadline", "conflict"),
+        ]),
+        ({"sla": '{deadline: "10:00", evaluationDeadline: ":40"}', "schedule": "{cron: 0 * * * *}"}, []),
+        ({"sla": '{evaluationDeadline: ":30"}'}, [("sla.evaluationDeadline", "conflict")]),
+        ({"sla": "{deadline: 25:00, evaluationDeadline: 09:00}"}, [("sla.deadline", "bad_value")]),
         ({"sla": "{deadline: [1]}"}, [("sla.deadline", "wrong_type")]),
     ],
 )  # fmt: skip

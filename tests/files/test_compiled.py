@@ -53,3 +53,9 @@ def test_too_many_evaluations_are_an_obstacle(tmp_path: Path) -> None:
     )
     (problem,) = obstacles(load_project(project_at(tmp_path, text)))
     assert "1500" in problem.message
+
+
+def test_too_many_polls_are_an_obstacle(tmp_path: Path) -> None:
+    job = "{type: command, config: {command: [a]}, pollInterval: 10s, jobPollWindowSeconds: 86400}"
+    (problem,) = obstacles(load_project(project_at(tmp_path, pipeline_text(job=job))))
+    assert problem.path == "job.pollInterval" and "1500" in problem.message

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from file_samples import errors, job_text, pipeline_text
+from file_samples import errors, job_text, pipeline_text, warnings
 
 from interlock.domain.job_configs import CONFIGS
 from interlock.domain.pipeline import JobType
@@ -207,6 +207,51 @@ def test_what_is_wrong_in_a_config_has_its_path(
     assert errors(job_text(kind, config)) == [
         (f"job.config.{path}", word) for path, word in expected
     ]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("pollInterval: 10s", None),
+        ("pollInterval: 10m", None),
+        ("pollInterval: 9.9s", "must be from 10s to 10m"),
+        ("pollInterval: 11m", "must be from 10s to 10m"),
+        ("pollInterval: 2m, jobPollWindowSeconds: 60", "must be at most the poll window, 1m"),
+        ("pollInterval: 2m, jobPollWindowSeconds: 0", None),  # the default, an hour
+        ("pollInterval: 2m, jobPollWindowSeconds: 5", None),  # which is wrong itself
+        ("pollInterval: often", "not a duration"),
+    ],
+)
+def test_how_often_a_job_is_polled_has_its_bounds(given: str, said: str | None) -> None:
+    loaded = load_text(pipeline_text(job=f"{{type: command, config: {{command: [a]}}, {given}}}"))
+    found = [each.message for each in loaded.errors if each.path == "job.pollInterval"]
+    assert (said is None) == (not found)
+    assert all(said in message for message in found if said)
+
+
+def test_more_polls_than_an_execution_can_hold_are_warned_of() -> None:
+    job = "{type: command, config: {command: [a]}, pollInterval: 57s, jobPollWindowSeconds: 86400}"
+    assert ("job.pollInterval", "out_of_range") in warnings(pipeline_text(job=job))
+    fewer = warnings(pipeline_text(job=job.replace("57s", "58s")))
+    assert "job.pollInterval" not in {path for path, _ in fewer}
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        ("1", None),
+        ("100", None),
+        ("null", None),
+        ("0", "out_of_range"),
+        ("-1", "out_of_range"),
+        ("1.5", "wrong_type"),
+        ("yes", "wrong_type"),
+        ("many", "wrong_type"),
+    ],
+)
+def test_how_many_jobs_run_at_once_is_a_whole_number(value: str, kind: str | None) -> None:
+    job = f"{{type: command, config: {{command: [a]}}, maxConcurrent: {value}}}"
+    assert errors(pipeline_text(job=job)) == ([("job.maxConcurrent", kind)] if kind else [])
 
 
 def test_without_a_sound_type_nothing_is_said_about_the_config() -> None:

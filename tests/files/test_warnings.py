@@ -46,24 +46,33 @@ def test_odd_schedules(schedule: str, expected: list[str]) -> None:
     assert [path for path, _ in found] == [f"schedule.{path}" for path in expected]
 
 
-@pytest.mark.parametrize(
-    ("schedule", "sla", "is_odd"),
-    [
-        ("{cron: 0 8 * * *}", "{deadline: 07:00}", True),
-        ("{cron: 0 8 * * *}", "{deadline: 08:00}", True),
-        ("{cron: 0 8 * * *}", "{deadline: 08:01}", False),
-        ("{cron: 0 8 * * *, dayOffset: 1}", "{deadline: 07:00}", False),
-        ("{cron: 0 8 * * *}", "{deadline: 07:00, timezone: America/New_York}", False),
-        ("{cron: '0 8,20 * * *'}", "{deadline: 07:00}", False),
-        (
-            "{cron: 0 8 * * *, timezone: Asia/Tokyo}",
-            "{deadline: 07:00, timezone: Asia/Tokyo}",
-            True,
-        ),
-        (f"{{{TRIGGER}}}", "{deadline: 00:01}", False),
-        ("{include: {dates: [2026-01-31]}}", "{deadline: ':30'}", True),
-    ],
-)
+_BEFORE = [
+    ("{cron: 0 8 * * *}", "{deadline: 07:00}", True),
+    ("{cron: 0 8 * * *}", "{deadline: 08:00}", True),
+    ("{cron: 0 8 * * *}", "{deadline: 08:01}", False),
+    ("{cron: 0 8 * * *, dayOffset: 1}", "{deadline: 07:00}", False),
+    ("{cron: 0 8 * * *}", "{deadline: 07:00, timezone: America/New_York}", False),
+    ("{cron: '0 8,20 * * *'}", "{deadline: 07:00}", False),
+    (
+        "{cron: 0 8 * * *, timezone: Asia/Tokyo}",
+        "{deadline: 07:00, timezone: Asia/Tokyo}",
+        True,
+    ),
+    (f"{{{TRIGGER}}}", "{deadline: 00:01}", False),
+    ("{include: {dates: [2026-01-31]}}", "{deadline: ':30'}", True),
+]
+
+
+@pytest.mark.parametrize(("schedule", "sla", "is_odd"), _BEFORE)
+def test_that_rules_must_hold_before_the_start_is_odd(
+    schedule: str, sla: str, is_odd: bool
+) -> None:
+    ready = sla.replace("deadline", "evaluationDeadline")
+    found = warnings(pipeline_text(schedule=schedule, sla=ready))
+    assert found == ([("sla.evaluationDeadline", "conflict")] if is_odd else [])
+
+
+@pytest.mark.parametrize(("schedule", "sla", "is_odd"), _BEFORE)
 def test_a_deadline_before_the_start_is_odd(schedule: str, sla: str, is_odd: bool) -> None:
     found = warnings(pipeline_text(schedule=schedule, sla=sla))
     assert found == ([("sla.deadline", "conflict")] if is_odd else [])
@@ -95,7 +104,7 @@ def test_a_deadline_before_the_start_is_odd(schedule: str, sla: str, is_odd: boo
     ],
 )
 def test_rules_that_can_not_hold_together(first: str, second: str, contradict: bool) -> None:
-    rules = f"rules: [{{key: a, check: {first}}}, {{key: a, check: {second}}}]"
+    rules = f"maxAge: 1d, rules: [{{key: a, check: {first}}}, {{key: a, check: {second}}}]"
     found = warnings(pipeline_text(validation=f"{{{rules}}}"))
     assert found == ([("validation.rules[1]", "conflict")] if contradict else [])
     assert warnings(pipeline_text(validation=f"{{trigger: any, {rules}}}")) == []
@@ -103,7 +112,7 @@ def test_rules_that_can_not_hold_together(first: str, second: str, contradict: b
 
 def test_thousands_of_rules_on_one_field_are_no_burden() -> None:
     rules = ", ".join(f"{{key: a, check: gt, field: n, value: {n}}}" for n in range(5000))
-    assert warnings(pipeline_text(validation=f"{{rules: [{rules}]}}")) == []
+    assert warnings(pipeline_text(validation=f"{{maxAge: 1d, rules: [{rules}]}}")) == []
 
 
 @pytest.mark.parametrize(
@@ -154,3 +163,49 @@ def test_a_warning_has_its_place_and_never_repeats_a_secret() -> None:
     (problem,) = load_text(text, "a.yaml").problems
     assert str(problem).startswith("a.yaml:5:43: warning: job.config.headers.X-Token: ")
     assert "hunter2" not in str(problem)
+
+
+LANDED = "{trigger: {key: landed, check: exists}}"
+
+
+@pytest.mark.parametrize(
+    ("schedule", "validation", "expected"),
+    [
+        (LANDED, "{rules: [{key: landed, check: exists}]}", []),  # a trigger's serves its own day
+        (LANDED, "{rules: [{key: rates, check: exists}]}", [0]),
+        (LANDED, "{rules: [{key: rates, check: exists, maxAge: 1d}]}", []),
+        (LANDED, "{maxAge: 1d, rules: [{key: rates, check: exists}]}", []),
+        (
+            LANDED,
+            "{rules: [{key: rates, check: exists},"
+            " {key: rates, check: age_lt, field: updatedAt, value: 6h}]}",
+            [],
+        ),
+        ("{cron: 0 6 * * *}", "{rules: [{key: landed, check: exists}]}", [0]),
+        (
+            "{cron: 0 6 * * *}",
+            "{rules: [{key: a, check: exists}, {key: a, check: exists}, {key: b, check: exists}]}",
+            [0, 2],  # once a key
+        ),
+        ("{cron: 0 6 * * *}", "{rules: [{key: 'pipeline:up', check: exists}]}", []),  # always dated
+        (
+            "{cron: 0 6 * * *}",
+            "{rules: [{key: a, check: age_gt, field: updatedAt, value: 6h}]}",
+            [0],  # it only grows older
+        ),
+    ],
+)
+def test_a_rule_that_yesterdays_reading_could_pass(
+    schedule: str, validation: str, expected: list[int]
+) -> None:
+    found = warnings(pipeline_text(schedule=schedule, validation=validation))
+    assert found == [(f"validation.rules[{n}].key", "missing") for n in expected]
+
+
+def test_a_key_is_safe_only_if_every_schedule_is_triggered_by_it() -> None:
+    text = pipeline_text(
+        schedule=None,
+        schedules="[{id: a, trigger: {key: landed, check: exists}}, {id: b, cron: 0 6 * * *}]",
+        validation="{rules: [{key: landed, check: exists}]}",
+    )
+    assert warnings(text) == [("validation.rules[0].key", "missing")]

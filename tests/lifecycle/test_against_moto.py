@@ -122,11 +122,11 @@ def job(**told: Any) -> Answer:
 
 
 def finished(outcome: str, **told: Any) -> Answer:
-    return {"current": True, "outcome": outcome, "settleSla": False, **told}
+    return {"current": True, "outcome": outcome, "running": False, "settleSla": False, **told}
 
 
 PASSED = evaluated(passed=True, waitSeconds=0)
-SUPERSEDED = {"current": False, "outcome": "superseded", "settleSla": False}
+SUPERSEDED = {"current": False, "outcome": "superseded", "running": False, "settleSla": False}
 SUCCEEDED = {
     "evaluate": [PASSED],
     "trigger": [job()],
@@ -178,7 +178,7 @@ STORIES = {
             "trigger": [Raised("TransientError", f"try {n}") for n in range(4)],
             "trigger-exhausted": [finished("launch-failed")],
         },
-        "InitEvalLoop Evaluate IsReady Trigger TriggerRetryExhausted CheckCancelSLA Done",
+        "InitEvalLoop Evaluate IsReady Trigger TriggerRetryExhausted IsLaunched CheckCancelSLA Done",
         pauses=(30, 60, 120),
     ),
     "the launch fails for good at once": Story(
@@ -187,7 +187,7 @@ STORIES = {
             "trigger": [Raised("LaunchError", "no such job")],
             "trigger-exhausted": [finished("launch-failed")],
         },
-        "InitEvalLoop Evaluate IsReady Trigger TriggerRetryExhausted CheckCancelSLA Done",
+        "InitEvalLoop Evaluate IsReady Trigger TriggerRetryExhausted IsLaunched CheckCancelSLA Done",
         pauses=(),
     ),
     "the launch is retried, then fails for good": Story(
@@ -196,8 +196,18 @@ STORIES = {
             "trigger": [Raised("Lambda.ServiceException"), Raised("ConfigError")],
             "trigger-exhausted": [finished("launch-failed")],
         },
-        "InitEvalLoop Evaluate IsReady Trigger TriggerRetryExhausted CheckCancelSLA Done",
+        "InitEvalLoop Evaluate IsReady Trigger TriggerRetryExhausted IsLaunched CheckCancelSLA Done",
         pauses=(30,),
+    ),
+    "the last try launches the job and fails after it": Story(
+        {
+            **SUCCEEDED,
+            "trigger": [*BROKEN, Raised("KeyError"), job()],
+            "trigger-exhausted": [finished("failed", running=True)],
+        },
+        f"InitEvalLoop Evaluate IsReady Trigger TriggerRetryExhausted IsLaunched"
+        f" {POLLED.removeprefix('InitEvalLoop Evaluate IsReady ')} IsJobDone {ENDED}",
+        pauses=(30, 60, 120, 30, 10),
     ),
     "giving up the launch breaks too": Story(
         {
@@ -518,6 +528,7 @@ def improvised(chance: random.Random) -> Script:
 
     ends = ("validation-exhausted", "trigger-exhausted", "job-poll-exhausted", "infra-failure")
     script = {mode: answers(lambda: finished("whatever")) for mode in ends}
+    script["trigger-exhausted"] = answers(lambda: finished("whatever", running=maybe(0.2)))
     script["complete-trigger"] = answers(lambda: finished("completed", settleSla=maybe()))
     script["schedule"] = answers(lambda: {"armed": []})
     script["cancel"] = answers(lambda: {"slaVerdict": "MET"})

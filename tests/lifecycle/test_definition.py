@@ -30,7 +30,11 @@ TASKS = {
     "Evaluate": (
         ORCHESTRATOR,
         "evaluate",
-        {"openedAt.$": "$.openedAt", "windowEnd.$": "$.windowEnd"},
+        {
+            "openedAt.$": "$.openedAt",
+            "windowEnd.$": "$.windowEnd",
+            "executionName.$": "$.executionName",
+        },
         ("$.eval", "IsReady", "MarkInfraFailure"),
     ),
     "ValidationExhausted": (
@@ -49,7 +53,7 @@ TASKS = {
         ORCHESTRATOR,
         "trigger-exhausted",
         {"errors.$": "$.errors"},
-        ("$.finish", "CheckCancelSLA", "MarkInfraFailure"),
+        ("$.finish", "IsLaunched", "MarkInfraFailure"),
     ),
     "ScheduleSLAAlerts": (
         SLA_MONITOR,
@@ -90,6 +94,7 @@ OTHERS = {
     "WaitInterval": ("Wait", ["Evaluate"]),
     "IncrementElapsed": ("Pass", ["CheckWindowExhausted"]),
     "CheckWindowExhausted": ("Choice", ["ValidationExhausted", "Evaluate"]),
+    "IsLaunched": ("Choice", ["Trigger", "CheckCancelSLA"]),
     "HasTriggerResult": ("Choice", ["CheckSLA", "Done"]),
     "CheckSLA": ("Choice", ["ScheduleSLAAlerts", "InitJobPollLoop"]),
     "InitJobPollLoop": ("Pass", ["WaitForJob"]),
@@ -108,15 +113,15 @@ INPUT = "pipelineId scheduleId date attempt executionName openedAt windowEnd con
 FIELDS = {
     "eval": "current passed exhausted waitSeconds elapsedSeconds failing",
     "job": "current launched runId event exhausted waitSeconds pollWindowSeconds armSla watched ending",
-    "finish": "current outcome settleSla",
+    "finish": "current outcome running settleSla",
     "loop": "elapsedSeconds",
     "poll": "elapsedSeconds",
 }
 
 
-def test_the_file_has_the_26_states_of_the_lifecycle() -> None:
+def test_the_file_has_the_27_states_of_the_lifecycle() -> None:
     assert STATES.keys() == TASKS.keys() | OTHERS.keys()
-    assert len(STATES) == 26
+    assert len(STATES) == 27
 
 
 @pytest.mark.parametrize("name", OTHERS)

@@ -17,7 +17,7 @@ from interlock.errors import (
     TransientError,
     TransitionError,
 )
-from interlock.lifecycle.modes import ORCHESTRATOR, call
+from interlock.lifecycle.modes import ORCHESTRATOR, SLA_MONITOR, call
 from interlock.ports import Absent, CannotTell, Failed, Launched, Running, Succeeded
 from interlock.simulation.scenario import Call, JobScript, LaunchOutcome
 from interlock.usecases.retry_job import retry_job
@@ -28,7 +28,7 @@ JOB = {
     "current", "launched", "runId", "event", "exhausted", "waitSeconds", "pollWindowSeconds", "armSla",
     "watched", "ending",
 }  # fmt: skip
-FINISH = {"current", "outcome", "settleSla"}
+FINISH = {"current", "outcome", "running", "settleSla"}
 
 COUNTED = "validation: {rules: [{key: orders, check: gte, field: count, value: 100}]}"
 MINUTE = timedelta(minutes=1)
@@ -154,18 +154,66 @@ def test_dying_at_any_line_changes_nothing(mode: str) -> None:
 
 
 @pytest.mark.parametrize("mode", [mode for mode in TURNS if mode != "check-job"])
-def test_a_publish_that_fails_fails_the_step_and_the_repeat_makes_up_for_it(
+def test_a_publish_that_fails_changes_no_answer_and_the_next_step_tells_the_event(
     home: Home, mode: str
 ) -> None:
     scene, also, _ = TURNS[mode]
-    scene(home)
-    told = len(home.events())
+    sound = Home()
+    for each in (home, sound):
+        scene(each)
+    before = home.told()
     home.fails(Call.PUBLISH)
-    with pytest.raises(TransientError):
-        home.mode(mode, **also)
-    assert len(home.events()) == told
+    assert home.mode(mode, **also) == sound.mode(mode, **also)
+    assert home.told() == before
+    assert home.run() == sound.run()
     home.mode(mode, **also)
-    assert len(home.events()) == told + 1
+    assert home.state() == sound.state()
+    assert home.store.outbox.leftovers(home.clock() + MINUTE) == []
+
+
+def test_a_failed_job_is_noted_though_nobody_can_be_told(home: Home) -> None:
+    launched(home)
+    ports = home.with_ports(jobs=Jobs(poll=Failed(Category.PERMANENT, "a bug")))
+    home.fails(Call.PUBLISH)
+    assert home.mode("check-job", ports=ports)["event"] == "fail"
+    assert EventType.JOB_FAILED not in home.told()
+    home.mode("complete-trigger", event="fail")
+    assert home.told()[-1] == EventType.JOB_FAILED
+
+
+def test_a_bus_that_fails_is_asked_once_a_step(home: Home) -> None:
+    ready(home)
+    home.fails(Call.PUBLISH, 2)  # of the launch, and of the next step
+    home.mode("trigger")
+    home.mode("trigger")
+    assert EventType.JOB_TRIGGERED not in home.told()
+    home.mode("trigger")
+    assert EventType.JOB_TRIGGERED in home.told()
+
+
+def test_what_else_goes_wrong_with_a_publish_is_raised(home: Home) -> None:
+    class Broken:
+        of_run = newest = None
+
+        def publish(self, events: object) -> None:
+            raise KeyError("a defect")
+
+    opened(home)
+    with pytest.raises(KeyError):
+        home.mode("evaluate", ports=home.with_ports(events=Broken()))
+
+
+@pytest.mark.parametrize("mode", SLA_MONITOR)
+def test_a_deadline_is_armed_and_settled_though_nobody_can_be_told(home: Home, mode: str) -> None:
+    home.adopt("sla: {deadline: '10:00'}")
+    home.completed()
+    sound = home.store.outbox.leftovers(home.clock() + MINUTE)
+    home.fails(Call.PUBLISH)
+    home.mode(mode)
+    waiting = home.store.outbox.leftovers(home.clock() + MINUTE)
+    assert [event.type for event in waiting[len(sound) :]] == (
+        [EventType.SLA_MET] if mode == "cancel" else []
+    )
 
 
 @pytest.mark.parametrize("mode", TURNS)
@@ -197,6 +245,14 @@ def test_rules_that_hold_keep_their_evidence(home: Home) -> None:
     assert run.started_at == NOW
     event = home.event(EventType.VALIDATION_PASSED)
     assert (event.detail["evaluations"], event.detail["waitedSeconds"]) == (1, 0)
+
+
+def test_when_the_rules_of_a_date_first_held_is_kept_through_its_attempts(home: Home) -> None:
+    failed_once(home)
+    assert home.run().ready_at == NOW
+    home.pass_time(minutes=5)
+    home.mode("evaluate")
+    assert (home.run().attempt, home.run().ready_at) == (1, NOW)
 
 
 def test_rules_that_do_not_hold_say_why_and_when_to_look_again(home: Home) -> None:
@@ -386,7 +442,36 @@ def test_a_launch_error_is_raised_by_what_may_help(
         home.mode("trigger")
     assert home.run().status is Status.TRIGGERING
     assert home.events(EventType.JOB_TRIGGERED) == []
-    assert home.store.job_log.of_run(KEY) == []
+    (record,) = home.store.job_log.of_run(KEY)
+    assert (record.event, record.attempt, record.at) == ("launch-failed", 0, NOW)
+    assert (record.category, record.error) == (category, "no such job")
+
+
+def test_each_failed_launch_leaves_a_line_in_the_job_log(home: Home) -> None:
+    ready(home)
+    trouble = JobScript(launch=LaunchOutcome.ERROR, category=Category.TRANSIENT, error="busy")
+    home.scripts["silver-orders"] = (trouble, trouble, trouble, JobScript())
+    for _ in range(3):
+        with pytest.raises(TransientError):
+            home.mode("trigger")
+        home.pass_time(seconds=30)
+    home.mode("trigger")
+    lines = [(each.event, each.attempt, each.error) for each in home.store.job_log.of_run(KEY)]
+    assert lines == [
+        ("launch-failed", 0, "busy"),
+        ("launch-failed-2", 0, "busy"),
+        ("launch-failed-3", 0, "busy"),
+        ("triggered", 0, None),
+    ]
+
+
+@pytest.mark.parametrize("error", [ConfigError("no such secret"), TransientError("away")])
+def test_whatever_stops_a_launch_is_in_the_job_log(home: Home, error: Exception) -> None:
+    ready(home)
+    with pytest.raises(type(error)):
+        home.mode("trigger", ports=home.with_ports(jobs=Jobs(launch=error)))
+    (record,) = home.store.job_log.of_run(KEY)
+    assert (record.event, record.error, record.category) == ("launch-failed", str(error), None)
 
 
 def test_what_a_launch_fails_of_is_kept_until_it_works(home: Home) -> None:
@@ -398,6 +483,7 @@ def test_what_a_launch_fails_of_is_kept_until_it_works(home: Home) -> None:
     for _ in range(2):
         with pytest.raises(TransientError):
             home.mode("trigger")
+        home.pass_time(seconds=30)
     assert (home.run().status, home.run().job_message) == (Status.TRIGGERING, "it answers 500")
     home.mode("trigger")
     assert (home.run().status, home.run().job_message) == (Status.RUNNING, None)
@@ -437,7 +523,7 @@ def test_a_dry_run_says_what_it_would_launch(home: Home) -> None:
     assert (projection["status"], projection["marginSeconds"]) == ("met", 5400)
     home.mode("check-job", dry)
     finish = home.mode("complete-trigger", dry, event="success")
-    assert finish == {"current": True, "outcome": "completed", "settleSla": False}
+    assert (finish["outcome"], finish["settleSla"]) == ("completed", False)
     closed = home.event(EventType.DRY_RUN_COMPLETED).detail
     assert closed["triggeredAt"] == "2026-03-03T08:00:00Z"
     assert closed["slaStatus"] == "met"
@@ -486,6 +572,16 @@ def test_a_job_is_polled_ever_more_seldom(home: Home, running_for: int, wait: in
     home.pass_time(seconds=running_for)
     answer = home.mode("check-job")
     assert (answer["event"], answer["exhausted"], answer["waitSeconds"]) == ("", False, wait)
+
+
+@pytest.mark.parametrize(("running_for", "wait"), [(0, 120), (1000, 120), (3570, 30)])
+def test_a_job_is_polled_as_often_as_its_owner_says(
+    home: Home, running_for: int, wait: int
+) -> None:
+    launched(home, "job: {type: command, config: {command: [etl]}, pollInterval: 2m}")
+    script(home, hang=True)
+    home.pass_time(seconds=running_for)
+    assert home.mode("check-job")["waitSeconds"] == wait
 
 
 def test_a_job_that_ended_inside_its_launch_is_polled_at_once(home: Home) -> None:
@@ -696,7 +792,12 @@ def test_a_success_completes_the_run(home: Home, text: str, settles: bool) -> No
     home.pass_time(minutes=10)
     home.job_says("success", 0)
     answer = home.mode("complete-trigger", event="success")
-    assert answer == {"current": True, "outcome": "completed", "settleSla": settles}
+    assert answer == {
+        "current": True,
+        "outcome": "completed",
+        "running": False,
+        "settleSla": settles,
+    }
     event = home.event(EventType.JOB_COMPLETED)
     assert (event.detail["durationSeconds"], event.detail["attempts"]) == (600, 1)
     assert "lateBy" not in event.detail
@@ -763,7 +864,7 @@ def test_a_window_that_closed_fails_the_run_and_names_the_rules(home: Home) -> N
     home.mode("evaluate")
     home.pass_time(hours=1)
     answer = home.mode("validation-exhausted")
-    assert answer == {"current": True, "outcome": "validation-exhausted", "settleSla": False}
+    assert (answer["outcome"], answer["settleSla"]) == ("validation-exhausted", False)
     run = home.run()
     assert (run.status, run.retry_at) == (Status.FAILED, None)
     event = home.event(EventType.VALIDATION_EXHAUSTED)
@@ -787,6 +888,22 @@ def test_a_run_that_has_moved_on_is_not_exhausted(home: Home) -> None:
     home.mode("validation-exhausted")
     assert home.run().status is Status.RUNNING
     assert home.events(EventType.VALIDATION_EXHAUSTED) == []
+
+
+def test_a_call_that_died_after_its_launch_had_failed_is_repeated_without_a_launch(
+    home: Home,
+) -> None:
+    ready(home)
+    home.scripts["silver-orders"] = (
+        JobScript(launch=LaunchOutcome.ERROR, error="busy"),
+        JobScript(),
+    )
+    for _ in range(2):  # the failure is stored; that the try is spent is not
+        with pytest.raises(TransientError, match="busy"):
+            home.mode("trigger")
+    assert home.run().launch_failed_at == NOW
+    home.pass_time(seconds=30)
+    assert home.mode("trigger")["launched"] is True
 
 
 # --- trigger-exhausted ---
@@ -819,6 +936,17 @@ def test_a_launch_that_never_began_looks_for_nothing(home: Home) -> None:
     home.mode("trigger-exhausted", errors=LAUNCH_ERROR, ports=home.with_ports(jobs=jobs))
     assert jobs.calls == []
     assert home.run().status is Status.FAILED
+
+
+def test_an_attempt_that_was_launched_is_not_given_up(home: Home) -> None:
+    launched(home)
+    before = home.run()
+    answer = home.mode("trigger-exhausted", errors={"Trigger": {"Error": "TransientError"}})
+    assert (answer["current"], answer["running"]) == (True, True)
+    assert home.run() == before
+    assert home.events(EventType.RETRY_EXHAUSTED) == []
+    assert home.mode("trigger")["launched"] is True  # and launches nothing
+    assert len(home.jobs.launches) == 1
 
 
 @pytest.mark.parametrize(
@@ -861,23 +989,6 @@ def test_a_job_that_never_ends_is_given_up_for_good(home: Home) -> None:
 # --- infra-failure ---
 
 
-def test_where_nobody_can_be_told_the_run_is_marked_and_its_retry_due_all_the_same(
-    home: Home,
-) -> None:
-    opened(home)
-    home.fails(Call.PUBLISH, 3)
-    for mode in ("evaluate", "infra-failure", "infra-failure"):
-        with pytest.raises(TransientError):
-            home.mode(mode, errors=BOOM)
-    run = home.run()
-    assert (run.status, run.retry_at, run.infra_retries) == (Status.FAILED, NOW + 5 * MINUTE, 1)
-    (record,) = [each for each in home.store.job_log.of_run(KEY) if each.attempt == 0]
-    assert record.event == "infra-trigger-failure"
-    assert EventType.INFRA_FAILURE not in home.told()
-    home.mode("infra-failure", errors=BOOM)
-    assert {EventType.VALIDATION_PASSED, EventType.INFRA_FAILURE} <= set(home.told())
-
-
 BOOM = {"Evaluate": {"Error": "UnavailableError", "Cause": "the store is away"}}
 
 
@@ -909,20 +1020,46 @@ def test_a_date_is_tried_again_three_times_and_no_more(home: Home) -> None:
 def test_a_launch_in_doubt_is_looked_for_first(home: Home, found: object) -> None:
     triggering(home)
     ports = home.with_ports(jobs=Jobs(find=found))
-    home.mode("infra-failure", errors={"Trigger": {"Error": "Boom"}}, ports=ports)
+    for _ in range(2):
+        home.mode("infra-failure", errors={"Trigger": {"Error": "Boom"}}, ports=ports)
     run = home.run()
     if isinstance(found, Launched):
-        assert (run.status, run.run_id, run.lease_until) == (Status.RUNNING, "run-7", NOW)
+        assert (run.status, run.run_id, run.launched_at) == (Status.RUNNING, "run-7", NOW)
+        assert home.told()[-2:] == [EventType.JOB_TRIGGERED, EventType.INFRA_FAILURE]
     else:
         assert (run.status, run.retry_at) == (Status.FAILED, NOW + 5 * MINUTE)
 
 
-def test_a_running_job_keeps_running_and_its_lease_ends(home: Home) -> None:
-    launched(home)
-    home.pass_time(minutes=10)
-    home.mode("infra-failure", errors={"CompleteTrigger": {"Error": "Boom"}})
+def test_a_launch_in_doubt_is_not_repeated_where_the_owner_wants_at_most_one_job(
+    home: Home,
+) -> None:
+    job = "job: {type: lambda, config: {functionName: etl, atMostOnce: true}}"
+    triggering(home, job)
+    ports = home.with_ports(jobs=Jobs(find=CannotTell()))
+    home.mode("infra-failure", errors={"Trigger": {"Error": "Boom"}}, ports=ports)
     run = home.run()
-    assert (run.status, run.lease_until) == (Status.RUNNING, home.clock())
+    assert (run.status, run.retry_at, run.infra_retries) == (Status.FAILED, None, 0)
+
+
+def test_an_attempt_that_breaks_off_again_and_again_is_told_of_once(home: Home) -> None:
+    launched(home)
+    home.mode("infra-failure", errors={"CompleteTrigger": {"Error": "Boom"}})
+    assert home.store.runs.save(home.run().resumed(home.clock()))
+    home.pass_time(minutes=5)
+    home.mode("infra-failure", errors={"CompleteTrigger": {"Error": "Bang"}})
+    assert home.run().job_message == "Bang"
+    assert len(home.events(EventType.INFRA_FAILURE)) == 1
+
+
+def test_a_running_job_keeps_running_and_its_attempt_keeps_its_lease(home: Home) -> None:
+    launched(home)
+    before = home.run()
+    home.pass_time(minutes=10)
+    for _ in range(2):
+        home.mode("infra-failure", errors={"CompleteTrigger": {"Error": "Boom"}})
+    run = home.run()
+    assert (run.status, run.lease_until) == (Status.RUNNING, before.lease_until)
+    assert (run.version, run.job_message) == (before.version + 1, "Boom")
     assert len(home.events(EventType.INFRA_FAILURE)) == 1
 
 

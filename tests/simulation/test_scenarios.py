@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from interlock.simulation.play import play, play_with_faults
+from interlock.simulation.play import FaultOptions, play, play_with_faults
 from interlock.simulation.scenario import load_scenario
 
 _PROJECT = Path(__file__).parents[2]
@@ -33,7 +33,7 @@ def test_every_expectation_and_invariant_of_a_scenario_holds(file: Path) -> None
 
 @pytest.mark.parametrize("file", _files())
 def test_a_fault_changes_nothing_but_timing(file: Path) -> None:
-    played = play_with_faults(load_scenario(file), every=_SAMPLE)
+    played = play_with_faults(load_scenario(file), FaultOptions(every=_SAMPLE))
     assert played.failed == []
 
 

@@ -3,23 +3,28 @@
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
-from contracts.samples import a_run, an_event
+from contracts.samples import a_delivery, a_run, an_event
 from interlock.domain.budgets import Spending
 from interlock.domain.event import Event, EventType, happened, subject
 from interlock.domain.run import Evidence, Judgement, Run, RunKey, Status
-from interlock.errors import ConfigError
+from interlock.errors import ConfigError, TransientError
 from interlock.ports import Outbox, Ports
 from interlock.simulation.invariants import Invariants
 from interlock.simulation.jobs import Launch
-from interlock.simulation.play import as_json, play, play_with_faults
+from interlock.simulation.play import FaultOptions, as_json, play, play_with_faults
 from interlock.simulation.scenario import JobScript, load_scenario, parse_scenario
 from interlock.simulation.world import World
-from usecases.home import KEY, NOW, Home
+from interlock.usecases.pause import pause
+from usecases.home import CADENCE, KEY, NOW, Home
+from usecases.test_watch import end_execution
+
+_SCENARIOS = Path(__file__).parents[2] / "scenarios"
 
 STORY = """
 name: a reading runs a job
@@ -182,6 +187,14 @@ def test_a_played_scenario_can_be_printed_as_json() -> None:
 # --- the world ---
 
 
+def test_a_job_that_the_last_try_launched_is_watched_though_telling_of_it_failed() -> None:
+    scenario = load_scenario(_SCENARIOS / "launched-at-the-last-try.yaml")
+    events = {event.type: event for event in play(scenario).outcome.events}
+    at = datetime(2026, 3, 3, 8, 3, 30, tzinfo=UTC)
+    assert events[EventType.JOB_TRIGGERED].timestamp == at
+    assert events[EventType.JOB_COMPLETED].timestamp == at + timedelta(minutes=10)
+
+
 def test_a_month_is_played_in_one_go() -> None:
     story = STORY.replace("until: 2026-03-03", "until: 2026-04-03").replace(
         "name:", "watchdog: 1h\nname:"
@@ -202,8 +215,8 @@ def home() -> Home:
     return Home()
 
 
-def invariants(home: Home) -> Invariants:
-    return Invariants(home.store, home.jobs, home.clock)
+def invariants(home: Home, every: timedelta | None = None) -> Invariants:
+    return Invariants(home.store, home.jobs, home.clock, every)
 
 
 def a_launch(token: str = "t", date: str = "2026-03-03", attempt: int = 0) -> Launch:
@@ -391,6 +404,209 @@ def test_an_invariant_can_be_broken_and_is_seen_to_be(
     assert [line.split(":")[0] for line in watcher.broken] == expected
 
 
+# --- promptness: what was left undone, though nothing has failed since ---
+
+
+def ended_unseen(home: Home) -> None:
+    home.adopt()
+    home.scripts["silver-orders"] = (JobScript(after="10m"),)
+    home.launched()
+
+
+def logged_unseen(home: Home) -> None:
+    home.adopt()
+    home.scripts["silver-orders"] = (JobScript(hang=True),)
+    home.launched()
+    home.job_says("success")
+
+
+def left_unattended(home: Home) -> None:
+    home.adopt()
+    home.scripts["silver-orders"] = (JobScript(hang=True),)
+    home.launched()
+    end_execution(home, home.run().execution_name)
+
+
+def retry_that_never_came(home: Home) -> None:
+    home.adopt("job: {type: command, config: {command: [etl]}, maxRetries: 1}")
+    home.launched()
+    home.finish("fail")
+    assert home.run().awaits_retry
+
+
+def breach_that_nobody_told(home: Home) -> None:
+    home.adopt("sla: {deadline: '08:00'}\nvalidation: {rules: [{key: stock, check: exists}]}")
+    home.admit(date="2026-03-02")
+    home.store.timers.cancel(list(home.armed()))
+
+
+def completion_without_its_verdict(home: Home) -> None:
+    home.adopt("sla: {deadline: '10:00'}")
+    home.completed()
+
+
+def request_that_nobody_judged(home: Home) -> None:
+    home.adopt()
+    home.completed()
+    home.request()
+
+
+def timer_that_nobody_fired(home: Home) -> None:
+    home.adopt("schedule: {cron: '5 8 * * *'}")
+
+
+def event_that_nobody_told(home: Home) -> None:
+    home.store.marks.claim(an_event(0))
+
+
+def alert_that_nobody_sent(home: Home) -> None:
+    delivery = a_delivery()
+    home.store.deliveries.save(msgspec.structs.replace(delivery, due_at=home.clock()))
+
+
+def file_that_nobody_adopted(home: Home) -> None:
+    home.want("")
+
+
+def reading_that_nobody_admitted(home: Home) -> None:
+    home.adopt()
+    home.reading(date="2026-03-03")
+
+
+def failed_date_that_nobody_reopened(home: Home) -> None:
+    home.adopt("validation: {rules: [{key: stock, check: exists}]}")
+    home.admit()
+    home.mode("evaluate")
+    home.reading(date="2026-03-03", count=2)
+    home.mode("validation-exhausted")
+
+
+def watchdog_that_stands_still(home: Home) -> None:
+    state = home.store.watch.load()
+    assert home.store.watch.save(
+        msgspec.structs.replace(state, version=state.version + 1, last_pass_at=home.clock())
+    )
+
+
+LATE: dict[Callable[[Home], None], str] = {
+    ended_unseen: "the end of the job of silver-orders/stream/2026-03-03",
+    logged_unseen: "the end that the job of silver-orders/stream/2026-03-03 has logged",
+    left_unattended: "an execution of silver-orders/stream/2026-03-03, attempt 0,",
+    retry_that_never_came: "the retry of silver-orders/stream/2026-03-03, attempt 0,",
+    breach_that_nobody_told: "the breach of silver-orders/stream/2026-03-02",
+    completion_without_its_verdict: "what follows from the completion of silver-orders",
+    request_that_nobody_judged: "the rerun of silver-orders/stream/2026-03-03",
+    timer_that_nobody_fired: "the timer cron.silver-orders",
+    event_that_nobody_told: "telling of silver-orders/stream/2026-03-03/TRIGGER_STARTED/0",
+    alert_that_nobody_sent: "the alert of silver-orders",
+    file_that_nobody_adopted: "the new file of silver-orders",
+    reading_that_nobody_admitted: "the reading orders of silver-orders",
+    failed_date_that_nobody_reopened: "the reading orders of silver-orders",
+    watchdog_that_stands_still: "the next pass of the watchdog",
+}
+
+
+def late(home: Home, watcher: Invariants, minutes: int) -> set[str]:
+    """What is not done after so long, looked at each minute."""
+    for _ in range(minutes):
+        home.pass_time(minutes=1)
+        watcher.check_rest()
+    return {line.split(" was due at ")[0].removeprefix("I9: ") for line in watcher.broken}
+
+
+def routed(home: Home) -> None:
+    """What is not looked at here: the changes of the scene have been handled."""
+    changes = home.store.changes.next("router", 1000)
+    if changes:
+        home.store.changes.done("router", changes[-1])
+    home.database.write(
+        lambda connection: connection.execute("UPDATE executions SET wake_at = wake_at + 1e11")
+    )
+
+
+@pytest.mark.parametrize("scene", LATE, ids=[scene.__name__ for scene in LATE])
+def test_what_is_not_done_within_two_passes_is_seen_to_be_late(
+    home: Home, scene: Callable[[Home], None]
+) -> None:
+    watcher = invariants(home, CADENCE)
+    scene(home)
+    routed(home)
+    assert late(home, watcher, 10) == set()
+    assert any(what.startswith(LATE[scene]) for what in late(home, watcher, 25))
+
+
+@pytest.mark.parametrize("scene", LATE, ids=[scene.__name__ for scene in LATE])
+def test_while_something_fails_nothing_is_late(home: Home, scene: Callable[[Home], None]) -> None:
+    watcher = invariants(home, CADENCE)
+    scene(home)
+    for _ in range(60):
+        watcher.calm_since = home.clock()
+        assert late(home, watcher, 1) == set()
+
+
+def test_what_is_late_is_told_once(home: Home) -> None:
+    watcher = invariants(home, CADENCE)
+    event_that_nobody_told(home)
+    late(home, watcher, 90)
+    assert len(watcher.broken) == 1
+
+
+def test_while_a_pipeline_is_paused_it_is_owed_nothing(home: Home) -> None:
+    watcher = invariants(home, CADENCE)
+    retry_that_never_came(home)
+    home.reading(date="2026-03-02")
+    home.request()
+    routed(home)
+    pause("silver-orders", home.ports)
+    assert late(home, watcher, 60) == set()
+
+
+def test_a_change_and_a_step_that_nobody_takes_are_late(home: Home) -> None:
+    watcher = invariants(home, CADENCE)
+    home.adopt()
+    home.admit()
+    assert late(home, watcher, 30) >= {
+        "the next step of an execution",
+        "the change 1 of silver-orders",
+    }
+
+
+@pytest.mark.parametrize(
+    "scene", [reading_that_nobody_admitted, request_that_nobody_judged, left_unattended]
+)
+def test_a_controller_that_sees_to_everything_is_never_late(
+    home: Home, scene: Callable[[Home], None]
+) -> None:
+    watcher = invariants(home, CADENCE)
+    scene(home)
+    for _ in range(60):
+        home.settle()
+        assert late(home, watcher, 1) == set()
+
+
+class Blind:
+    """A defect: an engine that says of every execution that it is under way."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._workflows, self._runs = ports.workflows, ports.runs
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._workflows, name)
+
+    def running(self) -> set[str]:
+        return set(self._runs.open_executions())
+
+
+def test_an_attempt_that_is_left_alone_breaks_a_world() -> None:
+    scenario = load_scenario(_SCENARIOS / "platform-away.yaml")
+    assert play(scenario).failed == []
+    blind = World(scenario, around=lambda ports: replace(ports, workflows=Blind(ports)))
+    lines = blind.play().broken
+    assert [line.split(" was due at ")[0] for line in lines] == [
+        "I9: an execution of silver-orders/stream/2026-03-03, attempt 0,"
+    ]
+
+
 def test_an_attempt_that_moved_on_is_not_judged_by_what_is_gone(home: Home) -> None:
     home.adopt()
     stored(home, attempt=1)
@@ -451,7 +667,7 @@ EXPECTING = (
 def test_a_defect_that_no_plain_story_shows_is_found_by_faults() -> None:
     scenario = parse_scenario(EXPECTING)
     assert World(scenario, around=defective).play().broken == []
-    played = play_with_faults(scenario, around=defective)
+    played = play_with_faults(scenario, FaultOptions(around=defective))
     assert not played.ok
     assert any("crash after write" in line for line in played.failed)
     assert any("publish" in line and "fails" in line for line in played.failed)
@@ -461,8 +677,63 @@ def test_a_sound_controller_survives_every_fault_and_a_sample_takes_fewer() -> N
     whole = play_with_faults(parse_scenario(EXPECTING))
     assert whole.failed == []
     assert whole.branches > 20
-    sample = play_with_faults(parse_scenario(EXPECTING), every=10)
+    sample = play_with_faults(parse_scenario(EXPECTING), FaultOptions(every=10))
     assert 0 < sample.branches <= whole.branches // 10 + 1
+
+
+class ForgetfulTwice:
+    """A defect that takes two faults to show: after a crash, a publish that fails loses its events."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._events, self._outbox = ports.events, ports.outbox
+        self._is_new = ports.clock() == BRIEF.start
+        self.of_run, self.newest = ports.events.of_run, ports.events.newest
+
+    def publish(self, events: Any) -> None:
+        try:
+            self._events.publish(events)
+        except TransientError:
+            if not self._is_new:
+                self._outbox.clear(events)
+            raise
+
+
+BRIEF = parse_scenario(
+    EXPECTING.replace("start: 2026-03-03T00", "start: 2026-03-03T07").replace("T12:", "T09:")
+)
+
+
+def test_a_defect_that_no_single_fault_shows_is_found_by_pairs() -> None:
+    def around(ports: Ports) -> Ports:
+        return replace(ports, events=ForgetfulTwice(ports))
+
+    single = play_with_faults(BRIEF, FaultOptions(every=2, around=around))
+    assert (single.failed, single.pairs) == ([], 0)
+    pairs = play_with_faults(BRIEF, FaultOptions(every=2, depth=2, pairs=60, around=around))
+    assert pairs.branches == single.branches > 0
+    assert pairs.pairs > 60
+    assert any(
+        line.startswith("crash after write") and ": publish" in line for line in pairs.failed
+    )
+
+
+def test_the_pairs_of_one_step_are_played_whatever_the_sample() -> None:
+    few, more = (
+        play_with_faults(BRIEF, FaultOptions(every=7, depth=2, pairs=number)) for number in (1, 11)
+    )
+    assert few.failed == more.failed == []
+    assert more.pairs - few.pairs == 10
+    assert few.pairs > few.branches // 2  # those of one step
+
+
+def test_how_far_it_is_can_be_heard() -> None:
+    heard: list[tuple[int, int]] = []
+    how = FaultOptions(
+        every=9, depth=2, pairs=5, told=lambda done, total: heard.append((done, total))
+    )
+    played = play_with_faults(BRIEF, how)
+    assert len(heard) > played.branches > 0
+    assert all(done <= total for done, total in heard)
 
 
 def test_the_clock_of_a_world_is_its_own() -> None:

@@ -19,7 +19,14 @@ from interlock.files import load_text
 from interlock.lifecycle.modes import ORCHESTRATOR, SLA_MONITOR, call
 from interlock.ports import Config, JobRecord, Ports, RerunRequest, Wanted
 from interlock.simulation.clock import VirtualClock
-from interlock.simulation.faults import Crash, FailingEvents, FailingJobs, FailingWorkflows, Faults
+from interlock.simulation.faults import (
+    Crash,
+    FailingEvents,
+    FailingJobs,
+    FailingSensors,
+    FailingWorkflows,
+    Faults,
+)
 from interlock.simulation.jobs import ScriptedJobs
 from interlock.simulation.scenario import Call, JobScript
 from interlock.usecases.admit_reading import admit_reading
@@ -48,7 +55,7 @@ class Home:
         self.ports = Ports(
             clock=self.clock,
             pipelines=self.store.pipelines,
-            sensors=self.store.sensors,
+            sensors=FailingSensors(self.store.sensors, self._faults),
             runs=self.store.runs,
             job_log=self.store.job_log,
             reruns=self.store.reruns,
@@ -59,6 +66,7 @@ class Home:
             workflows=FailingWorkflows(self.store.workflows, self._faults),
             jobs=JobsByPipeline(FailingJobs(self.jobs, self._faults)),
             watch=self.store.watch,
+            unreadable=self.store.unreadable,
         )
 
     def with_ports(self, **others: Any) -> Ports:

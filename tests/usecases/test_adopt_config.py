@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from declared import declared
+from interlock.domain import canonical
 from interlock.domain.event import EventType
 from interlock.errors import TransientError
 from interlock.ports import Wanted
@@ -76,7 +78,23 @@ def test_a_file_whose_id_is_another_one_is_refused(home: Home) -> None:
     assert wanted is not None
     home.store.pipelines.want(Wanted("silver", wanted.config, wanted.config_hash, NOW))
     assert adopt_config("silver", home.ports) is None
-    assert "its id is another one" in home.event(REJECTED).message
+    event = home.event(REJECTED)
+    assert (
+        event.message == "the file is refused: pipeline.id: is gold, and the row is that of silver"
+    )
+    assert event.detail["problems"][0]["path"] == "pipeline.id"
+
+
+def test_every_problem_of_a_refused_file_has_its_path(home: Home) -> None:
+    config = canonical.as_json(declared())
+    config["validation"]["rules"] = [{"key": "orders", "check": "gte", "field": "n"}, {"key": "x"}]
+    home.store.pipelines.want(Wanted("silver-orders", config, "bad", NOW))
+    adopt_config("silver-orders", home.ports)
+    event = home.event(REJECTED)
+    assert event.message.startswith("the file is refused: validation.rules[0].value: ")
+    assert event.message.endswith(" (and 1 more)")
+    paths = [each["path"] for each in event.detail["problems"]]
+    assert paths == ["validation.rules[0].value", "validation.rules[1].check"]
 
 
 @pytest.mark.parametrize("config", [5, [], "text", {"pipeline": 7}, {}])

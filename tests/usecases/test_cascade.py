@@ -106,6 +106,36 @@ def test_a_whole_day_opens_when_its_last_hour_is_done(
     assert sorted(reading.fields["hours"]) == hours
 
 
+@pytest.mark.parametrize(
+    ("schedule", "day", "parts"),
+    [
+        ("cron: '0 8-18 * * *'", "2026-03-03", [f"{hour:02}" for hour in range(8, 19)]),
+        ("cron: '0,30 9-10 * * *'", "2026-03-03", ["09:00", "09:30", "10:00", "10:30"]),
+        (
+            "cron: '0 */6 * * *', timezone: Australia/Lord_Howe",  # half an hour is skipped
+            "2026-10-04",
+            ["00", "06", "12", "18"],
+        ),
+        (
+            "trigger: {key: orders, check: exists}, timezone: Australia/Lord_Howe",
+            "2026-10-04",
+            [f"{hour:02}" for hour in range(24)],
+        ),
+    ],
+)
+def test_a_whole_day_is_what_the_upstream_expects_of_it(
+    home: Home, schedule: str, day: str, parts: list[str]
+) -> None:
+    home.adopt(f"schedule: {{{schedule}}}")
+    home.adopt(WHOLE)
+    name = "cron" if "cron" in schedule else "stream"
+    for part in parts:
+        assert readings(home) == {}
+        complete(home, f"{day}T{part}", name)
+    (reading,) = readings(home).values()
+    assert sorted(reading.fields["hours"]) == parts
+
+
 def test_the_hours_may_be_done_in_any_order(home: Home) -> None:
     home.adopt(HOURLY)
     home.adopt(WHOLE)

@@ -11,14 +11,14 @@ from interlock.domain.event import EventType
 from interlock.domain.run import DeadlineKind, RunKey, Status
 from interlock.errors import NotFoundError, TransientError
 from interlock.lifecycle.deadlines import reconcile
-from interlock.simulation.scenario import Call
+from interlock.simulation.scenario import Call, JobScript
 from interlock.usecases.arm_deadlines import arm_deadlines
 from interlock.usecases.fire_deadline import fire_deadline
 from interlock.usecases.pause import pause
 from interlock.usecases.settle_deadline import settle_deadline
 from usecases.home import KEY, NOW, Home, assert_a_crash_changes_nothing
 
-W, B, RW, RB = DeadlineKind
+W, B, RW, RB, READY = DeadlineKind
 #: The date is the day before: a sensor-driven schedule has its deadline the day after.
 PROMISED = "sla: {deadline: '10:00', expectedDuration: 30m}"
 DAY = RunKey("silver-orders", "stream", "2026-03-02")
@@ -114,6 +114,120 @@ def test_a_critical_deadline_is_one_step_more_severe(home: Home) -> None:
     fire_deadline(DAY, B, home.ports)
     assert home.event(EventType.SLA_WARNING).severity == "error"
     assert home.event(EventType.SLA_BREACH).severity == "critical"
+
+
+READINESS = "sla: {deadline: '10:00', expectedDuration: 30m, evaluationDeadline: '09:00'}"
+SHORT = "\nvalidation: {rules: [{key: orders, check: gte, field: count, value: 100}]}"
+READY_AT = NOW + timedelta(hours=1)
+
+
+def test_rules_that_did_not_hold_by_then_are_told_with_what_is_missing(home: Home) -> None:
+    opened(home, READINESS + SHORT)
+    home.mode("evaluate", DAY)
+    at(home, READY_AT - timedelta(seconds=1))
+    assert not fire_deadline(DAY, READY, home.ports)
+    at(home, READY_AT)
+    assert fire_deadline(DAY, READY, home.ports)
+    assert not fire_deadline(DAY, READY, home.ports)  # once
+    event = home.event(EventType.READINESS_MISSED)
+    assert event.severity == "warning"
+    assert event.message == (
+        "was to be ready 2026-03-03 09:00 UTC and was not: orders.count is 1, needs >= 100"
+    )
+    assert event.detail["blockedBy"] == ["orders.count is 1, needs >= 100"]
+    assert (event.detail["evaluationDeadline"], event.detail["timezone"]) == ("09:00", "UTC")
+    assert (event.detail["readinessAt"], event.detail["status"]) == (
+        "2026-03-03T09:00:00Z",
+        "PENDING",
+    )
+    run = home.run(DAY)
+    assert (run.sla_told, run.sla_verdict, run.status) == ((READY,), None, Status.PENDING)
+
+
+def test_rules_that_held_in_time_are_not_told_of_whatever_comes_then(home: Home) -> None:
+    opened(home, READINESS)
+    assert home.armed().keys() == {
+        f"{kind}.silver-orders.stream.2026-03-02" for kind in (W, B, READY)
+    }
+    home.mode("evaluate", DAY)
+    assert home.run(DAY).ready_at == NOW
+    home.mode("trigger", DAY)
+    home.jobs.launches[-1].script = JobScript(hang=True)
+    at(home, READY_AT)
+    assert not fire_deadline(DAY, READY, home.ports)
+    assert home.events(EventType.READINESS_MISSED) == []
+
+
+def test_a_date_without_a_run_is_told_at_its_moment_and_the_run_takes_it_over(home: Home) -> None:
+    home.adopt(READINESS)
+    assert len(arm(home)) == 3
+    at(home, READY_AT)
+    assert fire_deadline(DAY, READY, home.ports)
+    event = home.event(EventType.READINESS_MISSED)
+    assert (event.detail["status"], event.detail["blockedBy"]) == (
+        "absent",
+        ["no reading of orders"],
+    )
+    at(home, READY_AT + timedelta(minutes=5))
+    home.admit(date="2026-03-02", count=1)
+    assert home.run(DAY).sla_told == (READY,)
+    done(home, READY_AT + timedelta(minutes=10))
+    assert settle(home) is SlaVerdict.MET
+    assert len(home.events(EventType.READINESS_MISSED)) == 1
+
+
+def test_what_a_file_promises_after_the_moment_is_not_told(home: Home) -> None:
+    home.adopt(PROMISED)
+    at(home, READY_AT + timedelta(minutes=10))
+    home.adopt(READINESS)
+    assert {name.split(".")[0] for name in arm(home)} == {W, B}
+
+
+def test_a_completion_tells_what_a_late_timer_could_not(home: Home) -> None:
+    opened(home, READINESS + SHORT)
+    at(home, READY_AT + timedelta(seconds=5))
+    home.reading(date="2026-03-02", count=200)
+    done(home, READY_AT + timedelta(seconds=20))
+    assert settle(home) is SlaVerdict.MET
+    event = home.event(EventType.READINESS_MISSED)
+    assert event.detail["blockedBy"] == ["its rules held 5s later"]
+    assert event.detail["lateBy"] == "20s"
+    assert home.armed() == {}
+
+
+def test_a_promise_of_readiness_alone_gives_no_verdict(home: Home) -> None:
+    opened(home, "sla: {evaluationDeadline: '09:00'}")
+    done(home, NOW + timedelta(minutes=10))
+    assert settle(home) is None
+    assert home.armed() == {}
+    assert home.events(EventType.SLA_MET) == []
+
+
+@pytest.mark.parametrize("text", ["dryRun: true\n" + READINESS, PROMISED, ""])
+def test_what_promises_no_readiness_is_not_told_of_it(home: Home, text: str) -> None:
+    home.adopt(text)
+    at(home, READY_AT)
+    assert not fire_deadline(DAY, READY, home.ports)
+
+
+def test_readiness_counts_in_a_pause_and_not_after_a_retirement(home: Home) -> None:
+    home.adopt(READINESS)
+    pause("silver-orders", home.ports)
+    at(home, READY_AT)
+    assert fire_deadline(DAY, READY, home.ports)
+    assert home.event(EventType.READINESS_MISSED).detail["blockedBy"][0] == "paused"
+    home.take_away()
+    other = RunKey("silver-orders", "stream", "2026-03-03")
+    at(home, READY_AT + timedelta(days=1))
+    assert not fire_deadline(other, READY, home.ports)
+
+
+def test_dying_while_readiness_is_told_changes_nothing() -> None:
+    def scene(home: Home) -> None:
+        opened(home, READINESS + SHORT)
+        at(home, READY_AT)
+
+    assert_a_crash_changes_nothing(scene, lambda home: fire_deadline(DAY, READY, home.ports))
 
 
 def test_a_moment_is_told_once(home: Home) -> None:
@@ -380,6 +494,8 @@ def test_a_run_whose_deadline_was_dropped_on_the_way_has_no_verdict(home: Home) 
     home.adopt("")
     assert settle(home) is None
     assert home.events(EventType.SLA_BREACH) == []
+    assert home.armed() == {}
+    assert not home.run(DAY).is_unfinished  # nobody has to look at it again
 
 
 def test_a_run_without_a_deadline_has_no_verdict(home: Home) -> None:
@@ -408,6 +524,7 @@ def test_the_instants_of_a_date_can_be_asked_for(home: Home) -> None:
         "breachAt": "2026-03-03T10:00:00Z",
         "relativeWarningAt": "2026-03-03T08:30:00Z",
         "relativeBreachAt": "2026-03-03T09:00:00Z",
+        "readinessAt": None,
     }
 
 

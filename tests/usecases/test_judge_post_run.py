@@ -1,11 +1,15 @@
 """Judging post-run readings: drift, and outcomes that change."""
 
+from datetime import timedelta
+
 import pytest
 
 from interlock.domain.event import EventType
+from interlock.domain.timestamp import spell
 from interlock.errors import TransientError
 from interlock.simulation.scenario import Call
-from usecases.home import Home, assert_a_crash_changes_nothing
+from interlock.usecases.judge_post_run import judge_again
+from usecases.home import KEY, Home, assert_a_crash_changes_nothing
 
 WATCHED = """
 validation: {rules: [{key: orders, check: exists}, {key: audit, check: exists}]}
@@ -49,9 +53,16 @@ def test_a_number_that_left_the_baseline_asks_for_a_rerun(home: Home) -> None:
 def test_a_number_within_the_threshold_is_judged_by_the_rules(home: Home) -> None:
     done(home)
     home.admit("audit", count=210)
-    assert home.events(DRIFT) == []
-    assert home.event(FAILED).message == "no reading of totals"
+    assert home.events(DRIFT) == home.events(PASSED) == []  # totals may still come
+    home.admit("totals")
+    assert len(home.events(PASSED)) == 1
     assert home.store.reruns.unjudged() == []
+
+
+def test_a_rule_that_fails_is_told_while_another_reading_is_still_to_come(home: Home) -> None:
+    done(home, count=105)
+    home.admit("audit", count=95)
+    assert home.event(FAILED).message == "audit.count is 95, needs >= 100"
 
 
 def test_one_content_drifts_once(home: Home) -> None:
@@ -187,3 +198,166 @@ def test_a_baseline_that_does_not_fit_is_told_and_the_run_completes(home: Home) 
     event = home.event(EventType.BASELINE_CAPTURE_FAILED)
     assert "totals" in event.detail["error"]
     assert home.events(EventType.POST_RUN_BASELINE_CAPTURED) == []
+
+
+OUTPUT = """
+postRun:
+  rules: [{key: output, check: gte, field: count, value: 100}]
+  driftThreshold: 10
+"""
+CAPTURED = EventType.POST_RUN_BASELINE_CAPTURED
+
+
+def test_a_reading_from_before_the_attempt_is_no_baseline(home: Home) -> None:
+    home.adopt(OUTPUT)
+    home.reading("output", count=5000)  # yesterday's, without a date
+    home.pass_time(minutes=1)
+    home.completed()
+    assert home.store.runs.baseline(home.run().key) is None
+    assert home.events(CAPTURED) == []
+    home.admit("output", count=9000)
+    assert home.events(DRIFT) == []
+    assert home.event(CAPTURED).detail["baseline"] == [
+        {"key": "output", "field": "count", "value": 9000}
+    ]
+
+
+def test_the_first_reading_after_completion_is_compared_with_the_next(home: Home) -> None:
+    home.adopt(OUTPUT)
+    home.completed()
+    home.admit("output", count=5000)
+    home.admit("output", count=5005)
+    home.admit("output", count=9000)
+    assert home.event(DRIFT).detail["baseline"] == 5000
+    assert len(home.events(CAPTURED)) == 1
+
+
+def test_each_key_without_a_baseline_gets_its_own(home: Home) -> None:
+    home.adopt(OUTPUT.replace("}]", "}, {key: errors, check: lt, field: n, value: 5}]"))
+    home.completed()
+    home.admit("output", count=5000)
+    home.admit("errors", n=0)
+    assert [len(event.detail["baseline"]) for event in home.events(CAPTURED)] == [1, 2]
+    baseline = home.store.runs.baseline(home.run().key)
+    assert baseline is not None and set(baseline.readings) == {"output", "errors"}
+
+
+def test_what_came_while_the_job_ran_is_judged_when_it_is_done(home: Home) -> None:
+    home.adopt(OUTPUT)
+    home.launched()
+    home.pass_time(minutes=1)
+    home.admit("output", count=50)
+    assert home.events(FAILED) == []
+    home.pass_time(minutes=5)
+    home.finish()
+    assert home.event(FAILED).message == "output.count is 50, needs >= 100"
+    assert home.events(DRIFT) == []
+
+
+def test_dying_while_a_baseline_is_captured_changes_nothing() -> None:
+    def scene(home: Home) -> None:
+        home.adopt(OUTPUT)
+        home.completed()
+
+    home = assert_a_crash_changes_nothing(scene, lambda home: home.admit("output", count=500))
+    assert len(home.events(CAPTURED)) == 1
+
+
+AGING = """
+postRun:
+  rules: [{key: feed, check: age_lt, field: updatedAt, value: 1h}]
+  evaluation: {window: 3h, interval: 30m}
+"""
+
+
+def aged(home: Home) -> None:
+    home.adopt(AGING)
+    home.completed()
+    home.admit("feed", updatedAt=spell(home.clock()))
+
+
+def pass_the_window(home: Home) -> None:
+    for _ in range(8):
+        home.pass_time(minutes=30)
+        home.settle()
+
+
+def test_a_rule_that_ages_is_judged_again_and_its_failure_told_once(home: Home) -> None:
+    aged(home)
+    home.settle()
+    pass_the_window(home)
+    told = [kind for kind in home.told() if kind.startswith("POST_RUN_")]
+    assert told[-3:] == ["POST_RUN_PASSED", "POST_RUN_FAILED", "POST_RUN_ENDED"]
+    failed, ended = home.event(FAILED), home.event(EventType.POST_RUN_ENDED)
+    done_at = home.run().completed_at
+    assert done_at is not None
+    assert failed.timestamp == done_at + timedelta(hours=1)
+    assert ended.timestamp == done_at + timedelta(hours=3)
+    assert ended.detail["outcome"] == "failed"
+    assert set(ended.detail["seen"]) == {"feed"}
+    assert "unseen" not in ended.detail
+    assert home.run().post_run_look_at is None
+    assert [name for name in home.armed() if name.startswith("post-run.")] == []
+
+
+def test_the_end_names_what_never_came(home: Home) -> None:
+    home.adopt(OUTPUT)
+    home.completed()
+    home.settle()
+    home.pass_time(hours=24)
+    home.settle()
+    assert home.event(EventType.POST_RUN_ENDED).detail["unseen"] == ["output"]
+
+
+def test_a_look_at_an_attempt_that_is_over_does_nothing(home: Home) -> None:
+    aged(home)
+    home.request(force=True)
+    home.settle()
+    assert home.run().attempt == 1
+    before = home.told()
+    home.pass_time(hours=2)
+    judge_again(KEY, 0, home.ports)
+    assert home.told() == before
+
+
+def test_a_look_before_its_time_does_nothing(home: Home) -> None:
+    aged(home)
+    version = home.run().version
+    judge_again(KEY, 0, home.ports)
+    assert home.run().version == version
+
+
+@pytest.mark.parametrize("change", ["", None])
+def test_a_file_that_drops_its_post_run_rules_ends_the_looks(
+    home: Home, change: str | None
+) -> None:
+    aged(home)
+    home.take_away() if change is None else home.adopt(change)
+    home.pass_time(minutes=30)
+    judge_again(KEY, 0, home.ports)
+    assert home.run().post_run_look_at is None
+    assert home.events(EventType.POST_RUN_ENDED) == []
+
+
+def test_a_look_of_a_run_that_is_not_there_is_no_error(home: Home) -> None:
+    assert judge_again(KEY, 0, home.ports) is None
+    home.adopt(AGING)
+    assert judge_again(KEY, 0, home.ports) is None
+
+
+def test_dying_while_looking_again_changes_nothing() -> None:
+    def scene(home: Home) -> None:
+        aged(home)
+        home.pass_time(hours=1)
+
+    home = assert_a_crash_changes_nothing(scene, lambda home: judge_again(KEY, 0, home.ports))
+    assert len(home.events(FAILED)) == 1
+
+
+def test_the_watchdog_makes_up_for_a_look_whose_timer_is_lost(home: Home) -> None:
+    aged(home)
+    home.settle()
+    home.store.timers.cancel([name for name in home.armed() if name.startswith("post-run.")])
+    home.pass_time(hours=1, minutes=5)
+    home.settle()
+    assert len(home.events(FAILED)) == 1

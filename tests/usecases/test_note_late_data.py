@@ -77,19 +77,48 @@ def test_a_change_while_the_job_ran_is_judged_at_completion(home: Home) -> None:
 
 
 def test_a_run_that_never_saw_the_trigger_reading_has_all_of_it_to_tell(home: Home) -> None:
-    home.adopt(
-        "schedule: {cron: '0 8 * * *', trigger: {key: orders, check: exists}}\n"
-        "validation: {rules: [{key: stock, check: exists}]}"
-    )
+    home.adopt("validation: {rules: [{key: stock, check: exists}]}")
     home.reading("stock")
-    home.pass_time(days=1)
+    home.request()
     home.settle()
     home.pass_time(minutes=1)
     home.settle()
     home.pass_time(minutes=5)
-    home.admit(date="2026-03-04", count=7)
+    home.admit(count=7)
     event = home.event(EventType.LATE_DATA_ARRIVAL)
     assert {"field": "count", "before": None, "after": 7} in event.detail["changed"]
+
+
+def test_what_comes_after_the_window_is_told_and_reruns_nothing(home: Home) -> None:
+    home.adopt()
+    home.completed(count=1)
+    home.pass_time(days=3)
+    home.admit(count=2)
+    event = home.event(EventType.LATE_DATA_ARRIVAL)
+    assert event.message == "orders changed after the job completed: too late to rerun by itself"
+    assert event.detail["rerunRequested"] is False
+    assert home.store.reruns.unjudged() == []
+
+
+@pytest.mark.parametrize(("hours", "reruns"), [(4, 1), (6, 0)])
+def test_the_file_says_for_how_long_late_data_reruns(home: Home, hours: int, reruns: int) -> None:
+    home.adopt(
+        "postRun: {rules: [{key: audit, check: exists}], evaluation: {window: 1h}, lateWindow: 5h}"
+    )
+    home.completed(count=1)
+    home.pass_time(hours=hours)
+    home.admit(count=2)
+    assert len(home.events(EventType.LATE_DATA_ARRIVAL)) == 1
+    assert len(home.store.reruns.unjudged()) == reruns
+
+
+def test_a_rule_that_measures_nothing_leaves_late_data_on(home: Home) -> None:
+    home.adopt("postRun: {rules: [{key: orders, check: equals, field: complete, value: true}]}")
+    home.completed(count=100, complete=True)
+    late(home, count=900)
+    assert len(home.events(EventType.LATE_DATA_ARRIVAL)) == 1
+    assert home.events(EventType.POST_RUN_PASSED) == []
+    assert len(home.store.reruns.unjudged()) == 1
 
 
 def test_a_request_is_stored_with_the_event_or_not_at_all(home: Home) -> None:

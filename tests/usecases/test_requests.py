@@ -27,8 +27,10 @@ def test_a_reading_is_one_durable_write(home: Home) -> None:
         ("x" * 513, {}, "printable characters"),
         ("a\nb", {}, "printable characters"),
         ("SENSOR#orders", {}, "without SENSOR#"),
+        ("pipeline:bronze#2026-03-03", {}, "written by Interlock alone"),
         ("orders", {"date": "soon"}, "date is 'soon', needs YYYY-MM-DD"),
         ("orders#2026-13-01", {}, "needs a date such as"),
+        ("orders", {"date": "2027-03-03"}, "date is '2027-03-03', needs a date up to 2026-03-05"),
         ("orders", {"text": "x" * 300_000}, "at most 256 KiB"),
         ("orders", {"what": object()}, "not JSON"),
     ],
@@ -53,6 +55,19 @@ def test_nothing_is_taken_for_a_pipeline_that_is_not_there(home: Home, taken_awa
         request_rerun("silver-orders", "2026-03-03", home.ports)
     with pytest.raises(NotFoundError):
         foresee_resume("silver-orders", home.ports)
+
+
+def test_a_date_that_one_schedule_believes_is_taken(home: Home) -> None:
+    home.adopt(TWO)
+    reading = put_reading("silver-orders", "orders#2026-03-05", {}, home.ports)
+    assert home.store.sensors.of_pipeline("silver-orders") == [reading]
+
+
+def test_a_rerun_of_a_date_that_can_not_be_yet_is_refused(home: Home) -> None:
+    home.adopt()
+    with pytest.raises(ConfigError, match="2027-03-03 lies too far ahead: 2026-03-05 is the last"):
+        request_rerun("silver-orders", "2027-03-03", home.ports)
+    assert home.store.reruns.unjudged() == []
 
 
 def test_a_request_is_stored_and_judged_from_its_record(home: Home) -> None:

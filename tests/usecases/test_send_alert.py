@@ -1,8 +1,9 @@
 """Sending alerts: once each, in one thread a date, at the channel's pace; and nothing is lost."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 from threading import Barrier
 
@@ -460,4 +461,26 @@ def test_the_time_of_giving_up_is_that_which_is_stored(desk: Desk) -> None:
     desk.settle(seconds=60)
     (lost,) = desk.told_of("ALERT_UNDELIVERED")
     assert lost.timestamp == NOW
+    assert desk.state(FAILED) == {"slack C0MAIN": "dead"}
+
+
+class Unpublished:
+    """An event log that takes nothing for now."""
+
+    def publish(self, events: Sequence[Event]) -> None:
+        raise TransientError("no event is taken")
+
+
+def test_giving_up_that_can_not_be_told_waits_and_keeps_nobody_else_waiting(desk: Desk) -> None:
+    (delivery,) = desk.route(FAILED)
+    given_up = delivery.given_up("HTTP 500", NOW)
+    assert desk.store.deliveries.save(given_up)
+    (other,) = desk.route(GRAVE)
+    alerting = desk.alerting
+    ports = replace(alerting.ports, events=Unpublished())  # type: ignore[arg-type]
+    send_alerts([given_up, other], alerting.alerts, ports)
+    assert desk.told_of("ALERT_UNDELIVERED") == []
+    assert desk.state(GRAVE) == {"slack C0MAIN": "sent"}
+    desk.settle(seconds=60)
+    assert len(desk.told_of("ALERT_UNDELIVERED")) == 1
     assert desk.state(FAILED) == {"slack C0MAIN": "dead"}

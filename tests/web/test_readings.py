@@ -157,3 +157,15 @@ def test_a_batch_has_at_most_eight_mebibytes(house: House) -> None:
 
 def _reading(**changes: Any) -> dict[str, Any]:
     return {"pipelineId": "silver-orders", "key": "orders", "fields": {"count": 1}, **changes}
+
+
+@pytest.mark.parametrize("size", [100, 100_000])
+def test_names_that_repeat_are_found_in_one_pass(house: House, size: int) -> None:
+    """The last of many names repeats the one before it; looking each of them up in all others took hours."""
+    names = [f'"n{n}":1' for n in range(size)]
+    body = "{" + ",".join([*names, names[-1]]) + "}"
+    answer = house.client.post(
+        "/api/v1/sensors", content=body, headers={"content-type": "application/json"}
+    )
+    assert answer.status_code == 422
+    assert f"'n{size - 1}' stands more than once" in answer.json()["detail"]

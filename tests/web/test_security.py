@@ -6,12 +6,13 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
+from starlette.datastructures import Headers
 from starlette.testclient import TestClient
 
 from interlock.errors import ConfigError
 from interlock.web.access import COOKIE, LOGIN_SECONDS, SESSION_SECONDS, Access
 from interlock.web.endpoints import API, ENDPOINTS, Endpoint
-from interlock.web.gate import HEADERS, KnownHosts, is_loopback
+from interlock.web.gate import HEADERS, KnownHosts, is_loopback, session_of
 from interlock.web.serve import serve
 from interlock.wiring.settings import Settings
 from web.house import OWNER, URL, House, is_problem
@@ -471,3 +472,24 @@ def _logged_in(house: House) -> TestClient:
     browser = house.client_of(None)
     browser.post("/login", content=f"secret={house.access.new_code()}", headers=SAME)
     return browser
+
+
+@pytest.mark.parametrize(
+    ("cookie", "session"),
+    [
+        (f"{COOKIE}=abc", "abc"),
+        (f"theme=dark; {COOKIE}=a-b_c=; other=1", "a-b_c="),
+        (f"{COOKIE}x=1; x{COOKIE}=2", None),
+        ('"' + "\\" * 60_000 + '"', None),
+        (f"a=1;;; ={COOKIE};{COOKIE}", ""),
+        ("", None),
+    ],
+)
+def test_the_session_is_found_in_any_cookie_header(cookie: str, session: str | None) -> None:
+    assert session_of(Headers({"cookie": cookie})) == session
+
+
+def test_a_cookie_that_is_hard_to_read_costs_no_more_than_its_length(house: House) -> None:
+    """Quoted backslashes take the parser of the standard library minutes on some Pythons."""
+    hostile = f'{COOKIE}="' + "\\" * 30_000 + '"'
+    assert house.client_of(None, Cookie=hostile).get("/api/v1/pipelines").status_code == 401

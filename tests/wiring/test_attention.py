@@ -97,6 +97,16 @@ def test_what_was_missed_long_ago_is_history(house: House) -> None:
     assert kinds(house) == []
 
 
+def test_a_date_whose_rules_did_not_hold_in_time_needs_attention_while_it_has_no_run(
+    house: House,
+) -> None:
+    now = house.home.ports.clock()
+    key = RunKey("silver-orders", "stream", "2026-03-03")
+    event = happened(EventType.READINESS_MISSED, subject(None, key), now - HOUR, "was not ready")
+    house.home.store.events.publish([event])
+    assert kinds(house) == [Kind.MISSED]
+
+
 def test_a_refused_file_is_told_of_until_a_good_one_comes(house: House) -> None:
     now = house.home.ports.clock()
     about = msgspec.structs.replace(subject(None), pipeline_id="silver-orders")
@@ -129,3 +139,27 @@ def test_a_run_whose_pipeline_is_gone_says_so(house: House) -> None:
 
     (concern,) = found(house)
     assert concern.reasons == ("its pipeline is no longer in force",)
+
+
+def test_a_row_that_cannot_be_read_needs_a_person_until_it_can(house: House) -> None:
+    run = a_waiting_run(house)
+    house.database.write(
+        lambda connection: connection.execute("UPDATE runs SET run = '{}', status = 'LATER'")
+    )
+    house.home.store.runs.find([run.key])
+    house.runtime.settle()
+    (concern,) = found(house)
+    assert (concern.kind, concern.key) == (Kind.UNREADABLE, run.key)
+    assert "can't be read" in concern.reasons[0]
+    house.database.write(lambda connection: connection.execute("DELETE FROM runs"))
+    assert kinds(house) == []
+
+
+def test_other_rows_that_cannot_be_read_are_of_their_pipeline_or_of_nobody(house: House) -> None:
+    house.put({"date": "2026-03-03"})
+    house.database.write(lambda connection: connection.execute("UPDATE sensors SET reading = '{'"))
+    house.home.store.sensors.of_pipeline("silver-orders")
+    house.database.write(lambda connection: connection.execute("UPDATE timers SET payload = '{'"))
+    house.runtime.settle()
+    concerned = [each for each in found(house) if each.kind is Kind.UNREADABLE]
+    assert [(each.pipeline_id, each.key) for each in concerned] == [("silver-orders", None)]

@@ -53,6 +53,26 @@ def test_five_kills_lose_nothing(served: Served) -> None:
     assert served.stop() == 0
 
 
+def test_dates_that_may_not_run_at_once_run_one_after_the_other(served: Served) -> None:
+    file = served.project / "pipelines" / "alpha.yaml"
+    log = served.project / "launched"
+    steps = f"echo begin $INTERLOCK_DATE >> {log}; sleep 0.3; echo end $INTERLOCK_DATE >> {log}"
+    text = file.read_text()
+    text = text[: text.index("    command:")] + f"    command: [/bin/sh, -c, '{steps}']\n"
+    file.write_text(text + "  maxConcurrent: 1\n")
+    served.start()
+    dates = [f"2026-03-{day:02}" for day in range(1, 9)]
+    for date in dates:
+        served.put("alpha", f"landed#{date}", count=12)
+
+    wanted = {("alpha", date): "COMPLETED" for date in dates}
+    eventually(lambda: served.runs() == wanted, "all COMPLETED", 60)
+    lines = [line.split() for line in log.read_text().splitlines()]
+    assert [word for word, _ in lines] == ["begin", "end"] * len(dates)  # never two at once
+    assert sorted(date for _, date in lines[::2]) == dates
+    assert served.stop() == 0
+
+
 def test_a_changed_file_is_taken_up_and_a_wrong_one_refused(served: Served) -> None:
     served.start()
     file = served.project / "pipelines" / "alpha.yaml"
@@ -62,6 +82,14 @@ def test_a_changed_file_is_taken_up_and_a_wrong_one_refused(served: Served) -> N
     file.write_text(good + "colour: red\n")
     eventually(lambda: _count(served, "CONFIG_REJECTED") == 1, "refused")
     assert served.ask("GET", "/api/v1/pipelines/alpha/config")["configHash"] == config
+    (event,) = served.ask("GET", "/api/v1/events?type=CONFIG_REJECTED")["items"]
+    line = len(good.splitlines()) + 1
+    assert f"refused: pipelines/alpha.yaml:{line}:1: colour: unknown key" in event["message"]
+    (problem,) = event["detail"]["problems"]
+    assert (problem["path"], problem["file"]) == ("colour", "pipelines/alpha.yaml")
+    eventually(lambda: len(served.ask("GET", "/api/v1/refused")["items"]) == 1, "listed")
+    (refused,) = served.ask("GET", "/api/v1/refused")["items"]
+    assert (refused["pipelineId"], refused["line"]) == ("alpha", line)
 
     file.write_text("pipeline: {id: [broken")
     eventually(lambda: "can't" in served.output or "flow" in served.output, "read")
@@ -70,6 +98,7 @@ def test_a_changed_file_is_taken_up_and_a_wrong_one_refused(served: Served) -> N
 
     file.write_text(good.replace("value: 10", "value: 11"))
     eventually(lambda: _config(served) != config, "changed")
+    eventually(lambda: served.ask("GET", "/api/v1/refused")["items"] == [], "corrected")
     file.unlink()
     eventually(lambda: len(served.ask("GET", "/api/v1/pipelines")["items"]) == 1, "retired")
     assert served.stop(signal.SIGINT) == 0
@@ -81,10 +110,10 @@ def test_alerts_stand_in_a_file_of_the_state_folder(served: Served) -> None:
     served.start()
 
     log = served.project / ".interlock" / "alerts.log"
-    eventually(log.exists, "an alert")
+    eventually(lambda: log.exists() and log.read_text().endswith("\n"), "an alert")
     told = json.loads(log.read_text().splitlines()[0])
     assert told["type"] == "CONFIG_REJECTED"
-    assert "CONFIG_REJECTED alpha" in served.output
+    eventually(lambda: "CONFIG_REJECTED alpha" in served.output, "a line of it")
 
 
 def test_one_process_serves_a_state_file(served: Served) -> None:

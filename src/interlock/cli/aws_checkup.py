@@ -3,12 +3,14 @@
 Whoever may look at a part only is told of that part, and by name of the rights for the others.
 """
 
+import shlex
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from interlock.adapters.aws.alert_routes import DynamoAlertRoutes
 from interlock.adapters.aws.failures import (
     explained,
     is_absent,
@@ -16,13 +18,26 @@ from interlock.adapters.aws.failures import (
     is_unreached,
     operation_of,
 )
+from interlock.adapters.aws.inspection import still_unreadable, unreadable_now
 from interlock.adapters.aws.rows import WATCH
 from interlock.adapters.aws.survey import Survey, TableSeen
-from interlock.cli.checkup import Finding, Level, heartbeat, python, short_holidays
+from interlock.adapters.aws.table import Table
+from interlock.cli.checkup import (
+    Finding,
+    Level,
+    heartbeat,
+    python,
+    refused_config,
+    refused_files,
+    short_holidays,
+    unreadable_rows,
+)
 from interlock.cli.shown import count
 from interlock.domain import canonical, duration
+from interlock.domain.event import EventType
+from interlock.domain.unreadable import UnreadableRow
 from interlock.errors import InterlockError
-from interlock.files import load_project
+from interlock.files import load_project, read_alerts
 from interlock.wiring.aws import AwsHome
 from interlock.wiring.aws_settings import Function
 from interlock.wiring.operations import Operations
@@ -32,6 +47,8 @@ _APPLY = "`terraform apply` makes it as it must be"
 _NAMES = "see [aws] in interlock.toml: `terraform output -raw interlock_toml` prints it"
 _GIVE = "give it to your role: the module's output viewer_policy_json has it"
 _SHOWN = 5
+#: So many reports of rows that can't be read are looked after.
+_REPORTED = 100
 _CLOCK_MARGIN = timedelta(seconds=30)
 
 _STREAM = "NEW_IMAGE"
@@ -113,7 +130,9 @@ class AwsCheckup:
         yield Look("clock", "the clock of AWS", self._clock)
         yield Look("watchdog", "the watchdog's row", self._watchdog)
         yield Look("configs", "what is in force", self._configs)
+        yield Look("rows", "the stored rows", self._rows)
         yield Look("files", "what is in force", self._files)
+        yield Look("alerts", "the alert routes", self._alerts)
         yield Look("holidays", "what is in force", self._holidays)
 
     def _guarded(self, look: Look) -> Iterator[Finding]:
@@ -192,29 +211,33 @@ class AwsCheckup:
 
     def _configs(self) -> Iterator[Finding]:
         pipelines = self._home.store.pipelines
-        pending, refused = pipelines.unadopted(), pipelines.refused()
+        pending, refused = pipelines.unadopted(), self._operations.refused()
         for wanted in pending[:_SHOWN]:
             what = f"{wanted.pipeline_id}: what is wanted is not in force yet"
             remedy = f"the watchdog adopts it at its next pass; `{COMMAND} watchdog` now"
             yield Finding("configs", Level.NOTE, what, remedy)
-        for wanted in refused[:_SHOWN]:
-            what = (
-                f"{wanted.pipeline_id}: what is wanted was refused; what was before stays in force"
-            )
-            tells = f"{COMMAND} events --type CONFIG_REJECTED --pipeline {wanted.pipeline_id}"
-            yield Finding("configs", Level.WRONG, what, tells)
-        more = max(0, len(pending) - _SHOWN) + max(0, len(refused) - _SHOWN)
-        if more:
-            yield Finding("configs", Level.NOTE, f"and {more} more that are not in force")
+        if len(pending) > _SHOWN:
+            more = f"and {len(pending) - _SHOWN} more that are not in force yet"
+            yield Finding("configs", Level.NOTE, more)
+        for each in refused:
+            tells = f"{COMMAND} events --type CONFIG_REJECTED --pipeline {each.pipeline_id}"
+            yield refused_config(each, tells)
         if not pending and not refused:
             there = count(len(pipelines.in_force()), "pipeline")
             yield Finding("configs", Level.FINE, f"{there} in force, as wanted")
 
+    def _rows(self) -> Iterator[Finding]:
+        """The runs of the last days, everything under way, and what was reported and is still as it was."""
+        found = {row.id: row for row in unreadable_now(self._home.store, self._now)}
+        events = self._operations.events(kind=EventType.ROW_UNREADABLE, limit=_REPORTED)
+        for row in still_unreadable(self._home.store, events):
+            found.setdefault(row.id, row)
+        yield from unreadable_rows(list(found.values()), _delete_row)
+
     def _files(self) -> Iterator[Finding]:
         """Where the files of the installation are here too, whether they are what is in force."""
         project = load_project(self._project)
-        for problem in project.errors[:_SHOWN]:
-            yield Finding("files", Level.WRONG, str(problem), "interlock validate")
+        yield from refused_files(project)
         in_force = {
             config.pipeline.id: config.config_hash
             for config in self._home.store.pipelines.in_force()
@@ -228,10 +251,31 @@ class AwsCheckup:
                 continue
             yield Finding("files", Level.NOTE, what, "`interlock compile`, then `terraform apply`")
 
+    def _alerts(self) -> Iterator[Finding]:
+        """Routes that can't be used leave the last good ones in force, and only the log tells of it."""
+        events = Table(self._home.store.client, self._home.store.names.events)
+        try:
+            stored = DynamoAlertRoutes(events).find()
+        except ValueError:
+            stored = "no JSON"
+        problems = () if stored is None else read_alerts(stored)[1]
+        for problem in problems:
+            if problem.is_error:
+                what = f"the alert routes can't be used: {problem}; the last good ones stay"
+                remedy = "correct alerts.yaml or alert_routes, then `terraform apply`"
+                yield Finding("alerts", Level.WRONG, what, remedy)
+
     def _holidays(self) -> Iterator[Finding]:
         configs = self._home.store.pipelines.in_force()
         remedy = "update the package `holidays`; `interlock compile`, then `terraform apply`"
         yield from short_holidays(configs, self._now, remedy)
+
+
+def _delete_row(row: UnreadableRow) -> str:
+    partition, _, sort_key = row.key.partition(" ")
+    key = canonical.encode({"PK": {"S": partition}, "SK": {"S": sort_key}})
+    words = ["aws", "dynamodb", "delete-item", "--table-name", row.table, "--key", key]
+    return f"call: {shlex.join(words)}"
 
 
 def _wrong_with(

@@ -29,7 +29,7 @@ from interlock.domain.event import Event
 from interlock.domain.run import Run, RunKey
 from interlock.domain.sensor import Reading
 from interlock.errors import ConfigError, TransientError, UnavailableError
-from interlock.ports import Config, RerunRequest
+from interlock.ports import Config, Refusal, RerunRequest
 from interlock.usecases.explain import Why
 from interlock.usecases.pause import Foreseen
 from interlock.wiring.address import NAME as ADDRESS_FILE
@@ -92,6 +92,8 @@ class Looking(Protocol):
     ) -> list[Alerted]: ...
 
     def heartbeat(self) -> Heartbeat: ...
+
+    def refused(self) -> list[Refusal]: ...
 
     def backfill(
         self, pipeline_id: str, first: str, last: str, schedule_id: str | None = None

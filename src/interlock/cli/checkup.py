@@ -1,10 +1,11 @@
 """Checkup: the checks of an installation, each with what it found and what mends it."""
 
 import os
+import shlex
 import shutil
 import sqlite3
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -13,13 +14,16 @@ from pathlib import Path
 import msgspec
 
 from interlock.adapters.local.changes import Parked
+from interlock.adapters.local.inspection import inspect
 from interlock.adapters.local.lock import is_served
 from interlock.cli.backend import file_for_reading, left_address
 from interlock.cli.shown import count, span
 from interlock.domain import duration
+from interlock.domain.unreadable import RowKind, UnreadableRow
 from interlock.errors import InterlockError
-from interlock.files import load_project
-from interlock.ports import Config
+from interlock.files import Project, load_project
+from interlock.files.problem import by_file
+from interlock.ports import Config, Refusal
 from interlock.wiring.address import NAME as ADDRESS_FILE
 from interlock.wiring.home import Home
 from interlock.wiring.operations import Heartbeat
@@ -76,6 +80,7 @@ class Checkup:
                 "server": self._server,
                 "watchdog": self._watchdog,
                 "changes": self._parked,
+                "rows": self._rows,
                 "files": self._files,
                 "holidays": self._holidays,
             }
@@ -191,16 +196,27 @@ class Checkup:
             what = f"{len(parked) - _SHOWN} more changes could not be handled"
             yield Finding("changes", Level.WRONG, what, "interlock doctor --retry")
 
+    def _rows(self) -> Iterator[Finding]:
+        if self._home is not None:
+            yield from unreadable_rows(inspect(self._home.database), self._delete_row)
+
+    def _delete_row(self, row: UnreadableRow) -> str:
+        statement = " ".join(("DELETE FROM", row.table, "WHERE", row.key))
+        command = shlex.join(["sqlite3", str(self._settings.database), statement])
+        return f"stop the server, then: {command}"
+
     def _files(self) -> Iterator[Finding]:
         project = load_project(self._settings.project)
-        for problem in project.errors[:_SHOWN]:
-            yield Finding("files", Level.WRONG, str(problem), "interlock validate")
+        yield from refused_files(project)
         if not project.errors:
             what = count(len(project.pipelines), "sound pipeline file")
             level = Level.FINE if project.pipelines else Level.NOTE
             yield Finding("files", level, what, "" if project.pipelines else "interlock init")
         if self._home is not None:
             yield from self._not_in_force(self._home, set(project.pipelines))
+            for each in self._home.operations.refused():
+                if not each.file:  # the files themselves are judged as they are now
+                    yield refused_config(each, "store it anew, as it must be")
 
     def _not_in_force(self, home: Home, declared: set[str]) -> Iterator[Finding]:
         """A sound file that the controller does not follow."""
@@ -216,6 +232,34 @@ class Checkup:
             return
         configs = self._home.store.pipelines.in_force()
         yield from short_holidays(configs, self._now, "update the package `holidays`; serve again")
+
+
+def refused_files(project: Project) -> Iterator[Finding]:
+    """Each file that does not validate, with the first of its problems."""
+    for first, *others in by_file(project.errors).values():
+        rest = f" (and {len(others)} more)" if others else ""
+        yield Finding("files", Level.WRONG, f"refused: {first}{rest}", "interlock validate")
+
+
+def refused_config(refused: Refusal, remedy: str) -> Finding:
+    """A config that was stored and does not validate."""
+    what = f"refused: {refused}; what was in force before stays in force"
+    return Finding("configs", Level.WRONG, what, remedy)
+
+
+def unreadable_rows(
+    rows: Sequence[UnreadableRow], deletes: Callable[[UnreadableRow], str]
+) -> Iterator[Finding]:
+    """Each row that can't be read, with what is wrong and what to do; `deletes` says how to delete it."""
+    if not rows:
+        yield Finding("rows", Level.FINE, "every stored row can be read")
+    worst = sorted(rows, key=lambda row: (row.kind is RowKind.RECORD, row.table, row.key))
+    for row in worst[:_SHOWN]:
+        what = f"a row of {row.table} can't be read: {row.key}: {row.problem}"
+        yield Finding("rows", Level.WRONG, what, f"{row.remedy}. To delete it, {deletes(row)}")
+    if len(rows) > _SHOWN:
+        what = f"{len(rows) - _SHOWN} more rows can't be read"
+        yield Finding("rows", Level.WRONG, what, "see to these first, then look again")
 
 
 def short_holidays(configs: Iterable[Config], now: datetime, remedy: str) -> Iterator[Finding]:

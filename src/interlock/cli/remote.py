@@ -13,7 +13,7 @@ from interlock.domain.run import Run, RunKey
 from interlock.domain.sensor import Reading
 from interlock.domain.timestamp import spell
 from interlock.errors import NotFoundError, UnavailableError
-from interlock.ports import Config, RerunRequest
+from interlock.ports import Config, Refusal, RerunRequest
 from interlock.usecases.explain import Why
 from interlock.usecases.pause import Foreseen
 from interlock.wiring.alerted import Alerted
@@ -86,6 +86,9 @@ class Remote:
 
     def heartbeat(self) -> Heartbeat:
         return self._one(Heartbeat, "GET", "/watchdog")
+
+    def refused(self) -> list[Refusal]:
+        return self._list(Refusal, "/refused")
 
     def backfill(
         self, pipeline_id: str, first: str, last: str, schedule_id: str | None = None

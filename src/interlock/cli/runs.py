@@ -45,8 +45,8 @@ def _row(run: Run, at: datetime, on: str) -> tuple[str | Cell, ...]:
         f"{run.key.date} (dry)" if run.key.dry else run.key.date,
         state(run.status),
         str(run.attempt),
-        brief(run.opened_at, on),
-        age(run.opened_at, end),
+        "-" if run.is_bare else brief(run.opened_at, on),
+        "-" if run.is_bare else age(run.opened_at, end),
         _verdict(run),
     )
 

@@ -27,6 +27,7 @@ STATES: dict[str, tuple[str, str]] = {
     "COMPLETED": ("done", "green"),
     "FAILED": ("failed", "red"),
     "FAILED_FINAL": ("given up", "red"),
+    "UNREADABLE": ("unreadable", "red"),
     "absent": ("no run", ""),
 }
 SEVERITIES = {"info": "", "warning": "yellow", "error": "red", "critical": "bold red"}

@@ -8,27 +8,65 @@ from typing import Any
 import click
 
 from interlock.cli.exits import Exit
-from interlock.cli.progress import progress
+from interlock.cli.progress import Step, progress
 from interlock.cli.shown import printable
 from interlock.domain.timestamp import spell
 from interlock.errors import ConfigError
-from interlock.simulation.play import Played, as_json, play, play_with_faults
+from interlock.simulation.play import PAIRS, FaultOptions, Played, as_json, play, play_with_faults
 from interlock.simulation.random_play import play_random
-from interlock.simulation.scenario import load_scenario
+from interlock.simulation.scenario import Scenario, load_scenario
+
+_FAULTS = "--faults"
 
 
-@click.command("simulate")
+class _Simulate(click.Command):
+    """Reads `--faults` with or without its number; what else follows it is a file."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, _with_depth(args))
+
+
+def _with_depth(args: list[str]) -> list[str]:
+    found: list[str] = []
+    for arg in args:
+        if found[-1:] == [_FAULTS]:
+            found[-1] = f"{_FAULTS}={arg if arg.isdigit() else 1}"
+            if arg.isdigit():
+                continue
+        found.append(arg)
+    return [f"{_FAULTS}=1" if arg == _FAULTS else arg for arg in found]
+
+
+@click.command("simulate", cls=_Simulate)
 @click.argument("files", nargs=-1, metavar="FILE...", type=click.Path(path_type=Path))
 @click.option(
-    "--faults", is_flag=True, help="Also crash after each write, and fail each call once."
+    _FAULTS,
+    "depth",
+    type=click.IntRange(1, 2),
+    metavar="[DEPTH]",
+    help="Also crash after each write, and fail each call once; with 2, also pairs of such faults.",
+)
+@click.option(
+    "--pairs",
+    type=click.IntRange(1),
+    default=PAIRS,
+    show_default=True,
+    help="With --faults 2: how many pairs to draw, beside all that strike in one step.",
 )
 @click.option("--random", "count", type=click.IntRange(1), help="Play this many random worlds.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Where random worlds begin.")
+@click.option(
+    "--seed",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Where random worlds begin, and which pairs of faults are drawn.",
+)
 @click.option("--json", "as_document", is_flag=True, help="Print one JSON document.")
 @click.option("--quiet", is_flag=True, help="Print only what failed, and the summary.")
 def command(
     files: tuple[Path, ...],
-    faults: bool,
+    depth: int | None,
+    pairs: int,
     count: int | None,
     seed: int,
     as_document: bool,
@@ -42,19 +80,20 @@ def command(
         sys.exit(_random(count, seed))
     if not files:
         raise click.UsageError("name scenario files, or --random N")
-    played = _play(files, faults, as_document, quiet)
+    how = None if depth is None else FaultOptions(depth=depth, pairs=pairs, seed=seed)
+    played = _play(files, how, as_document, quiet)
     if as_document:
         click.echo(json.dumps({"scenarios": played}, default=str))
     sys.exit(Exit.FINE if all(each["ok"] for each in played) else Exit.FOUND_PROBLEMS)
 
 
 def _play(
-    files: tuple[Path, ...], faults: bool, as_document: bool, quiet: bool
+    files: tuple[Path, ...], how: FaultOptions | None, as_document: bool, quiet: bool
 ) -> list[dict[str, Any]]:
     documents = []
     for path in files:
         try:
-            played = (play_with_faults if faults else play)(load_scenario(path))
+            played = _played(load_scenario(path), how)
         except ConfigError as error:
             documents.append(_unreadable(path, error, as_document))
             continue
@@ -65,6 +104,13 @@ def _play(
         held = sum(document["ok"] for document in documents)
         click.echo(f"{held} passed, {len(documents) - held} failed")
     return documents
+
+
+def _played(scenario: Scenario, how: FaultOptions | None) -> Played:
+    if how is None:
+        return play(scenario)
+    with progress(f"faults of {printable(scenario.name)}", stride=10) as step:
+        return play_with_faults(scenario, how if step is None else how.telling(step))
 
 
 def _unreadable(path: Path, error: ConfigError, as_document: bool) -> dict[str, Any]:
@@ -86,24 +132,29 @@ def _show(path: Path, played: Played, quiet: bool) -> None:
                 f"  {spell(event.timestamp)}  {where:32}  {event.type:26}  {printable(event.message)}"
             )
     with_faults = f", {played.branches} faults" if played.branches else ""
-    click.echo(f"{mark}  {path}{with_faults}")
+    with_pairs = f", {played.pairs} pairs" if played.pairs else ""
+    click.echo(f"{mark}  {path}{with_faults}{with_pairs}")
     for problem in played.failed:
         click.echo(f"    {printable(str(problem))}")
 
 
 def _random(count: int, seed: int) -> Exit:
     """Stops at the first world that breaks something, and prints the smallest file that shows it."""
-    with progress("random worlds") as step:
-        for position in range(count):
-            if step is not None:
-                step(position, count)
-            found = play_random(seed + position)
-            if found is None:
-                continue
-            click.echo(f"# seed {found.seed} breaks:")
-            for problem in found.problems:
-                click.echo(f"#   {problem}")
-            click.echo(found.text)
-            return Exit.FOUND_PROBLEMS
+    with progress("random worlds", stride=1) as step:
+        return _look_for_trouble(count, seed, step)
+
+
+def _look_for_trouble(count: int, seed: int, step: Step | None) -> Exit:
+    for position in range(count):
+        if step is not None:
+            step(position, count)
+        found = play_random(seed + position)
+        if found is None:
+            continue
+        click.echo(f"# seed {found.seed} breaks:")
+        for problem in found.problems:
+            click.echo(f"#   {problem}")
+        click.echo(found.text)
+        return Exit.FOUND_PROBLEMS
     click.echo(f"{count} random worlds from seed {seed}: nothing broke")
     return Exit.FINE

@@ -7,15 +7,15 @@ from datetime import datetime
 import click
 import msgspec
 
-from interlock.cli.backend import looking
+from interlock.cli.backend import AWS, looking
 from interlock.cli.exits import Exit
 from interlock.cli.options import Options
 from interlock.cli.shown import (
-    STATES,
     Cell,
     age,
     as_json_option,
     clock,
+    count,
     document,
     lines,
     now,
@@ -25,6 +25,7 @@ from interlock.cli.shown import (
     today,
 )
 from interlock.domain import duration
+from interlock.ports import Refusal
 from interlock.wiring.operations import Heartbeat, PipelineState
 
 _MOST_REASONS = 3
@@ -34,25 +35,33 @@ _MOST_REASONS = 3
 @as_json_option
 @click.pass_obj
 def command(options: Options, as_json: bool) -> None:
-    """All pipelines: their runs, what blocks them, what comes next, and the deadline.
+    """All pipelines: their runs, what blocks them, what comes next, and the deadline; and how many files
+    are refused.
 
     Exits 1 when the last good pass of the watchdog is older than three of its cadences.
     """
     with looking(options) as home:
-        pipelines, heartbeat = home.pipelines(), home.heartbeat()
+        pipelines, heartbeat, refused = home.pipelines(), home.heartbeat(), home.refused()
     if as_json:
-        _document(pipelines, heartbeat)
+        _document(pipelines, heartbeat, refused)
     else:
-        _show(pipelines, heartbeat, options)
+        _show(pipelines, heartbeat, refused, options)
     sys.exit(Exit.FOUND_PROBLEMS if heartbeat.is_late else Exit.FINE)
 
 
-def _document(pipelines: Sequence[PipelineState], heartbeat: Heartbeat) -> None:
+def _document(
+    pipelines: Sequence[PipelineState], heartbeat: Heartbeat, refused: Sequence[Refusal]
+) -> None:
     watchdog = msgspec.to_builtins(heartbeat) | {"isLate": heartbeat.is_late}
-    document({"pipelines": pipelines, "watchdog": watchdog})
+    document({"pipelines": pipelines, "watchdog": watchdog, "refused": refused})
 
 
-def _show(pipelines: Sequence[PipelineState], heartbeat: Heartbeat, options: Options) -> None:
+def _show(
+    pipelines: Sequence[PipelineState],
+    heartbeat: Heartbeat,
+    refused: Sequence[Refusal],
+    options: Options,
+) -> None:
     at = now()
     if pipelines:
         heads = ("PIPELINE", "DATE", "STATE", "TODAY", "NEXT", "DEADLINE")
@@ -64,6 +73,11 @@ def _show(pipelines: Sequence[PipelineState], heartbeat: Heartbeat, options: Opt
         click.echo()
         lines("", reasons)
     click.echo()
+    if refused:
+        tells = "doctor" if options.backend == AWS else "validate"
+        lines(
+            "", [f"{count(len(refused), 'file')} refused, see `{options.command} {tells}`"], "red"
+        )
     lines(
         "watchdog: ", [_watchdog(heartbeat, options.keeper)], "red" if heartbeat.is_late else None
     )
@@ -75,7 +89,7 @@ def _row(pipeline: PipelineState, at: datetime) -> tuple[str | Cell, ...]:
         pipeline.id,
         pipeline.date,
         Cell("paused", "yellow") if pipeline.paused else state(pipeline.status),
-        ", ".join(f"{number} {STATES[name][0]}" for name, number in pipeline.today.items()) or "-",
+        ", ".join(f"{number} {state(name).text}" for name, number in pipeline.today.items()) or "-",
         clock(pipeline.next_expected, pipeline.timezone, on),
         _deadline(pipeline, at, on),
     )

@@ -127,7 +127,8 @@ def _remedies(why: Why) -> list[str]:
     """A date that waits for its rules wants readings; anything else is said by its answer."""
     if why.status != Status.PENDING or why.paused:
         return list(why.unblock)
-    return [
+    ends = [each for each in why.unblock if each.startswith("the end of ")]
+    return ends + [
         f"a reading of {rule.key}" + (f" with {rule.field} {_need(rule)}" if rule.field else "")
         for rule in why.rules
         if rule.kind is not None
@@ -139,6 +140,7 @@ def _clock(why: Why, name: str) -> str:
 
 
 _KINDS = {
+    "readiness": "rules must hold by",
     "rel-warning": "warning (from the first reading)",
     "rel-breach": "breach (from the first reading)",
 }

@@ -4,20 +4,20 @@
 and the watchdog's reconciliation alike: one function decides, whoever noticed the reading.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
-from zoneinfo import ZoneInfo
+from collections.abc import Iterator, Mapping
+from datetime import date, datetime, timedelta
 
 import msgspec
 
-from interlock.domain import duration
 from interlock.domain.calendars import Excluded, excluded
 from interlock.domain.deadline import closes_at
-from interlock.domain.partition import Label
-from interlock.domain.pipeline import Pipeline, Rule, Schedule
+from interlock.domain.horizon import last_believed
+from interlock.domain.partition import Grain, Label, label_at, shifted, starts_at
+from interlock.domain.pipeline import Pipeline, Schedule
+from interlock.domain.post_run import is_measured, post_run_keys, post_run_window
 from interlock.domain.rules import judge_one
 from interlock.domain.run import OpenedBy, Run, RunKey, Status
-from interlock.domain.sensor import Reading, Rejection, reading_label, split_key
+from interlock.domain.sensor import RESERVED, Reading, Rejection, carried_label, split_key
 from interlock.domain.zones import zone
 
 
@@ -37,8 +37,15 @@ class Reopen(msgspec.Struct, frozen=True):
     reading: Reading
 
 
+class ReopenWhenReady(msgspec.Struct, frozen=True):
+    """The date's window closed on its rules, and this reading may be the one that was missing."""
+
+    run: Run
+    reading: Reading
+
+
 class StartAgain(msgspec.Struct, frozen=True):
-    """The run that this reading opened was never started: whoever opened it died on the way."""
+    """The run that this reading opened was never started: its opener died on the way."""
 
     run: Run
 
@@ -88,38 +95,65 @@ class Ignore(msgspec.Struct, frozen=True):
     reason: str
 
 
+#: Why a reading means nothing for a date whose row can't be read, or says no more than that it is done.
+UNREADABLE = "the stored row of that date can't be read; `interlock doctor` names it"
+BARE = "the date is done, and its row does not say what its job saw; only a rerun opens it"
+
 Admission = (
-    OpenRun | Reopen | StartAgain | NoteFirst | NoteLate | PostRunReading | Exclude | Reject | Ignore
+    OpenRun | Reopen | ReopenWhenReady | StartAgain | NoteFirst | NoteLate | PostRunReading | Exclude
+    | Reject | Ignore
 )  # fmt: skip
+
+
+class _Case(msgspec.Struct, frozen=True):
+    """A reading as one schedule sees it, and the runs that it may concern."""
+
+    pipeline: Pipeline
+    schedule: Schedule
+    reading: Reading
+    runs: Mapping[RunKey, Run]
+    now: datetime
+
+    @property
+    def base(self) -> str:
+        return split_key(self.reading.key)[0]
+
+    def ignored(self, reason: str) -> Ignore:
+        return Ignore(self.schedule.id, reason)
 
 
 def admit(
     pipeline: Pipeline, reading: Reading, runs: Mapping[RunKey, Run], now: datetime
 ) -> list[Admission]:
-    """Everything the reading means. `runs` holds those of `run_keys` that exist."""
-    found = list(_as_trigger(pipeline, reading, runs, now))
-    found += _as_post_run(pipeline, reading, runs, now)
-    found += _as_rule_reading(pipeline, reading)
+    """Everything the reading means. `runs` holds those of `run_keys` that exist and, for a reading
+    without a date, those that failed since `reopens_since`.
+    """
+    cases = [_Case(pipeline, schedule, reading, runs, now) for schedule in pipeline.schedules]
+    found = [admission for case in cases for admission in _admissions(case)]
     return found or [Ignore("-", _why_nothing(pipeline, split_key(reading.key)[0]))]
-
-
-def _why_nothing(pipeline: Pipeline, key: str) -> str:
-    if key in rule_keys(pipeline):
-        return f"{key} opens nothing: its rules look at it when a run is judged"
-    known = sorted({each for one in pipeline.schedules for each in used_keys(pipeline, one)})
-    return f"no rule uses {key}; rules use {', '.join(known)}"
 
 
 def run_keys(pipeline: Pipeline, reading: Reading) -> frozenset[RunKey]:
     """The runs that `admit` must see to decide."""
-    used = {rule.key for rule in _post_run_rules(pipeline)}
-    keys = set()
-    for schedule in pipeline.schedules:
-        if split_key(reading.key)[0] in used | _trigger_keys(schedule):
-            label = _label(schedule, reading)
-            if isinstance(label, Label):
-                keys.add(RunKey(pipeline.id, schedule.id, str(label), dry=pipeline.dry_run))
-    return frozenset(keys)
+    base, _ = split_key(reading.key)
+    return frozenset(
+        RunKey(pipeline.id, schedule.id, str(label), dry=pipeline.dry_run)
+        for schedule in pipeline.schedules
+        if base in used_keys(pipeline, schedule)
+        for label in _labels(pipeline, schedule, reading)
+    )
+
+
+def reopens_since(pipeline: Pipeline, schedule: Schedule, reading: Reading) -> str | None:
+    """For a reading that serves more dates than it names: from which date on a run whose window
+    closed may be waiting for it. None for one that concerns no such run.
+    """
+    base, _ = split_key(reading.key)
+    if base not in reopening_keys(pipeline, schedule):
+        return None
+    if _named(pipeline, schedule, reading) is not None:
+        return None
+    return str(Label(_day_of(schedule, reading).day - schedule.offset * _DAY))
 
 
 def rule_keys(pipeline: Pipeline) -> frozenset[str]:
@@ -127,11 +161,24 @@ def rule_keys(pipeline: Pipeline) -> frozenset[str]:
     return frozenset(rule.key for rule in pipeline.validation.rules)
 
 
+def trigger_keys(schedule: Schedule) -> frozenset[str]:
+    return frozenset() if schedule.trigger is None else frozenset({schedule.trigger.rule.key})
+
+
+def judged_keys(pipeline: Pipeline, schedule: Schedule) -> frozenset[str]:
+    """What an evaluation reads: the rules' keys, and the trigger's."""
+    return rule_keys(pipeline) | trigger_keys(schedule)
+
+
+def reopening_keys(pipeline: Pipeline, schedule: Schedule) -> frozenset[str]:
+    """The keys whose readings may complete what a closed window was missing."""
+    own = trigger_keys(schedule)
+    return rule_keys(pipeline) - own | (own if schedule.gate is not None else frozenset())
+
+
 def used_keys(pipeline: Pipeline, schedule: Schedule) -> frozenset[str]:
     """Every sensor key that a date of this schedule uses: trigger, rules and post-run rules."""
-    return (
-        rule_keys(pipeline) | _trigger_keys(schedule) | {r.key for r in _post_run_rules(pipeline)}
-    )
+    return judged_keys(pipeline, schedule) | post_run_keys(pipeline)
 
 
 def passes(schedule: Schedule, reading: Reading, now: datetime) -> bool:
@@ -145,136 +192,208 @@ def has_changed(run: Run, reading: Reading, key: str) -> bool:
     return seen is None or seen.version != reading.version
 
 
-def _as_trigger(
-    pipeline: Pipeline, reading: Reading, runs: Mapping[RunKey, Run], now: datetime
-) -> Iterator[Admission]:
-    base, _ = split_key(reading.key)
-    for schedule in pipeline.schedules:
-        if base not in _trigger_keys(schedule):
-            continue
-        label = _label(schedule, reading)
-        if isinstance(label, Rejection):
-            yield Reject(schedule.id, label, reading)
-            continue
-        key = RunKey(pipeline.id, schedule.id, str(label), dry=pipeline.dry_run)
-        yield _decide(pipeline, schedule, label, key, reading, runs.get(key), now)
+def window_closed(run: Run) -> bool:
+    """Whether the last attempt failed because its rules did not hold in time."""
+    return (
+        run.status is Status.FAILED and run.failure is not None and run.failure.reason == "window"
+    )
 
 
-def _decide(
-    pipeline: Pipeline,
-    schedule: Schedule,
-    label: Label,
-    key: RunKey,
-    reading: Reading,
-    run: Run | None,
-    now: datetime,
-) -> Admission:
+def rejection(pipeline: Pipeline, schedule: Schedule, reading: Reading) -> Rejection | None:
+    """Why the date that a reading names can't be believed; None too when it names none."""
+    named = _named(pipeline, schedule, reading)
+    return named if isinstance(named, Rejection) else None
+
+
+def _admissions(case: _Case) -> Iterator[Admission]:
+    if case.base not in used_keys(case.pipeline, case.schedule):
+        return
+    label = _label(case.pipeline, case.schedule, case.reading)
+    if isinstance(label, Rejection):
+        yield Reject(case.schedule.id, label, case.reading)
+        return
+    opening = None
+    if case.base in trigger_keys(case.schedule):
+        opening = _as_trigger(case, label)
+        yield opening
+    if not isinstance(opening, Reopen) and case.base in reopening_keys(
+        case.pipeline, case.schedule
+    ):
+        yield from _as_missing_reading(case)
+    if not isinstance(opening, NoteLate) and case.base in post_run_keys(case.pipeline):
+        yield _as_post_run(case, label)
+
+
+def _why_nothing(pipeline: Pipeline, key: str) -> str:
+    if key in rule_keys(pipeline):
+        return f"{key} opens nothing: its rules look at it when a run is judged"
+    known = sorted({each for one in pipeline.schedules for each in used_keys(pipeline, one)})
+    return f"no rule uses {key}; rules use {', '.join(known)}"
+
+
+def _as_trigger(case: _Case, label: Label) -> Admission:
+    key = _key(case, label)
+    run = case.runs.get(key)
+    if run is not None and run.status is Status.UNREADABLE:
+        return case.ignored(UNREADABLE)
     if run is not None and run.status is Status.COMPLETED:
-        return _after_completion(pipeline, schedule, run, reading)
-    if not passes(schedule, reading, now):
-        return Ignore(schedule.id, "the trigger does not pass")
+        return _after_completion(case, run)
+    if not passes(case.schedule, case.reading, case.now):
+        return case.ignored("the trigger does not pass")
     if run is not None and run.is_open:
-        if run.first_sensor_at is None:
-            return NoteFirst(run, reading)
-        if run.started_at is None and run.trigger_version == reading.version:
-            return StartAgain(run)
-        return Ignore(schedule.id, "a run is in progress")
+        return _while_open(case, run)
     if run is not None and run.status is Status.FAILED_FINAL:
-        return Ignore(schedule.id, "the date is closed; only a rerun opens it")
+        return case.ignored("the date is closed; only a rerun opens it")
     if run is not None and run.awaits_retry:
-        return Ignore(schedule.id, "a retry is due")
-    return _open(pipeline, schedule, label, key, reading, run)
+        return case.ignored("a retry is due")
+    return _open(case, label, key, run)
 
 
-def _open(
-    pipeline: Pipeline,
-    schedule: Schedule,
-    label: Label,
-    key: RunKey,
-    reading: Reading,
-    run: Run | None,
-) -> Admission:
-    out = excluded(schedule, pipeline.calendars, label.day)
+def _while_open(case: _Case, run: Run) -> Admission:
+    if run.first_sensor_at is None:
+        return NoteFirst(run, case.reading)
+    if run.started_at is None and run.trigger_version == case.reading.version:
+        return StartAgain(run)
+    return case.ignored("a run is in progress")
+
+
+def _open(case: _Case, label: Label, key: RunKey, run: Run | None) -> Admission:
+    schedule, reading = case.schedule, case.reading
+    out = excluded(schedule, case.pipeline.calendars, label.day)
     if out is not None:
         return Exclude(key, out, reading)
     closing = closes_at(schedule, label)
     if closing is not None and reading.received_at >= closing:
-        return Ignore(schedule.id, "the trigger deadline has passed; only a rerun opens it")
+        return case.ignored("the trigger deadline has passed; only a rerun opens it")
+    if run is None and schedule.gate is not None:
+        return case.ignored("its cron moment opens the date; the trigger must hold by then")
     trigger = schedule.trigger
     by = OpenedBy.CASCADE if trigger and trigger.pipeline else OpenedBy.SENSOR
     if run is None:
         return OpenRun(key, by, reading)
     if run.trigger_version == reading.version:
-        return Ignore(schedule.id, "the reading says nothing new since the attempt failed")
+        return case.ignored("the reading says nothing new since the attempt failed")
     return Reopen(run, by, reading)
 
 
-def _after_completion(
-    pipeline: Pipeline, schedule: Schedule, run: Run, reading: Reading
-) -> Admission:
-    base, _ = split_key(reading.key)
-    if any(rule.key == base for rule in _post_run_rules(pipeline)):
-        return Ignore(schedule.id, "a post-run rule watches this key; drift decides")
-    if not has_changed(run, reading, base):
-        return Ignore(schedule.id, "the job has seen this reading")
-    return NoteLate(run, reading)
+def _after_completion(case: _Case, run: Run) -> Admission:
+    if run.is_bare or not run.evidence:
+        return case.ignored(BARE)
+    if _drift_decides(case, run):
+        return case.ignored("a post-run rule watches this key; drift decides")
+    if not has_changed(run, case.reading, case.base):
+        return case.ignored("the job has seen this reading")
+    return NoteLate(run, case.reading)
 
 
-def _as_post_run(
-    pipeline: Pipeline, reading: Reading, runs: Mapping[RunKey, Run], now: datetime
-) -> Iterator[Admission]:
-    base, _ = split_key(reading.key)
-    if all(rule.key != base for rule in _post_run_rules(pipeline)):
-        return
-    for schedule in pipeline.schedules:
-        label = _label(schedule, reading)
-        if isinstance(label, Rejection):
-            if base not in _trigger_keys(schedule):  # else it has been rejected already
-                yield Reject(schedule.id, label, reading)
+def _drift_decides(case: _Case, run: Run) -> bool:
+    """Where a post-run rule can measure a change, it does, for as long as its window is open."""
+    seen, post_run = run.evidence.get(case.base), case.pipeline.post_run
+    if post_run is None or seen is None or _is_over(case, run):
+        return False
+    return is_measured(post_run, case.base, seen.fields, case.reading.fields)
+
+
+def _as_missing_reading(case: _Case) -> Iterator[Admission]:
+    """A reading may be the one that a date was missing when its window closed."""
+    named = _named(case.pipeline, case.schedule, case.reading)
+    for run in case.runs.values():
+        label = Label.parse(run.key.date)
+        if run.key.schedule_id != case.schedule.id or not window_closed(run):
             continue
-        key = RunKey(pipeline.id, schedule.id, str(label), dry=pipeline.dry_run)
-        yield _judge_after(pipeline, schedule, runs.get(key), reading, base, now)
+        if named in (None, label) and case.reading.received_at < _sla_day_ends(case, label):
+            yield ReopenWhenReady(run, case.reading)
 
 
-def _as_rule_reading(pipeline: Pipeline, reading: Reading) -> Iterator[Admission]:
-    """A reading that only rules use opens nothing; but one that can't be used is not passed over."""
-    base, _ = split_key(reading.key)
-    used = {rule.key for rule in _post_run_rules(pipeline)}
-    if base in used or base not in rule_keys(pipeline):
-        return
-    for schedule in pipeline.schedules:
-        label = _label(schedule, reading)
-        if isinstance(label, Rejection) and base not in _trigger_keys(schedule):
-            yield Reject(schedule.id, label, reading)
+def _sla_day_ends(case: _Case, label: Label) -> datetime:
+    """The end of the day on which the wall-clock deadlines of a date fall."""
+    wall = shifted(Label(label.day).wall, (case.schedule.offset + 1) * _DAY)
+    return starts_at(Label(wall.date()), zone(case.schedule.timezone))
 
 
-def _judge_after(
-    pipeline: Pipeline,
-    schedule: Schedule,
-    run: Run | None,
-    reading: Reading,
-    base: str,
-    now: datetime,
-) -> Admission:
-    assert pipeline.post_run is not None
-    if run is None or run.status not in (Status.RUNNING, Status.COMPLETED):
-        return Ignore(schedule.id, "no job of that date is running or done")
-    window = duration.parse(pipeline.post_run.evaluation.window)
-    if run.completed_at is not None and now > run.completed_at + window:
-        return Ignore(schedule.id, "the post-run window is over")
-    return PostRunReading(run, reading, base)
+def _as_post_run(case: _Case, label: Label) -> Admission:
+    run = case.runs.get(_key(case, label))
+    if not _has_job(run) and _named(case.pipeline, case.schedule, case.reading) is None:
+        run = _launched_that_day(case)
+    if run is not None and run.status is Status.UNREADABLE:
+        return case.ignored(UNREADABLE)
+    if run is None or not _has_job(run):
+        return case.ignored("no job of that date is running or done")
+    if run.is_bare:
+        return case.ignored(BARE)
+    if _is_over(case, run):
+        return case.ignored("the post-run window is over")
+    if case.reading.received_at < run.opened_at and case.base not in run.evidence:
+        return case.ignored("it came before the attempt was opened")
+    return PostRunReading(run, case.reading, case.base)
 
 
-def _label(schedule: Schedule, reading: Reading) -> Label | Rejection:
+def _has_job(run: Run | None) -> bool:
+    return run is not None and run.status in (Status.RUNNING, Status.COMPLETED)
+
+
+def _launched_that_day(case: _Case) -> Run | None:
+    """A reading without a date may also speak of an earlier date, if its job ran on that day."""
+    came = case.reading.received_at
+    launched = [
+        run
+        for run in case.runs.values()
+        if run.key.schedule_id == case.schedule.id
+        and _has_job(run)
+        and run.launched_at is not None
+        and run.launched_at <= came
+        and _local_day(case.schedule, run.launched_at) == _local_day(case.schedule, came)
+    ]
+    return max(launched, key=lambda run: run.launched_at or came, default=None)
+
+
+def _is_over(case: _Case, run: Run) -> bool:
+    if case.pipeline.post_run is None or run.completed_at is None:
+        return False
+    return case.reading.received_at > run.completed_at + post_run_window(case.pipeline.post_run)
+
+
+def _key(case: _Case, label: Label) -> RunKey:
+    return RunKey(case.pipeline.id, case.schedule.id, str(label), dry=case.pipeline.dry_run)
+
+
+def _labels(pipeline: Pipeline, schedule: Schedule, reading: Reading) -> Iterator[Label]:
+    """The date that it names. One that names none is of its day, or of a day that was due then."""
+    named = _named(pipeline, schedule, reading)
+    if isinstance(named, Label):
+        yield named
+    elif named is None:
+        today = _day_of(schedule, reading).day
+        back = schedule.offset if split_key(reading.key)[0] in post_run_keys(pipeline) else 0
+        yield from (Label(today - n * _DAY) for n in range(back + 1))
+
+
+def _label(pipeline: Pipeline, schedule: Schedule, reading: Reading) -> Label | Rejection:
     """The date a reading speaks of to this schedule. `hours: all` waits for the whole day."""
-    where: ZoneInfo = zone(schedule.timezone)
+    return _named(pipeline, schedule, reading) or _day_of(schedule, reading)
+
+
+def _named(pipeline: Pipeline, schedule: Schedule, reading: Reading) -> Label | Rejection | None:
+    """The date that a reading names, if it can be believed; None when it names none."""
+    if reading.key.startswith(RESERVED) and not reading.own:
+        return Rejection("key_reserved", "key", reading.key, f"a key without {RESERVED}")
     _, period = split_key(reading.key)
-    return reading_label(reading.fields, where, reading.received_at, period)
+    at = reading.received_at
+    label = carried_label(reading.fields, zone(schedule.timezone), at, period)
+    if not isinstance(label, Label):
+        return label
+    last = last_believed(schedule, pipeline.calendars, label, at)
+    if last is None:
+        return label
+    return Rejection("date_beyond_horizon", "date", str(label), f"a date up to {last}")
 
 
-def _trigger_keys(schedule: Schedule) -> set[str]:
-    return set() if schedule.trigger is None else {schedule.trigger.rule.key}
+def _day_of(schedule: Schedule, reading: Reading) -> Label:
+    return Label(_local_day(schedule, reading.received_at))
 
 
-def _post_run_rules(pipeline: Pipeline) -> Iterable[Rule]:
-    return () if pipeline.post_run is None else pipeline.post_run.rules
+def _local_day(schedule: Schedule, moment: datetime) -> date:
+    return label_at(moment, zone(schedule.timezone), Grain.DAY).day
+
+
+_DAY = timedelta(days=1)

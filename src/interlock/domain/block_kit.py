@@ -284,6 +284,7 @@ _SHOWN = {
     "category": "category",
     "blockedBy": "blocked by",
     "breachAt": "deadline",
+    "readinessAt": "ready by",
     "due": "due",
     "deadlineAt": "trigger deadline",
     "retryAt": "next try",

@@ -148,10 +148,11 @@ def _parsed(cron: str, zone_name: str) -> CronSim:
 
 
 class _Onward(CronSim):
-    """CronSim, save that it never steps back.
+    """CronSim, save that it never steps back, and keeps to whole hours.
 
     A fold that crosses midnight, or begins within an hour, can lead it from the second pass to a
-    wall of the first one, and so round and round.
+    wall of the first one, and so round and round. Where clocks change by half an hour, its hours
+    would begin at half past from then on, and it would pass over the hour it looks for.
     """
 
     def advance_month(self) -> None:
@@ -162,7 +163,28 @@ class _Onward(CronSim):
         return self._onward(super().advance_day)
 
     def advance_hour(self) -> bool:
-        return self._onward(super().advance_hour)
+        return self._onward(self._to_next_hour)
+
+    def _to_next_hour(self) -> bool:
+        if self.dt.hour in self.hours:
+            return False
+        self.dt = self.dt.replace(minute=0, second=0)
+        while self.dt.hour not in self.hours:
+            before = self.dt
+            self.tick(seconds=3600)
+            if self.dt.minute:
+                self._to_whole_hour(before)
+            if self.dt.hour == 0:
+                break  # another day: its month and day are looked at first
+        return True
+
+    def _to_whole_hour(self, before: datetime) -> None:
+        """Back to the beginning of the hour, if the clocks show it and we are not there already."""
+        whole = self.dt.replace(minute=0)
+        instant = whole.astimezone(UTC)
+        shown = instant.astimezone(whole.tzinfo).replace(tzinfo=None)
+        if shown == whole.replace(tzinfo=None) and instant > before.astimezone(UTC):
+            self.dt = whole
 
     def _onward(self, advance: Callable[[], _T]) -> _T:
         before = self.dt

@@ -38,12 +38,13 @@ class Deadline(msgspec.Struct, frozen=True):
 
 
 class Deadlines(msgspec.Struct, frozen=True):
-    """The moments of a date: by the clock, and relative to its first reading."""
+    """The moments of a date: by the clock, relative to its first reading, and by when its rules must hold."""
 
     warning_at: datetime | None = None
     breach_at: datetime | None = None
     relative_warning_at: datetime | None = None
     relative_breach_at: datetime | None = None
+    readiness_at: datetime | None = None
 
     @property
     def earliest(self) -> Deadline:
@@ -75,7 +76,13 @@ def deadlines(
         return Deadlines()
     clock = _by_the_clock(schedule, sla, label)
     relative = _relative(sla, first_sensor_at)
-    return Deadlines(clock.warning_at, clock.breach_at, relative.warning_at, relative.breach_at)
+    return Deadlines(
+        clock.warning_at,
+        clock.breach_at,
+        relative.warning_at,
+        relative.breach_at,
+        _readiness(schedule, sla, label),
+    )
 
 
 def closes_at(schedule: Schedule, label: Label) -> datetime | None:
@@ -85,12 +92,13 @@ def closes_at(schedule: Schedule, label: Label) -> datetime | None:
     return wall_deadline(schedule.trigger.deadline, label, schedule, zones.zone(schedule.timezone))
 
 
-def is_unknown(schedule: Schedule, sla: Sla, label: Label) -> bool:
-    """Whether the SLA has a deadline that says nothing about this date: `:MM`, for a day."""
-    return (
-        sla.deadline is not None
-        and wall_deadline(sla.deadline, label, schedule, sla_zone(schedule, sla)) is None
-    )
+def unknown(schedule: Schedule, sla: Sla, label: Label) -> str | None:
+    """The first deadline of the SLA that says nothing about this date: `:MM`, for a day."""
+    zone = sla_zone(schedule, sla)
+    for text in (sla.deadline, sla.evaluation_deadline):
+        if text is not None and wall_deadline(text, label, schedule, zone) is None:
+            return text
+    return None
 
 
 def wall_deadline(text: str, label: Label, schedule: Schedule, zone: ZoneInfo) -> datetime | None:
@@ -121,6 +129,12 @@ def _by_the_clock(schedule: Schedule, sla: Sla, label: Label) -> Deadline:
     if breach_at is None:
         return Deadline()
     return _deadline(breach_at, _lead(schedule, sla, label, breach_at))
+
+
+def _readiness(schedule: Schedule, sla: Sla, label: Label) -> datetime | None:
+    if sla.evaluation_deadline is None:
+        return None
+    return wall_deadline(sla.evaluation_deadline, label, schedule, sla_zone(schedule, sla))
 
 
 def _lead(schedule: Schedule, sla: Sla, label: Label, breach_at: datetime) -> timedelta:

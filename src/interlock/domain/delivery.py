@@ -111,6 +111,10 @@ class Delivery(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
         """Nobody tries again; that it was so is told next, at this instant however often."""
         return self._next(DeliveryState.GIVEN_UP, now, tries=self.tries + 1, error=error)
 
+    def told_later(self, until: datetime) -> "Delivery":
+        """That it was given up can't be told now."""
+        return self._next(DeliveryState.GIVEN_UP, until)
+
     def dead(self, now: datetime, error: str | None = None) -> "Delivery":
         return self._next(DeliveryState.DEAD, now, error=error or self.error)
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import msgspec
 
-from interlock.domain.pipeline import PostRun, Rule
 from interlock.domain.rules import field_value, number
 
 #: Exact for any two numbers whose digits span fewer than 5,000 places; the default 28 is not. Rounding
@@ -38,11 +37,6 @@ def drift(
         return None
     delta = _EXACT.subtract(Decimal(after), Decimal(before))
     return Drift(field, before, after, delta) if delta.copy_abs() > threshold else None
-
-
-def drift_field(post_run: PostRun, rule: Rule) -> str | None:
-    """The field that a post-run rule watches; None when there is no number to watch."""
-    return post_run.drift_field or rule.field
 
 
 def changes(

@@ -45,21 +45,29 @@ def sla_dates(
     since: datetime,
     until: datetime,
 ) -> Iterator[tuple[Watched, Deadlines]]:
-    """The watched dates with a warning or a breach by the clock in `since < instant <= until`."""
+    """The watched dates with a moment by the clock in `since < instant <= until`: a warning, a breach, or
+    that by which the rules must hold.
+    """
     since, until = within_calendar(since), within_calendar(until)
-    if sla.deadline is None:
-        return iter(())
-    latest = within_calendar(shifted(until, _longest_lead(schedule, sla)))
     zone = sla_zone(schedule, sla)
+    found: dict[str, Watched] = {}
+    if sla.deadline is not None:
+        latest = within_calendar(shifted(until, _longest_lead(schedule, sla)))
+        for watched in _dates_around(sla.deadline, zone, schedule, calendars, since, latest):
+            found[watched.date] = watched
+    if sla.evaluation_deadline is not None:
+        ready = _dates_around(sla.evaluation_deadline, zone, schedule, calendars, since, until)
+        found = {watched.date: watched for watched in ready} | found
     due = (
-        (watched, deadlines(schedule, sla, Label.parse(watched.date), calendars=calendars))
-        for watched in _dates_around(sla.deadline, zone, schedule, calendars, since, latest)
+        (found[date], deadlines(schedule, sla, Label.parse(date), calendars=calendars))
+        for date in sorted(found)
     )
     return ((watched, moments) for watched, moments in due if _has_moment(moments, since, until))
 
 
 def _has_moment(due: Deadlines, since: datetime, until: datetime) -> bool:
-    return any(at and since < at <= until for at in (due.warning_at, due.breach_at))
+    moments = (due.warning_at, due.breach_at, due.readiness_at)
+    return any(at and since < at <= until for at in moments)
 
 
 def _longest_lead(schedule: Schedule, sla: Sla) -> timedelta:

@@ -23,6 +23,8 @@ LONGEST_MESSAGE = 200
 LONGEST_ERROR = 2000
 LARGEST_DETAIL = 64 * 1024
 
+#: An id begins with pipeline, schedule and date; the type follows.
+_PLACES = 3
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]+")
 
 
@@ -68,6 +70,7 @@ class EventType(StrEnum):
     SLA_MET = "SLA_MET"
     RELATIVE_SLA_WARNING = "RELATIVE_SLA_WARNING"
     RELATIVE_SLA_BREACH = "RELATIVE_SLA_BREACH"
+    READINESS_MISSED = "READINESS_MISSED"
     DEADLINE_UNKNOWN = "DEADLINE_UNKNOWN"
     SCHEDULE_MISSED = "SCHEDULE_MISSED"
     IRREGULAR_SCHEDULE_MISSED = "IRREGULAR_SCHEDULE_MISSED"
@@ -81,6 +84,7 @@ class EventType(StrEnum):
     POST_RUN_DRIFT = "POST_RUN_DRIFT"
     POST_RUN_DRIFT_INFLIGHT = "POST_RUN_DRIFT_INFLIGHT"
     POST_RUN_SENSOR_MISSING = "POST_RUN_SENSOR_MISSING"
+    POST_RUN_ENDED = "POST_RUN_ENDED"
     LATE_DATA_ARRIVAL = "LATE_DATA_ARRIVAL"
     RERUN_ACCEPTED = "RERUN_ACCEPTED"
     RERUN_REJECTED = "RERUN_REJECTED"
@@ -91,6 +95,7 @@ class EventType(StrEnum):
     WATCHDOG_DEGRADED = "WATCHDOG_DEGRADED"
     WATCHDOG_RECOVERED = "WATCHDOG_RECOVERED"
     ALERT_UNDELIVERED = "ALERT_UNDELIVERED"
+    ROW_UNREADABLE = "ROW_UNREADABLE"
     DRY_RUN_WOULD_TRIGGER = "DRY_RUN_WOULD_TRIGGER"
     DRY_RUN_SLA_PROJECTION = "DRY_RUN_SLA_PROJECTION"
     DRY_RUN_COMPLETED = "DRY_RUN_COMPLETED"
@@ -206,6 +211,31 @@ def happened(
         tags=dict(about.tags),
         detail=bounded(facts),
     )
+
+
+def bare_event(kind: EventType, about: Subject, at: datetime, event_id: str) -> Event:
+    """An event of which no more is stored than what happened, when, and to whom."""
+    entry = CATALOGUE[kind]
+    return Event(
+        event_id=event_id,
+        type=kind,
+        severity=entry.severity,
+        timestamp=at,
+        message=clean(entry.when, LONGEST_MESSAGE),
+        pipeline_id=about.pipeline_id,
+        schedule_id=about.schedule_id,
+        date=about.date,
+    )
+
+
+def event_from_id(event_id: str, at: datetime) -> Event:
+    """What an id says by itself. Raises ValueError when it is not the id of a known type of event."""
+    parts = event_id.split("/", 4)
+    if len(parts) < _PLACES + 1:
+        raise ValueError(f"{event_id!r} is not the id of an event")
+    pipeline_id, schedule_id, date = (None if each == "-" else each for each in parts[:_PLACES])
+    about = Subject(pipeline_id, schedule_id, date)
+    return bare_event(EventType(parts[_PLACES]), about, at, event_id)
 
 
 def event_id(kind: EventType, about: Subject, parts: Sequence[object]) -> str:
@@ -347,6 +377,10 @@ CATALOGUE: dict[EventType, Entry] = {
     _E.RELATIVE_SLA_BREACH: Entry(
         "as SLA_BREACH, for `maxDuration`", "fire_deadline", Severity.ERROR, Alert.YES,
         (), (*_RELATIVE, "failed", "failure"), _WHY),
+    _E.READINESS_MISSED: Entry(
+        "the rules had not held by `evaluationDeadline`; the run goes on", "fire_deadline",
+        Severity.WARNING, Alert.YES, (),
+        ("evaluationDeadline", "timezone", "readinessAt", "status", "blockedBy", "lateBy"), _WHY),
     _E.DEADLINE_UNKNOWN: Entry(
         "a `:MM` deadline met a date without an hour", "open_run", Severity.WARNING, Alert.YES,
         (), ("deadline", "problem"), "give the deadline as HH:MM, or send readings with an hour"),
@@ -366,12 +400,14 @@ CATALOGUE: dict[EventType, Entry] = {
         ("attempt", "how"), ("how", "due", "key", "lateBy"),
         "nothing to do for this date; `interlock doctor` may tell why it was needed"),
     _E.SFN_TIMEOUT: Entry(
-        "a run outlived its lease and the engine confirms it is over", "watchdog",
+        "an attempt has used up its time, and the engine confirms that it is over", "watchdog",
         Severity.ERROR, Alert.YES, ("attempt",),
         ("executionName", "leaseUntil", "engineStatus", "runStatus", "runId"),
         "make sure that the job has ended, then `interlock rerun {pipeline} {date}`"),
     _E.POST_RUN_BASELINE_CAPTURED: Entry(
-        "baseline stored", "complete-trigger", Severity.INFO, Alert.NO, ("attempt",), ("baseline",)),
+        "readings to compare later ones with were stored: at completion, and with the first reading "
+        "of a key that had none", "complete-trigger", Severity.INFO, Alert.NO,
+        ("attempt", "readings"), ("baseline",)),
     _E.BASELINE_CAPTURE_FAILED: Entry(
         "its readings can't be read or don't fit; the run completes without a baseline",
         "complete-trigger", Severity.WARNING, Alert.YES, ("attempt",), ("error",),
@@ -392,9 +428,12 @@ CATALOGUE: dict[EventType, Entry] = {
         "post-run readings absent after `sensorTimeout`", "watchdog", Severity.WARNING, Alert.YES,
         ("attempt",), ("missing", "sensorTimeout", "completedAt", "lastSeen"),
         "check what the job wrote, and who reports it"),
+    _E.POST_RUN_ENDED: Entry(
+        "the post-run window is over", "judge_post_run", Severity.INFO, Alert.NO,
+        ("attempt",), ("outcome", "results", "seen", "unseen", "windowEnd")),
     _E.LATE_DATA_ARRIVAL: Entry(
         "the trigger reading changed after completion", "admit", Severity.WARNING, Alert.YES,
-        ("attempt", "hash"), _LATE, "a rerun was requested; " + _WHY, _E.DRY_RUN_LATE_DATA),
+        ("attempt", "hash"), _LATE, _WHY, _E.DRY_RUN_LATE_DATA),
     _E.RERUN_ACCEPTED: Entry(
         "a rerun was granted and the new attempt is stored", "judge_rerun", Severity.INFO, Alert.THREAD,
         ("attempt",), ("reason", "requestedBy", "budget", "spent", "max", "forced"),
@@ -426,6 +465,11 @@ CATALOGUE: dict[EventType, Entry] = {
         "a sink gave up on an alert", "send_alert", Severity.ERROR, Alert.OTHER_SINKS,
         ("sink", "event id"), ("sink", "channel", "error", "tries"),
         "check the sink's settings with `interlock alert test`"),
+    _E.ROW_UNREADABLE: Entry(
+        "a stored row can't be read: it is left as it is, and its date neither runs nor counts as late",
+        "report_unreadable", Severity.ERROR, Alert.YES,
+        ("table", "row"), ("table", "key", "problem", "kind"),
+        "`interlock doctor` names the row and what to do about it"),
     _E.DRY_RUN_WOULD_TRIGGER: Entry(
         "rules hold", "trigger", Severity.INFO, Alert.NO, ("attempt",), ("results", "wouldLaunch")),
     _E.DRY_RUN_SLA_PROJECTION: Entry(

@@ -11,15 +11,17 @@ from enum import StrEnum
 import msgspec
 
 from interlock.domain import duration
-from interlock.domain.admission import Admission, Ignore
+from interlock.domain.admission import Admission, Ignore, judged_keys
+from interlock.domain.deadline import Deadlines
 from interlock.domain.due_dates import closing_dates, sla_dates
 from interlock.domain.opening import instants
 from interlock.domain.partition import Grain, Label, hours_of, instant_of
 from interlock.domain.pipeline import Pipeline, Schedule
-from interlock.domain.run import DeadlineKind, Run, RunKey, Status
+from interlock.domain.run import LEASE_MARGIN, DeadlineKind, Run, RunKey, Status
 from interlock.domain.schedule import Watched, covers, sensor_driven, watched_dates
 from interlock.domain.sensor import Reading
-from interlock.domain.sla import BREACHES, SlaWatch
+from interlock.domain.sla import BREACHES, WARNINGS, SlaWatch, was_ready
+from interlock.domain.watching import FINISH_GRACE, LOOK_GRACE
 from interlock.domain.zones import zone
 
 UNSTARTED = timedelta(minutes=2)
@@ -103,13 +105,26 @@ class NoteStarted(msgspec.Struct, frozen=True):
 
 
 class Finish(msgspec.Struct, frozen=True):
-    """The job succeeded, and nobody completed the run."""
+    """The job succeeded, and nobody completed the run, or did what follows from its completion."""
+
+    run: Run
+
+
+class Resume(msgspec.Struct, frozen=True):
+    """The execution is over and its job may be running: another execution goes on with the attempt."""
+
+    run: Run
+    engine: EngineState
+
+
+class GiveUp(msgspec.Struct, frozen=True):
+    """The execution is over and launched nothing: the attempt failed, and not by its own fault."""
 
     run: Run
 
 
 class TimeOut(msgspec.Struct, frozen=True):
-    """The attempt outlived its lease, and its execution is over."""
+    """The attempt has used up its time, and its execution is over."""
 
     run: Run
     engine: EngineState
@@ -183,9 +198,15 @@ class PostRunMissing(msgspec.Struct, frozen=True):
     missing: tuple[str, ...]
 
 
+class LookAgain(msgspec.Struct, frozen=True):
+    """The timer that judges the post-run rules again never came."""
+
+    run: Run
+
+
 Finding = (
-    Restart | NoteStarted | Finish | TimeOut | ExtendLease | RetryNow | Admit | Suspect | FireLate
-    | Missed | Close | ArmDeadline | JudgeDeadline | PostRunMissing
+    Restart | NoteStarted | Finish | Resume | GiveUp | TimeOut | ExtendLease | RetryNow | Admit
+    | Suspect | FireLate | Missed | Close | ArmDeadline | JudgeDeadline | PostRunMissing | LookAgain
 )  # fmt: skip
 
 
@@ -214,22 +235,53 @@ def stand_ins(schedule: Schedule, date: str) -> list[str]:
 
 
 def stale_triggers(seen: Snapshot, now: datetime) -> Iterator[Finding]:
-    """An attempt was never started, outlived its lease, or its retry never came."""
+    """An attempt was never started, broke off, ended half done, or its retry never came."""
     for run in seen.due:
         engine = seen.engine.get(run.execution_name)
         if run.awaits_retry:
             if run.retry_at is not None and now >= run.retry_at + RETRY_MARGIN and not seen.paused:
                 yield RetryNow(run)
+        elif run.is_unfinished:
+            if now >= run.changed_at + FINISH_GRACE:
+                yield Finish(run)
         elif run.is_open and engine is not None:
-            yield from _stale(run, engine, seen, now)
+            yield from stale_attempt(run, engine, run.key.date in seen.succeeded, now)
 
 
-def wants_engine(run: Run, now: datetime) -> bool:
-    """Whether the engine must be asked about a run before anything is said of it."""
-    unstarted = run.status is Status.PENDING and run.started_at is None
-    return run.is_open and (
-        now > run.lease_until or (unstarted and now >= run.opened_at + UNSTARTED)
-    )
+def wants_engine(run: Run, attended: bool, now: datetime) -> bool:
+    """Whether the engine must be asked about a run before anything is said of it. One that was opened just
+    now may be started this very second; one that is attended has an execution that is listed as running.
+    """
+    if not run.is_open:
+        return False
+    if _is_unstarted(run):
+        return now >= (run.handed_over_at or run.opened_at) + UNSTARTED
+    return not attended or now > run.lease_until
+
+
+def stale_attempt(
+    run: Run, engine: EngineState, succeeded: bool, now: datetime
+) -> Iterator[Finding]:
+    """What is to be done about an open run, by what the engine says of its execution. One that has used up
+    its time before its rules held did not break off.
+    """
+    overdue = now > run.lease_until
+    waited = run.status is Status.PENDING and now >= run.lease_until - LEASE_MARGIN
+    if engine is EngineState.RUNNING:
+        if overdue:
+            yield ExtendLease(run)
+        elif _is_unstarted(run):
+            yield NoteStarted(run)
+    elif _is_unstarted(run) and engine is EngineState.ABSENT:
+        yield Restart(run)
+    elif succeeded:
+        yield Finish(run)
+    elif overdue or waited:
+        yield TimeOut(run, engine)
+    elif run.status is Status.PENDING:
+        yield GiveUp(run)
+    else:
+        yield Resume(run, engine)
 
 
 def sensor_trigger_reconciliation(seen: Snapshot, now: datetime) -> Iterator[Finding]:
@@ -281,14 +333,13 @@ def sla_scheduling(seen: Snapshot, now: datetime) -> Iterator[Finding]:
     """Deadlines hold even if nothing ever starts."""
     for each in seen.needs.deadlines:
         run, watch = seen.runs.get(each.date), seen.watches.get(each.date)
-        if (run is not None and run.sla_verdict) or (watch is not None and watch.verdict):
-            continue
         if run is None and covers(seen.runs, each.date):
             continue
-        due = instants(run) if run is not None else each.instants
+        due = _undecided(each, run, watch)
         told = run.sla_told if run is not None else watch.told if watch is not None else ()
         armed = run.sla_armed if run is not None else watch.armed if watch is not None else {}
-        yield from _deadline_findings(seen.key(each.date), due, told, armed, now)
+        findings = _deadline_findings(seen.key(each.date), due, told, armed, now)
+        yield from (each for each in findings if not _is_vain(each, run))
 
 
 def relative_sla_breaches(seen: Snapshot, now: datetime) -> Iterator[Finding]:
@@ -298,20 +349,26 @@ def relative_sla_breaches(seen: Snapshot, now: datetime) -> Iterator[Finding]:
             continue
         due = instants(run)
         for kind in (DeadlineKind.RELATIVE_BREACH, DeadlineKind.RELATIVE_WARNING):
-            if kind in due and due[kind] <= now and kind not in run.sla_told:
-                yield JudgeDeadline(run.key, kind)
+            finding = JudgeDeadline(run.key, kind)
+            passed = kind in due and due[kind] <= now and kind not in run.sla_told
+            if passed and not _is_vain(finding, run):
+                yield finding
 
 
 def post_run_sensors(seen: Snapshot, now: datetime) -> Iterator[Finding]:
-    """The time for post-run readings is over."""
+    """The time for post-run readings is over, or for another look at those that came."""
     if seen.pipeline.post_run is None:
         return
     for run in seen.due:
         over = run.post_run_due_at is not None and now >= run.post_run_due_at
         if run.status is Status.COMPLETED and over and not run.post_run.missing_judged:
+            inputs = judged_keys(seen.pipeline, seen.schedule)
             keys = dict.fromkeys(rule.key for rule in seen.pipeline.post_run.rules)
-            there = seen.seen_after.get(run.key.date, frozenset())
+            there = inputs | seen.seen_after.get(run.key.date, frozenset())
             yield PostRunMissing(run, tuple(key for key in keys if key not in there))
+        look_at = run.post_run_look_at
+        if run.status is Status.COMPLETED and look_at and now >= look_at + LOOK_GRACE:
+            yield LookAgain(run)
 
 
 Guard = Callable[[Snapshot, datetime], Iterable[Finding]]
@@ -329,20 +386,8 @@ GUARDS: dict[str, Guard] = {
 }
 
 
-def _stale(run: Run, engine: EngineState, seen: Snapshot, now: datetime) -> Iterator[Finding]:
-    unstarted = run.status is Status.PENDING and run.started_at is None
-    overdue = now > run.lease_until
-    if engine is EngineState.RUNNING:
-        if overdue:
-            yield ExtendLease(run)
-        elif unstarted:
-            yield NoteStarted(run)
-    elif unstarted and engine is EngineState.ABSENT:
-        yield Restart(run)
-    elif run.key.date in seen.succeeded:
-        yield Finish(run)
-    else:
-        yield TimeOut(run, engine)
+def _is_unstarted(run: Run) -> bool:
+    return run.status is Status.PENDING and run.started_at is None
 
 
 def _missed(seen: Snapshot, now: datetime) -> Iterator[Finding]:
@@ -414,6 +459,26 @@ def _deadline_findings(
         yield JudgeDeadline(key, kind)
 
 
+def _undecided(
+    each: DateDeadline, run: Run | None, watch: SlaWatch | None
+) -> dict[DeadlineKind, datetime]:
+    """The moments of a date that its SLA verdict, or rules that held in time, have not made idle."""
+    due = instants(run) if run is not None else each.instants
+    verdict = run.sla_verdict if run is not None else watch.verdict if watch is not None else None
+    return {
+        kind: at
+        for kind, at in due.items()
+        if (not was_ready(run, at) if kind is DeadlineKind.READINESS else verdict is None)
+    }
+
+
+def _is_vain(finding: Finding, run: Run | None) -> bool:
+    """A run that failed for good gets no warning; it is judged again at its breach."""
+    if not isinstance(finding, JudgeDeadline) or finding.kind not in WARNINGS:
+        return False
+    return run is not None and run.has_given_up
+
+
 def _expected(
     pipeline: Pipeline, schedule: Schedule, since: datetime, active_since: datetime, now: datetime
 ) -> Iterator[Expected]:
@@ -442,10 +507,19 @@ def _deadlines(
         return
     until = now + ARM_AHEAD
     for watched, due in sla_dates(schedule, pipeline.sla, pipeline.calendars, since, until):
-        if _begins_at(watched) < active_since or due.breach_at is None or due.warning_at is None:
-            continue
-        moments = {DeadlineKind.WARNING: due.warning_at, DeadlineKind.BREACH: due.breach_at}
-        yield DateDeadline(watched.date, moments)
+        if _begins_at(watched) >= active_since:
+            yield DateDeadline(watched.date, dict(_moments(due, since)))
+
+
+def _moments(due: Deadlines, since: datetime) -> Iterator[tuple[DeadlineKind, datetime]]:
+    """Those by the clock. That rules did not hold before anybody looked is no news: a file may have
+    promised it only since.
+    """
+    if due.warning_at is not None and due.breach_at is not None:
+        yield DeadlineKind.WARNING, due.warning_at
+        yield DeadlineKind.BREACH, due.breach_at
+    if due.readiness_at is not None and due.readiness_at > since:
+        yield DeadlineKind.READINESS, due.readiness_at
 
 
 def _begins_at(watched: Watched) -> datetime:

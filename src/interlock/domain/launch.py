@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from interlock.domain.pipeline import Job
 from interlock.domain.run import Run, RunKey, Status
 
 
@@ -37,3 +38,8 @@ def launch_of(run: Run) -> Launch | None:
         run.job_message,
         run.job_unseen,
     )
+
+
+def at_most_once(job: Job) -> bool:
+    """Whether the owner would rather not have the job than have it twice."""
+    return bool(job.config.get("atMostOnce", False))

@@ -72,6 +72,8 @@ def with_deadlines(run: Run, pipeline: Pipeline, active_since: datetime) -> Run:
         if due.relative_breach_at is not None:
             instants["relative_warning_at"] = due.relative_warning_at
             instants["relative_breach_at"] = due.relative_breach_at
+        if due.readiness_at is not None and due.readiness_at >= active_since:
+            instants["readiness_at"] = due.readiness_at
     return msgspec.structs.replace(run, **instants)
 
 
@@ -113,19 +115,35 @@ def instants(run: Run) -> dict[DeadlineKind, datetime]:
     return {kind: at for kind, at in found.items() if at is not None}
 
 
+def without_deadlines(run: Run, now: datetime) -> Run:
+    """The next version of a run whose file has dropped its deadlines."""
+    return run.changed(now, **dict.fromkeys(_ATTRIBUTES.values()))
+
+
 def unarmed(run: Run) -> Iterable[tuple[DeadlineKind, datetime]]:
     """The moments that still need a timer, or need it at another time."""
-    if run.sla_verdict is not None:
-        return
-    for kind, at in instants(run).items():
-        if kind not in run.sla_told and run.sla_armed.get(kind) != at:
+    for kind, at in open_moments(run).items():
+        if run.sla_armed.get(kind) != at:
             yield kind, at
 
 
+def open_moments(run: Run) -> dict[DeadlineKind, datetime]:
+    """The moments that may still have to be told of, when they come."""
+    return {kind: at for kind, at in instants(run).items() if _is_open(kind, run)}
+
+
+def _is_open(kind: DeadlineKind, run: Run) -> bool:
+    if kind in run.sla_told:
+        return False
+    return run.ready_at is None if kind is DeadlineKind.READINESS else run.sla_verdict is None
+
+
 def window_end(run: Run, pipeline: Pipeline) -> datetime:
-    """When the rules of this attempt must hold at the latest."""
-    schedule = pipeline.schedule(run.key.schedule_id)
-    return run.opened_at + duration.parse(schedule.evaluation.window)
+    """When the rules of this attempt must hold at the latest. While they hold and no place is free, the
+    window does not run: should they fail when one is, they have all of it again.
+    """
+    window = duration.parse(pipeline.schedule(run.key.schedule_id).evaluation.window)
+    return (run.waits_at or run.opened_at) + window
 
 
 _ALWAYS = datetime.min.replace(tzinfo=UTC)
@@ -135,4 +153,5 @@ _ATTRIBUTES: dict[DeadlineKind, str] = {
     DeadlineKind.BREACH: "breach_at",
     DeadlineKind.RELATIVE_WARNING: "relative_warning_at",
     DeadlineKind.RELATIVE_BREACH: "relative_breach_at",
+    DeadlineKind.READINESS: "readiness_at",
 }

@@ -120,6 +120,10 @@ class Rule(Declared, frozen=True):
     value: Annotated[
         Any, Meta(description="What the field is compared with; needed by all but `exists`.")
     ] = None
+    max_age: Annotated[
+        Span | None,
+        Meta(description="The reading must have been received within this time; default none."),
+    ] = None
 
 
 class Trigger(Declared, frozen=True):
@@ -138,7 +142,7 @@ class Trigger(Declared, frozen=True):
     ] = None
     hours: Annotated[
         Hours | None,
-        Meta(description="`all`: a daily run that waits for every hourly date of the upstream."),
+        Meta(description="`all`: a daily run waits for every date that upstream expects that day."),
     ] = None
 
     @property
@@ -208,6 +212,13 @@ class Schedule(Declared, frozen=True):
             "default 0 with cron or include, 1 for a sensor-driven schedule."
         ),
     ] = None
+    horizon: Annotated[
+        Span | None,
+        Meta(
+            description="How far ahead a reading or a rerun may be dated, if that is farther than "
+            "the next expected occurrence, or two days for a sensor-driven schedule."
+        ),
+    ] = None
 
     def __post_init__(self) -> None:
         if not self.id:
@@ -220,6 +231,11 @@ class Schedule(Declared, frozen=True):
     def offset(self) -> int:
         """`dayOffset`, which is always set once the struct is made."""
         return self.day_offset or 0
+
+    @property
+    def gate(self) -> Rule | None:
+        """The trigger of a date that its cron moment opens: it must hold before the job may start."""
+        return self.trigger.rule if self.cron is not None and self.trigger is not None else None
 
 
 class Sla(Declared, frozen=True):
@@ -237,6 +253,15 @@ class Sla(Declared, frozen=True):
     critical: Annotated[
         bool, Meta(description="Raises the severity of its warning and breach.")
     ] = False
+    evaluation_deadline: Annotated[
+        Moment | None,
+        Meta(description="By when the rules must hold, `HH:MM` or `:MM`; before `deadline`."),
+    ] = None
+
+    @property
+    def has_deadline(self) -> bool:
+        """Whether its runs get an SLA verdict; `evaluationDeadline` alone gives none."""
+        return self.deadline is not None or self.max_duration is not None
 
 
 class Validation(Declared, frozen=True):
@@ -250,6 +275,20 @@ class Validation(Declared, frozen=True):
             extra={"any case": True},
         ),
     ] = Mode.ALL
+    max_age: Annotated[
+        Span | None,
+        Meta(description="`maxAge` of every rule that has none of its own."),
+    ] = None
+
+    @property
+    def bounded_rules(self) -> tuple[Rule, ...]:
+        """The rules, each with the age that its reading may have."""
+        if self.max_age is None:
+            return self.rules
+        return tuple(
+            rule if rule.max_age else msgspec.structs.replace(rule, max_age=self.max_age)
+            for rule in self.rules
+        )
 
 
 class Job(Declared, frozen=True):
@@ -280,10 +319,25 @@ class Job(Declared, frozen=True):
             extra_json_schema={"anyOf": [{"const": 0}, {"minimum": 60}]},
         ),
     ] = 3600
+    poll_interval: Annotated[
+        Span | None,
+        Meta(description="How often the job is polled, 10s to 10m; default: ever more seldom."),
+    ] = None
+    max_concurrent: Annotated[
+        Annotated[int, Meta(ge=1)] | None,
+        Meta(
+            description="How many dates of the pipeline may have a job at once; default: any number."
+        ),
+    ] = None
 
     @property
     def poll_window(self) -> timedelta:
         return timedelta(seconds=self.job_poll_window_seconds or 3600)
+
+    @property
+    def polled_every(self) -> timedelta | None:
+        """None: after half the time it has run, within bounds."""
+        return None if self.poll_interval is None else duration.parse(self.poll_interval)
 
 
 class PostRunEvaluation(Declared, frozen=True):
@@ -291,7 +345,11 @@ class PostRunEvaluation(Declared, frozen=True):
 
     window: Annotated[Span, Meta(description="Counted from completion.")] = "24h"
     interval: Annotated[
-        Span | None, Meta(description="Accepted; readings are judged as they come.")
+        Span | None,
+        Meta(
+            description="How often `age_lt` and `age_gt` are judged again until the window ends; "
+            "without it only as readings come."
+        ),
     ] = None
 
 
@@ -304,7 +362,10 @@ class PostRun(Declared, frozen=True):
     evaluation: PostRunEvaluation = PostRunEvaluation()
     drift_field: Annotated[
         FieldPath | None,
-        Meta(description="The number compared with the baseline; default the rule's `field`."),
+        Meta(
+            description="The number compared with the baseline; default the rule's `field` if the "
+            "baseline has a number there, else `sensor_count`."
+        ),
     ] = None
     drift_threshold: Annotated[
         Decimal,
@@ -317,6 +378,13 @@ class PostRun(Declared, frozen=True):
     sensor_timeout: Annotated[
         Span, Meta(description="How long after completion its readings may take.")
     ] = "2h"
+    late_window: Annotated[
+        Span | None,
+        Meta(
+            description="How long after completion a changed trigger reading still reruns the job; "
+            "default the window of the evaluation."
+        ),
+    ] = None
 
 
 class Identity(Declared, frozen=True):

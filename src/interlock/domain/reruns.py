@@ -9,7 +9,7 @@ from interlock.domain.budgets import Budget, Source, rerun_budget, rerun_source
 from interlock.domain.calendars import Excluded
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import Run, Status
-from interlock.domain.sensor import Reading
+from interlock.domain.sensor import Reading, UnreadableReading
 
 
 class Cause(StrEnum):
@@ -17,9 +17,11 @@ class Cause(StrEnum):
 
     UNKNOWN_PIPELINE = "unknown-pipeline"
     EXCLUDED = "excluded"
+    BEYOND_HORIZON = "beyond-horizon"
     IN_PROGRESS = "in-progress"
     BUDGET = "budget"
     NO_NEW_DATA = "no-new-data"
+    UNREADABLE = "unreadable"
 
 
 class Granted(msgspec.Struct, frozen=True):
@@ -42,12 +44,19 @@ def judge_request(
     excluded: Excluded | None,
     run: Run | None,
     readings: Mapping[str, Reading],
+    believed: bool = True,
 ) -> Granted | Refused:
-    """Judge in a fixed order: calendar, a run in progress, the budget, the circuit breaker."""
+    """Judge in a fixed order: calendar, horizon, a run in progress, the budget, the circuit breaker.
+
+    A row that says no more than that the date is done has no evidence to compare with: nothing breaks
+    the circuit.
+    """
     if excluded is not None:
         return Refused(Cause.EXCLUDED)
     if run is None:
-        return Granted(None)
+        return Granted(None) if believed else Refused(Cause.BEYOND_HORIZON)
+    if run.status is Status.UNREADABLE:
+        return Refused(Cause.UNREADABLE)
     if run.is_open or run.awaits_retry:
         return Refused(Cause.IN_PROGRESS)
     source = rerun_source(reason)
@@ -55,7 +64,8 @@ def judge_request(
     if not budget.left:
         return Refused(Cause.BUDGET, budget)
     forced = force and source is Source.MANUAL
-    if run.status is Status.COMPLETED and not forced and not news(run, readings):
+    done = run.status is Status.COMPLETED and not run.is_bare
+    if done and not forced and not news(run, readings):
         return Refused(Cause.NO_NEW_DATA, budget)
     return Granted(budget)
 
@@ -63,9 +73,11 @@ def judge_request(
 def news(run: Run, readings: Mapping[str, Reading]) -> bool:
     """Whether a reading that the date uses has changed since the job was started on it.
 
-    Post-run readings that the job did not use are compared with what was there at completion.
+    Post-run readings that the job did not use are compared with what was there at completion. One that
+    can't be read says nothing.
     """
     return any(
         (seen := run.evidence.get(key)) is None or seen.version != reading.version
         for key, reading in readings.items()
+        if not isinstance(reading, UnreadableReading)
     )

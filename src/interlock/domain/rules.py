@@ -15,8 +15,8 @@ from typing import Any
 import msgspec
 
 from interlock.domain import canonical, duration, timestamp
-from interlock.domain.pipeline import Check, Mode, Rule
-from interlock.domain.sensor import Reading
+from interlock.domain.pipeline import Check, Mode, Pipeline, Rule, Schedule
+from interlock.domain.sensor import Reading, UnreadableReading
 
 #: A producer's clock may run ahead by this much and still mean "now".
 CLOCK_SKEW = timedelta(seconds=60)
@@ -35,6 +35,11 @@ class Result(msgspec.Struct, frozen=True):
     @property
     def passed(self) -> bool:
         return self.kind is None
+
+    @property
+    def expected(self) -> Any:
+        """What was asked of `actual`: the rule's value, or the age that its reading may have."""
+        return self.rule.max_age if self.kind in _OF_RECEIPT else self.rule.value
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -61,10 +66,30 @@ def judge(
     return Verdict(bool(results) and enough([r.kind is None for r in results]), results)
 
 
+def judge_date(
+    pipeline: Pipeline, schedule: Schedule, readings: Mapping[str, Reading], now: datetime
+) -> Verdict:
+    """Whether a date may start: its rules hold, and so does the trigger of a date that a cron opened."""
+    declared = pipeline.validation
+    verdict = judge(declared.bounded_rules, readings, now, declared.trigger)
+    gate = schedule.gate
+    if gate is None:
+        return verdict
+    opening = judge_one(gate, readings.get(gate.key), now)
+    others = tuple(result for result in verdict.results if result.rule != gate)
+    return Verdict(opening.passed and verdict.ready, (opening, *others))
+
+
 def judge_one(rule: Rule, reading: Reading | None, now: datetime) -> Result:
     """Judge one rule. What can't be compared fails and says why: unknown is unsafe."""
     if reading is None:
         return Result(rule, "sensor_missing")
+    if isinstance(reading, UnreadableReading):
+        return Result(rule, "sensor_unreadable", reading.problem)
+    if rule.max_age is not None and not reading.timed:
+        return Result(rule, "received_unknown")
+    if rule.max_age is not None and now - reading.received_at > duration.parse(rule.max_age):
+        return Result(rule, "received_too_old", timestamp.spell(reading.received_at))
     if rule.check is Check.EXISTS:
         return Result(rule)
     actual = field_value(reading.fields, rule.field or "")
@@ -100,8 +125,12 @@ def explain(result: Result, now: datetime) -> str:
     name = f"{rule.key}.{rule.field}" if rule.field and rule.check is not Check.EXISTS else rule.key
     if result.kind == "sensor_missing":
         return f"no reading of {rule.key}"
+    if result.kind == "sensor_unreadable":
+        return f"the stored reading of {rule.key} can't be read: {_shown(result.actual)}"
     if result.kind == "field_missing":
         return f"{name} is missing"
+    if result.kind in _OF_RECEIPT:
+        return f"{rule.key} {_receipt(result, now)}, needs one received within {rule.max_age}"
     need = _NEEDS[rule.check].format(_shown(rule.value))
     return f"{name} {_state(result, now)}{need}"
 
@@ -183,6 +212,14 @@ def _state(result: Result, now: datetime) -> str:
     return "lies in the future, " if age else f"is {_shown(result.actual)}, "
 
 
+def _receipt(result: Result, now: datetime) -> str:
+    """When the reading came, as far as that is known."""
+    then = timestamp.instant(result.actual)
+    if then is None:
+        return "has a reading that does not say when it came"
+    return f"was received {duration.for_people(now - then)} ago"
+
+
 def _shown(value: Any) -> str:
     """A value as text, cut where it would fill the line."""
     text = value if isinstance(value, str) else canonical.encode(value)
@@ -216,6 +253,7 @@ _NEEDS: dict[Check, str] = {
 #: Every kind that a result can have, and what it means; the reference prints this table.
 KINDS: dict[str, str] = {
     "sensor_missing": "there is no reading of that key for the date",
+    "sensor_unreadable": "the stored reading of that key can't be read",
     "field_missing": "the reading lacks the field, or it is null",
     "not_equal": "`equals`: the value is another one",
     "not_numeric": "`gt` `gte` `lt` `lte`: one side is neither a finite number nor a plain decimal text",
@@ -227,4 +265,9 @@ KINDS: dict[str, str] = {
     "timestamp_in_future": "`age_lt` `age_gt`: the timestamp lies more than 60 s ahead",
     "too_old": "`age_lt`: the timestamp is as old as the value, or older",
     "too_young": "`age_gt`: the timestamp is as old as the value, or younger",
+    "received_too_old": "the reading was received longer ago than `maxAge`",
+    "received_unknown": "`maxAge` is set, and the row does not say when the reading came",
 }
+
+#: The kinds that `maxAge` gives.
+_OF_RECEIPT = frozenset({"received_too_old", "received_unknown"})

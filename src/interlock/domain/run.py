@@ -6,7 +6,7 @@ over the one before it. Where a run may go is the table TRANSITIONS, and nothing
 
 import hashlib
 import re
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any, Self
 
@@ -15,6 +15,7 @@ import msgspec
 from interlock.domain import canonical
 from interlock.domain.budgets import Category, Spending
 from interlock.domain.deadline import SlaVerdict
+from interlock.domain.partition import Label
 from interlock.errors import TransitionError
 
 #: How long past the execution's own timeout an attempt may still be finishing.
@@ -34,6 +35,8 @@ class Status(StrEnum):
     FAILED = "FAILED"
     COMPLETED = "COMPLETED"
     FAILED_FINAL = "FAILED_FINAL"
+    #: There is a row that this version can't read. Never stored: a store answers with it.
+    UNREADABLE = "UNREADABLE"
 
 
 OPEN = frozenset({Status.PENDING, Status.TRIGGERING, Status.RUNNING})
@@ -47,6 +50,7 @@ TRANSITIONS: dict[Status, frozenset[Status]] = {
     Status.FAILED: frozenset({Status.PENDING, Status.FAILED_FINAL}),
     Status.COMPLETED: frozenset({Status.PENDING}),
     Status.FAILED_FINAL: frozenset({Status.PENDING}),
+    Status.UNREADABLE: frozenset(),
 }
 
 
@@ -59,15 +63,18 @@ class OpenedBy(StrEnum):
     RETRY = "retry"
     RECOVERY = "recovery"
     CASCADE = "cascade"
+    #: The row does not say it: see `finished_run` and `unreadable_run`.
+    UNKNOWN = "unknown"
 
 
 class DeadlineKind(StrEnum):
-    """The four moments of a deadline."""
+    """The moments of a date: the two of each deadline, and that by which its rules must hold."""
 
     WARNING = "warning"
     BREACH = "breach"
     RELATIVE_WARNING = "rel-warning"
     RELATIVE_BREACH = "rel-breach"
+    READINESS = "readiness"
 
 
 class RunKey(msgspec.Struct, frozen=True, order=True, rename="camel"):
@@ -137,6 +144,8 @@ class Run(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     version: int = 1
     attempt: int = 0
     execution_name: str
+    #: How many executions this attempt has had: another one goes on where one broke off.
+    executions: int = 1
     opened_at: datetime
     opened_by: OpenedBy
     opened_for: str = ""
@@ -151,14 +160,26 @@ class Run(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     first_sensor_at: datetime | None = None
     verdict: Judgement | None = None
     evidence: dict[str, Evidence] = {}
+    #: When its rules held last and no place was free for its job, and behind which runs it waits.
+    waits_at: datetime | None = None
+    waits_for: tuple[RunKey, ...] = ()
+    #: How often a long wait went on in another execution, and since when it has.
+    handovers: int = 0
+    handed_over_at: datetime | None = None
     run_id: str | None = None
     job_type: str | None = None
     job: dict[str, Any] = {}
     launched_at: datetime | None = None
     job_message: str | None = None
+    #: When a launch that is tried again failed with that message for the first time.
+    launch_failed_at: datetime | None = None
     job_unseen: bool = False
     completed_at: datetime | None = None
+    #: Whether pipelines downstream wait to hear of its completion.
+    cascading: bool = False
     post_run_due_at: datetime | None = None
+    #: When its post-run rules are judged next without a reading, or their window ends.
+    post_run_look_at: datetime | None = None
     failure: Failure | None = None
     retry_at: datetime | None = None
     infra_retries: int = 0
@@ -167,6 +188,9 @@ class Run(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     breach_at: datetime | None = None
     relative_warning_at: datetime | None = None
     relative_breach_at: datetime | None = None
+    readiness_at: datetime | None = None
+    #: When the rules of this date first held, in whichever attempt.
+    ready_at: datetime | None = None
     sla_armed: dict[DeadlineKind, datetime] = {}
     sla_told: tuple[DeadlineKind, ...] = ()
     sla_verdict: SlaVerdict | None = None
@@ -178,9 +202,27 @@ class Run(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
         return self.status in OPEN
 
     @property
+    def is_bare(self) -> bool:
+        """Whether its row says no more than how the date ended: what its job saw is not recorded."""
+        return self.opened_by is OpenedBy.UNKNOWN
+
+    @property
     def awaits_retry(self) -> bool:
         """Whether this attempt failed and the next one is already due at `retry_at`."""
         return self.status is Status.FAILED and self.retry_at is not None
+
+    @property
+    def has_given_up(self) -> bool:
+        """Whether it failed, and nothing is due that would try it again."""
+        failed = self.status in (Status.FAILED, Status.FAILED_FINAL)
+        return failed and not self.awaits_retry
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether it completed and what follows from that is not done: the cascade, the SLA verdict."""
+        has_deadline = self.breach_at is not None or self.relative_breach_at is not None
+        unsettled = has_deadline and self.sla_verdict is None and not self.key.dry
+        return self.status is Status.COMPLETED and (self.cascading or unsettled)
 
     def changed(self, now: datetime, **changes: Any) -> Self:
         """The next version, in the same state."""
@@ -193,6 +235,24 @@ class Run(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
         if status is Status.PENDING:
             raise TransitionError(f"{self.key}: only a new attempt is PENDING")
         return self.changed(now, status=status, **changes)
+
+    def resumed(self, now: datetime) -> Self:
+        """The next version, under the name of a further execution of this attempt."""
+        number = self.executions + 1
+        name = execution_name(self.key, self.attempt, number, self.handovers)
+        return self.changed(now, executions=number, execution_name=name)
+
+    def handed_over(self, now: datetime, lease: timedelta) -> Self:
+        """This version, with its attempt going on in the next execution."""
+        number = self.handovers + 1
+        return msgspec.structs.replace(
+            self,
+            handovers=number,
+            handed_over_at=now,
+            execution_name=execution_name(self.key, self.attempt, self.executions, number),
+            started_at=None,
+            lease_until=now + lease,
+        )
 
     def reopened(
         self, now: datetime, by: OpenedBy, opened_for: str, lease: timedelta, **changes: Any
@@ -216,23 +276,66 @@ class Run(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
 #: What belongs to one attempt and is forgotten with it.
 _OF_ATTEMPT: dict[str, Any] = {
+    "executions": 1,
     "recovered": False,
     "started_at": None,
     "verdict": None,
     "evidence": {},
+    "waits_at": None,
+    "waits_for": (),
+    "handovers": 0,
+    "handed_over_at": None,
     "run_id": None,
     "job_type": None,
     "job": {},
     "launched_at": None,
     "job_message": None,
+    "launch_failed_at": None,
     "job_unseen": False,
     "completed_at": None,
+    "cascading": False,
     "post_run_due_at": None,
+    "post_run_look_at": None,
     "failure": None,
     "retry_at": None,
     "post_run": PostRunState(),
     "late_told": (),
 }
+
+
+def finished_run(key: RunKey, status: Status, version: int, attempt: int, **said: Any) -> Run:
+    """A finished run whose row says little more than its status. Raises ValueError for another status,
+    or for a key whose date is not in the calendar.
+
+    A time that the row does not say is its nominal one.
+    """
+    if status not in FINAL:
+        raise ValueError(f"a row that says {status} must also say which execution has it")
+    return _bare_run(key, status=status, version=version, attempt=attempt, **said)
+
+
+def unreadable_run(key: RunKey, problem: str) -> Run:
+    """Stands for a row that can't be read: its date is taken, and nothing more is known of it."""
+    failure = Failure("unreadable", problem)
+    return _bare_run(key, status=Status.UNREADABLE, version=0, attempt=0, failure=failure)
+
+
+def nominal_time(key: RunKey) -> datetime:
+    """What stands for a time that a row does not say: the first moment of its date, in UTC. Raises
+    ValueError for a date that is not in the calendar.
+    """
+    return Label.parse(key.date).wall.replace(tzinfo=UTC)
+
+
+def _bare_run(key: RunKey, **said: Any) -> Run:
+    begins = nominal_time(key)
+    plain: dict[str, Any] = {
+        "execution_name": execution_name(key, said["attempt"]),
+        "opened_at": begins,
+        "changed_at": begins,
+        "lease_until": begins,
+    }
+    return Run(key=key, opened_by=OpenedBy.UNKNOWN, **plain | said)
 
 
 def predecessors(run: Run) -> set[tuple[int, Status]]:
@@ -242,18 +345,23 @@ def predecessors(run: Run) -> set[tuple[int, Status]]:
     return {*before, (run.attempt, run.status)}
 
 
-def execution_name(key: RunKey, attempt: int) -> str:
-    """The same for the same attempt, and for no other: starting twice is starting once."""
+def execution_name(key: RunKey, attempt: int, number: int = 1, handover: int = 0) -> str:
+    """The same for the same execution of an attempt, and for no other: starting twice is starting once."""
     name = f"{key.pipeline_id}-{key.schedule_id}-{key.date}"
     if key.dry:
         name += "-dry"
     if attempt:
         name += f"-rerun-{attempt}"
+    if handover:
+        name += f"-wait-{handover}"
+    if number > 1:
+        name += f"-again-{number}"
     safe = _UNSAFE.sub("-", name)
     if len(safe) <= _LONGEST_NAME and "-" not in key.schedule_id:
         return safe
     parts: list[Any] = [key.pipeline_id, key.schedule_id, key.date, attempt]
-    digest = canonical.content_hash([*parts, "dry"] if key.dry else parts, 8)
+    parts += ["dry"] * key.dry + [number] * (number > 1) + [f"wait-{handover}"] * (handover > 0)
+    digest = canonical.content_hash(parts, 8)
     return f"{safe[: _LONGEST_NAME - len(digest) - 1]}-{digest}"
 
 

@@ -13,6 +13,7 @@ from interlock.domain.cron import Occurrence, check_cron, cron_grain, cron_momen
 from interlock.domain.partition import (
     Grain,
     Label,
+    hours_of,
     instant_of,
     labels_between,
     occurs,
@@ -34,6 +35,7 @@ __all__ = [
     "next_occurrence",
     "occurrences",
     "opens_at",
+    "parts_of",
     "sensor_driven",
     "watched_dates",
     "watched_on",
@@ -136,6 +138,15 @@ def watched_on(
         if _day(moment) > day:
             return
         yield _watched(moment, zone)
+
+
+def parts_of(schedule: Schedule, calendars: Mapping[str, Calendar], day: date) -> list[str]:
+    """The dates that make a whole day of an upstream: those that its cron expects, or every hour that
+    the day has, where only readings open them.
+    """
+    if schedule.cron is not None:
+        return [watched.date for watched in watched_on(schedule, calendars, day)]
+    return [str(hour) for hour in hours_of(day, zones.zone(schedule.timezone))]
 
 
 def covers(dates: Iterable[str], day: str) -> bool:

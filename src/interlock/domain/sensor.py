@@ -5,7 +5,7 @@ serves the rule key `orders`, before a plain `orders` does.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from typing import Any
@@ -16,6 +16,9 @@ import msgspec
 from interlock.domain import timestamp
 from interlock.domain.canonical import content_hash
 from interlock.domain.partition import Grain, Label, label_at, occurs
+
+#: How the keys begin under which only the controller writes: what completed upstream.
+RESERVED = "pipeline:"
 
 #: What a reading's version leaves out: a producer that only moves its clock has said nothing new.
 UNVERSIONED = frozenset({"updatedAt", "ttl", "receivedAt"})
@@ -39,6 +42,8 @@ class Reading(msgspec.Struct, frozen=True, rename="camel"):
     version: str = ""
     #: False when nobody knows when it came: `receivedAt` is then when it was looked at.
     timed: bool = True
+    #: Written by the controller itself, as the completions of upstream pipelines are.
+    own: bool = False
 
     def __post_init__(self) -> None:
         if not self.version:
@@ -50,6 +55,16 @@ class Reading(msgspec.Struct, frozen=True, rename="camel"):
         return timestamp.instant(self.fields.get("updatedAt"))
 
 
+class UnreadableReading(Reading, frozen=True):
+    """Stands for a stored reading that can't be read: no rule passes on it, and it opens nothing. Its one
+    field says what is wrong.
+    """
+
+    @property
+    def problem(self) -> str:
+        return str(self.fields["unreadable"])
+
+
 class Rejection(msgspec.Struct, frozen=True):
     """Why a reading can't be used: a stable word, where, what is there, what would be right."""
 
@@ -57,6 +72,12 @@ class Rejection(msgspec.Struct, frozen=True):
     field: str
     value: Any
     allowed: str
+
+
+def unreadable_reading(
+    pipeline_id: str, key: str, received_at: datetime, problem: str
+) -> UnreadableReading:
+    return UnreadableReading(pipeline_id, key, {"unreadable": problem}, received_at, timed=False)
 
 
 def content_version(fields: Mapping[str, Any]) -> str:
@@ -120,24 +141,41 @@ def carried_label(
 
 
 def serving(
-    keys: frozenset[str], readings: Mapping[str, Reading], label: Label, zone: ZoneInfo
+    keys: frozenset[str],
+    readings: Mapping[str, Reading],
+    label: Label,
+    zone: ZoneInfo,
+    own: Collection[str] = (),
+    opened_with: str | None = None,
 ) -> dict[str, Reading]:
-    """Which reading serves each rule key for a date: its period's, else a plain one that may."""
+    """Which reading serves each rule key for a date: its period's, else a plain one that may.
+
+    Of the keys in `own`, those of triggers, a plain reading without a date serves only the day on
+    which it came; where that is unknown, only the run that it opened (`opened_with` is its version).
+    """
     found = {}
     for key in keys:
         for candidate in period_keys(key, label):
             reading = readings.get(candidate)
-            if reading is not None and _serves(reading, label, zone):
+            if reading is not None and _serves(reading, label, zone, key in own, opened_with):
                 found[key] = reading
                 break
     return found
 
 
-def _serves(reading: Reading, label: Label, zone: ZoneInfo) -> bool:
-    """A reading serves exactly the date it names; one that names none serves every date."""
+def _serves(
+    reading: Reading, label: Label, zone: ZoneInfo, own: bool, opened_with: str | None
+) -> bool:
+    """One that can't be read serves every date, except where its key names one: it fails its rules."""
     _, period = split_key(reading.key)
     carried = carried_label(reading.fields, zone, reading.received_at, period)
-    return carried is None or carried == label
+    if carried is not None:
+        return carried == label
+    if not own or isinstance(reading, UnreadableReading):
+        return True
+    if not reading.timed:
+        return reading.version == opened_with
+    return label_at(reading.received_at, zone, Grain.DAY).day == label.day
 
 
 def _named_by_fields(

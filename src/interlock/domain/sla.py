@@ -28,6 +28,7 @@ class SlaWatch(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     version: int = 1
     warning_at: datetime | None = None
     breach_at: datetime | None = None
+    readiness_at: datetime | None = None
     armed: dict[DeadlineKind, datetime] = {}
     told: tuple[DeadlineKind, ...] = ()
     verdict: SlaVerdict | None = None
@@ -52,6 +53,8 @@ def judge_moment(
     at = instants.get(kind)
     if at is None or now < at or kind in told:
         return None
+    if kind is DeadlineKind.READINESS:
+        return None if was_ready(run, at) else Told(kind, None)
     if run is not None and run.status is Status.COMPLETED and (run.completed_at or now) < at:
         return None
     if run is not None and run.status is Status.COMPLETED and kind in WARNINGS:
@@ -60,7 +63,25 @@ def judge_moment(
         return None if verdict is SlaVerdict.MET else Told(kind, SlaVerdict.BREACHED)
     if verdict is not None or now >= instants.get(WARNINGS[kind], now):
         return None  # the breach has passed too, and says more
+    if run is not None and run.has_given_up:
+        return None  # its failure was told, and no warning changes anything
     return Told(kind, None)
+
+
+def was_ready(run: Run | None, at: datetime | None) -> bool:
+    """Whether the rules of the date had held before that instant; before none, they had."""
+    if at is None:
+        return True
+    return run is not None and run.ready_at is not None and run.ready_at < at
+
+
+def unready_by(
+    run: Run | None, pipeline: Pipeline, schedule_id: str, at: datetime, now: datetime
+) -> list[str]:
+    """Why the rules had not held by an instant, one line per cause."""
+    if run is not None and run.ready_at is not None:
+        return [f"its rules held {duration.for_people(run.ready_at - at)} later"]
+    return blocked_by(run, pipeline, schedule_id, now)
 
 
 def blocked_by(run: Run | None, pipeline: Pipeline, schedule_id: str, now: datetime) -> list[str]:
@@ -68,13 +89,28 @@ def blocked_by(run: Run | None, pipeline: Pipeline, schedule_id: str, now: datet
     if run is None:
         trigger = pipeline.schedule(schedule_id).trigger
         return [f"no reading of {trigger.rule.key}" if trigger else "no run was opened"]
+    if run.status is Status.UNREADABLE:
+        return [f"its stored row can't be read: {_cause(run)}"]
     if run.status in (Status.FAILED, Status.FAILED_FINAL):
-        return [f"failed: {run.failure.message if run.failure else 'unknown'}"]
+        return [f"failed: {_cause(run)}"]
     if run.status is Status.TRIGGERING:
         return [_launching(run)]
     if run.status is Status.RUNNING and run.launched_at is not None:
         return [_running(run, duration.for_people(now - run.launched_at))]
-    return failing_lines(run.verdict, now) or ["waiting for its rules"]
+    lines = failing_lines(run.verdict, now)
+    if run.waits_for:
+        return [*lines, place_line(run)]
+    return lines or ["waiting for its rules"]
+
+
+def place_line(run: Run) -> str:
+    """Behind whom a run waits for a place."""
+    dates = [each.date for each in run.waits_for]
+    return f"waits for a place behind {', '.join(dates)}"
+
+
+def _cause(run: Run) -> str:
+    return run.failure.message if run.failure else "unknown"
 
 
 def _launching(run: Run) -> str:
@@ -97,5 +133,6 @@ def failing_lines(verdict: Judgement | None, now: datetime) -> list[str]:
 
 def explain_record(record: RuleRecord, at: datetime) -> str:
     """The line of a stored result, as it read when it was judged."""
-    rule = Rule(record.key, Check(record.check), record.field, record.expected)
+    # `expected` is the rule's value or its maxAge: the kind of the result says which
+    rule = Rule(record.key, Check(record.check), record.field, record.expected, record.expected)
     return explain(Result(rule, record.kind, record.actual), at)

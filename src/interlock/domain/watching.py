@@ -9,6 +9,8 @@ from interlock.domain.run import FINAL, DeadlineKind, Run, Status
 TELL_GRACE = timedelta(minutes=1)
 START_GRACE = timedelta(minutes=2)
 RETRY_GRACE = timedelta(minutes=2)
+LOOK_GRACE = timedelta(minutes=2)
+FINISH_GRACE = timedelta(minutes=2)
 
 KEEP_DRY = timedelta(days=7)
 KEEP_UNFINISHED = timedelta(days=30)
@@ -36,18 +38,25 @@ def _of_attempt(run: Run) -> Iterator[datetime]:
     if run.is_open:
         yield run.lease_until
     if run.status is Status.PENDING and run.started_at is None:
-        yield run.opened_at + START_GRACE
+        yield (run.handed_over_at or run.opened_at) + START_GRACE
     if run.status is Status.FAILED and run.retry_at is not None:
         yield run.retry_at + RETRY_GRACE
+    if run.is_unfinished:
+        yield run.changed_at + FINISH_GRACE
     if run.status is Status.COMPLETED and run.post_run_due_at and not run.post_run.missing_judged:
         yield run.post_run_due_at
+    if run.status is Status.COMPLETED and run.post_run_look_at is not None:
+        yield run.post_run_look_at + LOOK_GRACE
 
 
 def _of_deadline(run: Run) -> Iterator[datetime]:
-    """The relative one, whose instants only the run knows; a breach makes its warning idle."""
+    """The relative one, whose instants only the run knows; a breach, or a failure for good, makes its
+    warning idle.
+    """
     if run.status is Status.COMPLETED or DeadlineKind.RELATIVE_BREACH in run.sla_told:
         return
     if run.relative_breach_at is not None:
         yield run.relative_breach_at
-    if run.relative_warning_at is not None and DeadlineKind.RELATIVE_WARNING not in run.sla_told:
+    warned = DeadlineKind.RELATIVE_WARNING in run.sla_told or run.has_given_up
+    if run.relative_warning_at is not None and not warned:
         yield run.relative_warning_at

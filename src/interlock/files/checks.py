@@ -13,10 +13,12 @@ from interlock.domain.pipeline import (
     NUMBER_CHECKS,
     Evaluation,
     Job,
+    PostRunEvaluation,
     Rule,
     Schedule,
     Sla,
     Trigger,
+    Validation,
 )
 from interlock.domain.pipeline import Check as Operator
 from interlock.domain.rules import number
@@ -28,8 +30,21 @@ _LONGEST_SLA = timedelta(hours=24)
 _SHORTEST_INTERVAL = timedelta(seconds=1)
 
 
-def check_rule(rule: Rule | Trigger, at: At) -> None:
-    """A rule has what its operator needs, of the type that it needs."""
+def check_rule(rule: Rule, at: At) -> None:
+    """A rule has what its operator needs, and an age that a reading can have."""
+    check_operator(rule, at)
+    check_max_age(rule, at)
+
+
+def check_max_age(bounded: Rule | Validation, at: At) -> None:
+    """No reading is received within no time."""
+    age = bounded.max_age
+    if age is not None and known(age) and not duration.seconds(age):
+        at.error("maxAge", Kind.OUT_OF_RANGE, "must be more than 0s")
+
+
+def check_operator(rule: Rule | Trigger, at: At) -> None:
+    """What a check is compared with is there, and of the type that it needs."""
     operator = rule.check
     if operator is None or not known(operator) or operator is Operator.EXISTS:
         return
@@ -80,10 +95,10 @@ def _check_sensor_trigger(trigger: Trigger, at: At) -> None:
         at.error("check", Kind.MISSING, "is missing")
     if trigger.hours is not None and known(trigger.hours):
         at.error("hours", Kind.CONFLICT, "hours belongs to a trigger with pipeline")
-    check_rule(trigger, at)
+    check_operator(trigger, at)
 
 
-def check_evaluation(evaluation: Evaluation, at: At) -> None:
+def check_evaluation(evaluation: Evaluation | PostRunEvaluation, at: At) -> None:
     """The window is not empty, and an interval fits into it."""
     window, interval = evaluation.window, evaluation.interval
     if known(window) and not duration.seconds(window):
@@ -106,9 +121,16 @@ def check_schedule(schedule: Schedule, at: At) -> None:
 
 
 def check_sla(sla: Sla, at: At) -> None:
-    """There is a deadline of one kind at least, and a relative one is at most a day."""
-    if sla.deadline is None and sla.max_duration is None:
-        at.error("deadline", Kind.MISSING, "an SLA needs a deadline or a maxDuration")
+    """There is a deadline of one kind at least, a relative one is at most a day, and the rules must hold
+    before the run must be done.
+    """
+    if sla.deadline is None and sla.max_duration is None and sla.evaluation_deadline is None:
+        message = "an SLA needs a deadline, a maxDuration or an evaluationDeadline"
+        at.error("deadline", Kind.MISSING, message)
+    ready, done = sla.evaluation_deadline, sla.deadline
+    given = ready is not None and done is not None and known(ready, done)
+    if given and ready and done and len(ready) == len(done) and ready >= done:
+        at.error("evaluationDeadline", Kind.CONFLICT, f"must be before the deadline, {done}")
     longest = sla.max_duration
     if longest is not None and known(longest) and duration.parse(longest) > _LONGEST_SLA:
         at.error("maxDuration", Kind.OUT_OF_RANGE, "must be at most 24h")
@@ -117,7 +139,9 @@ def check_sla(sla: Sla, at: At) -> None:
 CHECKS: dict[type, Check] = {
     Rule: check_rule,
     Trigger: check_trigger,
+    Validation: check_max_age,
     Evaluation: check_evaluation,
+    PostRunEvaluation: check_evaluation,
     Schedule: check_schedule,
     Sla: check_sla,
     Job: check_job,

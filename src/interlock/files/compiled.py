@@ -11,7 +11,7 @@ from interlock.domain import canonical
 from interlock.domain.pipeline import Pipeline
 from interlock.files.problem import Kind, Problem
 from interlock.files.project import Project
-from interlock.files.warnings import MOST_TURNS, turns
+from interlock.files.warnings import MOST_TURNS, polls, turns
 
 #: Raised when the shape of the text changes.
 FORMAT = 1
@@ -48,6 +48,9 @@ def _obstacles(pipeline: Pipeline, file: str) -> Iterator[Problem]:
     if size > LARGEST_CONFIG:
         message = f"compiled it is {size} bytes, and a config has at most {LARGEST_CONFIG}"
         yield Problem(path="", kind=Kind.OUT_OF_RANGE, message=message, file=file)
+    if polls(pipeline.job) > MOST_TURNS:
+        message = f"poll window / pollInterval is more than {MOST_TURNS}"
+        yield Problem(path="job.pollInterval", kind=Kind.OUT_OF_RANGE, message=message, file=file)
     for schedule in pipeline.schedules:
         if turns(schedule.evaluation) > MOST_TURNS:
             message = f"schedule {schedule.id}: window / interval is more than {MOST_TURNS}"

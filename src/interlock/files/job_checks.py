@@ -1,5 +1,6 @@
 """Job checks: a job's config is read along the struct of its type, and its parts are held together."""
 
+from datetime import timedelta
 from functools import lru_cache
 from typing import Any
 
@@ -26,9 +27,13 @@ from interlock.files.reader import read_anything, reader
 from interlock.files.reading import BROKEN, At, Check, known
 from interlock.files.scalars import meaning
 
+SHORTEST_POLL = timedelta(seconds=10)
+LONGEST_POLL = timedelta(minutes=10)
+
 
 def check_job(job: Job, at: At) -> None:
     """Read the config as the job's type wants it; without a sound type there is nothing to say."""
+    _check_poll_interval(job, at)
     if not known(job.config):
         return
     node, path = at.given("config"), (*at.path, "config")
@@ -42,6 +47,17 @@ def check_job(job: Job, at: At) -> None:
     config = reader(CONFIGS[job.type])(node, path, at.reading)
     _refuse_own_settings(node, at)
     force_setattr(job, "config", _given(config, node) if isinstance(node, Map) else BROKEN)
+
+
+def _check_poll_interval(job: Job, at: At) -> None:
+    every = job.poll_interval
+    if every is None or not known(every):
+        return
+    if not SHORTEST_POLL <= duration.parse(every) <= LONGEST_POLL:
+        at.error("pollInterval", Kind.OUT_OF_RANGE, "must be from 10s to 10m")
+    elif known(job.job_poll_window_seconds) and duration.parse(every) > job.poll_window:
+        longest = duration.spell(job.poll_window)
+        at.error("pollInterval", Kind.OUT_OF_RANGE, f"must be at most the poll window, {longest}")
 
 
 def _needs_config(kind: type[Config]) -> bool:

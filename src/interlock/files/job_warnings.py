@@ -1,11 +1,13 @@
 """Job warnings: what is legal in a job's config and surely not what its author meant."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 
 from interlock.domain import job_forms
 from interlock.domain.pipeline import JobType
+from interlock.files import shell_marks
 from interlock.files.authored import PipelineFile
-from interlock.files.nodes import Map, Scalar, scalars
+from interlock.files.nodes import List, Map, Node, Scalar, scalars
 from interlock.files.pipeline_checks import is_daily, placed_schedules
 from interlock.files.problem import Kind, Path, printable
 from interlock.files.reading import At
@@ -19,6 +21,7 @@ _SECRET_PLACES = frozenset({"headers", "auth", "env"})
 _ANSWER_PLACES = frozenset({"statusUrl", "cancelUrl"})
 _OURS_IN_GLUE = ("--par_day", "--par_hour", "--interlock_token")
 _LITERAL = "a secret in the file: use ${INTERLOCK_NAME} or secret://"
+_EXPANDED_BY_SHELLS = re.compile(r"\$[A-Z][A-Z0-9_]*\b|^~(?=/)")
 _URLS = ("url", "statusUrl", "cancelUrl", "workspaceUrl")
 
 
@@ -32,6 +35,8 @@ def job_warnings(file: PipelineFile, at: At) -> Iterator[Remark]:
         yield from _literal_secrets(at)
         yield from _literal_password(at)
         yield from _odd_addresses(at)
+        if file.job.type is JobType.COMMAND:
+            yield from _shell_marks(at)
         if file.job.type is JobType.GLUE:
             yield from _overridden(at)
 
@@ -87,6 +92,9 @@ def _odd_addresses(at: At) -> Iterator[Remark]:
         node = at.given(key)
         if not isinstance(node, Scalar):
             continue
+        if "{{" in node.text:
+            message = "{{ }} is not replaced; for what the run knows, write ${DATE}"
+            yield (*at.path, key), Kind.BAD_VALUE, message
         if job_forms.is_private_url(node.text):
             message = "a private address, refused unless INTERLOCK_ALLOW_HOSTS admits it"
             yield (*at.path, key), Kind.BAD_VALUE, message
@@ -95,6 +103,51 @@ def _odd_addresses(at: At) -> Iterator[Remark]:
                 "a secret over plain http, refused unless INTERLOCK_ALLOW_HOSTS admits the host"
             )
             yield (*at.path, key), Kind.BAD_VALUE, message
+
+
+def _shell_marks(at: At) -> Iterator[Remark]:
+    """No shell reads a command, nor where it runs and what it gets."""
+    command = at.given("command")
+    if isinstance(command, Scalar):
+        words = shell_marks.words_of_line(command.text)
+        found = dict.fromkeys(mark for _, each in shell_marks.marks(words) for mark in each)
+        if found:
+            literal = ", for a literal use single quotes"
+            yield (*at.path, "command"), Kind.BAD_VALUE, _said(found, words[0].text) + literal
+    elif isinstance(command, List):
+        words = shell_marks.words_of_list([_text(item) for item in command.items])
+        for position, each in shell_marks.marks(words):
+            message = _said(dict.fromkeys(each), words[0].text)
+            yield (*at.path, "command", position), Kind.BAD_VALUE, message
+    yield from _unexpanded(at)
+
+
+def _said(found: Iterable[str], program: str) -> str:
+    *most, last = found
+    what = f"{', '.join(most)} and {last} are" if most else f"{last} is"
+    stand = "they stand" if most else "it stands"
+    return (
+        f"{what} passed to {printable(program)} as {stand}: no shell reads a command;"
+        ' for one, write [sh, -c, "..."], for what the run knows ${DATE}'
+    )
+
+
+def _unexpanded(at: At) -> Iterator[Remark]:
+    env = at.given("env")
+    places: dict[tuple[str, ...], Node | None] = {("cwd",): at.given("cwd")}
+    if isinstance(env, Map):
+        places |= {("env", name): node for name, node in env.items.items()}
+    for path, node in places.items():
+        if not isinstance(node, Scalar) or job_forms.names_a_secret(path[-1]):
+            continue
+        found = _EXPANDED_BY_SHELLS.search(node.text)
+        if found is not None:
+            message = f"{found[0]} stays as it stands: no shell reads it"
+            yield (*at.path, *path), Kind.BAD_VALUE, message
+
+
+def _text(node: Node) -> str:
+    return node.text if isinstance(node, Scalar) else ""
 
 
 def _overridden(at: At) -> Iterator[Remark]:

@@ -130,12 +130,15 @@ def _all_read(file: PipelineFile) -> bool:
 
 
 def _check_minute_deadline(file: PipelineFile, at: At) -> None:
-    deadline = None if file.sla is None else file.sla.deadline
-    if deadline is None or not known(deadline) or not deadline.startswith(":"):
+    if file.sla is None or not known(file.sla):
         return
-    if any(is_daily(schedule) for _, schedule in placed_schedules(file)):
-        message = ":MM is for hourly runs, and the cron of this schedule is daily"
-        at.inner("sla").error("deadline", Kind.CONFLICT, message, "write HH:MM")
+    given = {"deadline": file.sla.deadline, "evaluationDeadline": file.sla.evaluation_deadline}
+    for name, deadline in given.items():
+        if deadline is None or not known(deadline) or not deadline.startswith(":"):
+            continue
+        if any(is_daily(schedule) for _, schedule in placed_schedules(file)):
+            message = ":MM is for hourly runs, and the cron of this schedule is daily"
+            at.inner("sla").error(name, Kind.CONFLICT, message, "write HH:MM")
 
 
 def _check_upstream(file: PipelineFile, at: At) -> None:

@@ -1,5 +1,6 @@
 """Problem: something wrong in a file, where it stands, and what would be right."""
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 import msgspec
@@ -51,6 +52,14 @@ class Problem(msgspec.Struct, frozen=True):
         severity = "" if self.is_error else "warning"
         said = f"{self.message}; {self.hint}" if self.hint else self.message
         return ": ".join(part for part in (place, severity, self.path, said) if part)
+
+
+def by_file(problems: Iterable[Problem]) -> dict[str, list[Problem]]:
+    """The problems of each file, in their order."""
+    found: dict[str, list[Problem]] = {}
+    for problem in problems:
+        found.setdefault(problem.file, []).append(problem)
+    return found
 
 
 def spell(path: Path) -> str:

@@ -5,17 +5,19 @@ from datetime import timedelta
 from itertools import chain
 
 from interlock.domain import duration
+from interlock.domain.admission import trigger_keys
 from interlock.domain.pipeline import (
     Calendar,
     Check,
     Evaluation,
+    Job,
     Mode,
     Rule,
     Schedule,
     Weekday,
     holiday_calendar,
 )
-from interlock.domain.sensor import split_key
+from interlock.domain.sensor import RESERVED, split_key
 from interlock.files.authored import PipelineFile
 from interlock.files.contradictions import contradictions
 from interlock.files.job_warnings import job_warnings
@@ -25,7 +27,7 @@ from interlock.files.reading import At
 
 #: How long the machinery lets one execution run, unless it is told otherwise.
 EXECUTION_TIMEOUT = timedelta(hours=4)
-#: More evaluations than this do not fit into the history of one execution.
+#: More evaluations, or polls, than this do not fit into the history of one execution.
 MOST_TURNS = 1500
 
 #: Where, what kind, and the sentence.
@@ -38,6 +40,7 @@ def warn(file: PipelineFile, calendars: Mapping[str, Calendar], at: At) -> None:
         _schedule_warnings(file),
         _rule_warnings(file),
         _sla_warnings(file),
+        _poll_warnings(file),
         _calendar_warnings(file, calendars),
         job_warnings(file, at.inner("job", "config")),
     ):
@@ -47,6 +50,17 @@ def warn(file: PipelineFile, calendars: Mapping[str, Calendar], at: At) -> None:
 def turns(evaluation: Evaluation) -> float:
     """How often the rules of a run may be judged."""
     return duration.parse(evaluation.window) / evaluation.every
+
+
+def polls(job: Job) -> float:
+    """How often a job may be polled."""
+    return 0 if job.polled_every is None else job.poll_window / job.polled_every
+
+
+def _poll_warnings(file: PipelineFile) -> Iterator[Remark]:
+    if polls(file.job) > MOST_TURNS:
+        message = f"more than {MOST_TURNS} polls fit into the poll window; on AWS that is refused"
+        yield ("job", "pollInterval"), Kind.OUT_OF_RANGE, message
 
 
 def _schedule_warnings(file: PipelineFile) -> Iterator[Remark]:
@@ -120,6 +134,27 @@ def _rule_warnings(file: PipelineFile) -> Iterator[Remark]:
     if file.post_run is not None:
         yield from _odd_rules(file.post_run.rules, ("postRun", "rules"))
         yield from _contradicting(file.post_run.rules, ("postRun", "rules"))
+    yield from _ageless_rules(file)
+
+
+def _ageless_rules(file: PipelineFile) -> Iterator[Remark]:
+    """A reading without a date serves every date, except as a trigger: yesterday's could pass today."""
+    declared = file.validation
+    if declared.max_age is not None:
+        return
+    owned = [trigger_keys(schedule) for _, schedule in placed_schedules(file)]
+    aging = {r.key for r in declared.rules if r.check is Check.AGE_LT or r.max_age is not None}
+    seen = set(aging)
+    for position, rule in enumerate(declared.rules):
+        if rule.key in seen or rule.key.startswith(RESERVED):
+            continue
+        seen.add(rule.key)
+        if not all(rule.key in keys for keys in owned):
+            message = (
+                f"yesterday's reading of {rule.key} would pass today, unless its readings carry a "
+                "date: add maxAge, or an age_lt rule"
+            )
+            yield ("validation", "rules", position, "key"), Kind.MISSING, message
 
 
 def _odd_rules(rules: Sequence[Rule], path: Path) -> Iterator[Remark]:
@@ -143,12 +178,14 @@ def _contradicting(rules: Sequence[Rule], path: Path) -> Iterator[Remark]:
 
 def _sla_warnings(file: PipelineFile) -> Iterator[Remark]:
     sla = file.sla
-    if sla is None or sla.deadline is None:
+    if sla is None:
         return
-    for _, schedule in placed_schedules(file):
-        message = _odd_deadline(sla.deadline, sla.timezone, schedule)
-        if message:
-            yield ("sla", "deadline"), Kind.CONFLICT, message
+    given = {"deadline": sla.deadline, "evaluationDeadline": sla.evaluation_deadline}
+    for name, deadline in given.items():
+        for _, schedule in placed_schedules(file) if deadline else ():
+            message = _odd_deadline(deadline or "", sla.timezone, schedule)
+            if message:
+                yield ("sla", name), Kind.CONFLICT, message
 
 
 def _odd_deadline(deadline: str, zone: str | None, schedule: Schedule) -> str:

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from interlock.adapters.aws.event_items import event_from_envelope
+from interlock.adapters.unreadable_rows import DAMAGED
 from interlock.domain import canonical
 from interlock.domain.delivery import Delivery, DeliveryState, Target
 from interlock.domain.event import Event
@@ -48,6 +49,10 @@ def handle(messages: Sequence[Message], alerting: AwsAlerting) -> dict[str, Any]
             log.exception("message failed", extra={"action": "message_failed"})
             batch.failed.append(message)
     batch.send()
+    try:
+        alerting.report_unreadable()
+    except Exception:
+        log.exception("report failed", extra={"action": "report_failed"})
     return {"batchItemFailures": [{"itemIdentifier": m["messageId"]} for m in batch.failed]}
 
 
@@ -119,7 +124,7 @@ def _read(message: Message) -> Event | Target | None:
         if "release" in told:
             return Target(told["release"]["sink"], told["release"]["channel"])
         return event_from_envelope(told)
-    except (ValueError, TypeError, KeyError) as error:
+    except DAMAGED as error:
         extra = {"action": "message_unreadable", "error": type(error).__name__}
         log.error("a message that can't be read", extra=extra)
         return None

@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any
 
 from interlock.domain import canonical
+from interlock.usecases.report_unreadable import report_unreadable
 from interlock.wiring.aws import AwsHome, open_aws_home
 from interlock.wiring.aws_settings import Function, read_aws_settings
 
@@ -47,15 +48,25 @@ def begin(home: AwsHome, context: Any) -> AwsHome:
     return home
 
 
+def report(home: AwsHome) -> None:
+    """Tell of the rows that this invocation could not read. What can't be told now is told when the row is
+    met again; it fails no work that is done.
+    """
+    try:
+        report_unreadable(home.ports)
+    except Exception:
+        log.exception("report failed", extra={"action": "report_failed"})
+
+
 def in_order(
     records: Iterable[dict[str, Any]], act: Callable[[dict[str, Any]], None]
 ) -> dict[str, Any]:
     """Handle the records of a stream; stop at the first that fails: it and all behind it come again."""
     for record in records:
-        number = record["dynamodb"]["SequenceNumber"]
         try:
             act(record)
         except Exception:
+            number = record["dynamodb"]["SequenceNumber"]
             log.exception("record failed", extra={"action": "record_failed", "record": number})
             return {"batchItemFailures": [{"itemIdentifier": number}]}
     return {"batchItemFailures": []}

@@ -2,12 +2,12 @@
 
 from typing import Any
 
+from interlock.domain.admission import judged_keys
 from interlock.domain.partition import Label
 from interlock.domain.sensor import period_keys
-from interlock.lambdas.invocation import begin, home_of
+from interlock.lambdas.invocation import begin, home_of, report
 from interlock.lifecycle.modes import ORCHESTRATOR, call
 from interlock.lifecycle.step import step_of
-from interlock.usecases.evidence import judged_keys
 from interlock.wiring.aws import AwsHome
 from interlock.wiring.aws_jobs import aws_jobs
 from interlock.wiring.aws_settings import Function
@@ -23,13 +23,16 @@ def handle(event: dict[str, Any], context: Any, home: AwsHome) -> dict[str, Any]
     begin(home, context)
     if event.get("mode") == "evaluate":
         _prefetch(event, home)
-    return call(ORCHESTRATOR, event, home.ports)
+    try:
+        return call(ORCHESTRATOR, event, home.ports)
+    finally:
+        report(home)
 
 
 def _prefetch(event: dict[str, Any], home: AwsHome) -> None:
     """An evaluation reads its run and the readings of its rules: together that is one request."""
     step = step_of(event)
     label = Label.parse(step.key.date)
-    names = judged_keys(step.pipeline, step.key.schedule_id)
+    names = judged_keys(step.pipeline, step.pipeline.schedule(step.key.schedule_id))
     keys = {key for name in names for key in period_keys(name, label)}
     home.store.runs.prefetch(step.key, sorted(keys))

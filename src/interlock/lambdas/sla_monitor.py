@@ -3,7 +3,7 @@
 from typing import Any
 
 from interlock.domain.run import DeadlineKind, RunKey
-from interlock.lambdas.invocation import begin, home_of
+from interlock.lambdas.invocation import begin, home_of, report
 from interlock.lifecycle.deadlines import reconcile
 from interlock.lifecycle.modes import SLA_MONITOR, call
 from interlock.usecases.fire_deadline import fire_deadline
@@ -19,8 +19,11 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
 
 def handle(event: dict[str, Any], context: Any, home: AwsHome) -> dict[str, Any]:
     begin(home, context)
-    answer = _answer(event, home)
-    home.settle()
+    try:
+        answer = _answer(event, home)
+        home.settle()
+    finally:
+        report(home)
     return answer
 
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from interlock.adapters.aws.stream import change_of
-from interlock.lambdas.invocation import begin, home_of, in_order
+from interlock.adapters.aws.stream import read_change
+from interlock.lambdas.invocation import begin, home_of, in_order, report
 from interlock.usecases.route_change import route_change
 from interlock.wiring.aws import AwsHome
 from interlock.wiring.aws_settings import Function
@@ -24,14 +24,16 @@ def handle(event: dict[str, Any], context: Any, home: AwsHome) -> dict[str, Any]
 
     fire_timer(event["timer"], event, home.ports)
     home.settle()
+    report(home)
     return {}
 
 
 def _route(record: dict[str, Any], home: AwsHome) -> None:
     home.begin()
-    change = change_of(record)
+    change = read_change(record, home.store.unreadable)
     if change is not None:
         if change.reading is not None:
             home.store.foresee(change.reading)
         route_change(change, home.ports)
         home.settle()
+    report(home)

@@ -13,11 +13,17 @@ from interlock.usecases.complete_run import complete_run
 def complete_trigger(step: Step, ports: Ports) -> dict[str, Any]:
     """After an exhausted poll window the run has its end already, and this only names it."""
     run = complete_run(step.key, step.attempt, step.pipeline, ports, ending_seen_by(step))
+    return finish_answer(run, step)
+
+
+def finish_answer(run: Run, step: Step) -> dict[str, Any]:
+    """The data that a step leaves behind with which an attempt may end; all fields, always."""
     current = run.attempt == step.attempt
     completed = current and run.status is Status.COMPLETED
     return {
         "current": current,
         "outcome": outcome(run, step),
+        "running": current and run.status is Status.RUNNING,
         "settleSla": completed and not run.key.dry and bool(instants(run)),
     }
 

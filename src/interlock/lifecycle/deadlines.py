@@ -27,7 +27,7 @@ def cancel(step: Step, ports: Ports) -> dict[str, Any]:
 def calculate(step: Step, ports: Ports) -> dict[str, Any]:
     """The instants of a date, without any effect."""
     pipeline = step.pipeline
-    names = ("warningAt", "breachAt", "relativeWarningAt", "relativeBreachAt")
+    names = ("warningAt", "breachAt", "relativeWarningAt", "relativeBreachAt", "readinessAt")
     if pipeline.sla is None:
         return dict.fromkeys(names)
     run = ports.runs.find([step.key]).get(step.key)
@@ -38,7 +38,13 @@ def calculate(step: Step, ports: Ports) -> dict[str, Any]:
         first_sensor_at=None if run is None else run.first_sensor_at,
         calendars=pipeline.calendars,
     )
-    moments = (due.warning_at, due.breach_at, due.relative_warning_at, due.relative_breach_at)
+    moments = (
+        due.warning_at,
+        due.breach_at,
+        due.relative_warning_at,
+        due.relative_breach_at,
+        due.readiness_at,
+    )
     return {
         name: None if at is None else spell(at) for name, at in zip(names, moments, strict=True)
     }

@@ -3,52 +3,101 @@
 from datetime import datetime
 from typing import Any
 
+import msgspec
+
+from interlock.domain.admission import judged_keys, passes
 from interlock.domain.event import Event, EventType
-from interlock.domain.rules import Verdict, explain, judge
-from interlock.domain.run import Judgement, Run, Status
+from interlock.domain.opening import window_end
+from interlock.domain.pipeline import Schedule
+from interlock.domain.places import LOOK
+from interlock.domain.rules import Verdict, explain, judge_date
+from interlock.domain.run import Judgement, Run, RunKey, Status
 from interlock.domain.sensor import Reading
 from interlock.domain.telling import about_run
-from interlock.lifecycle.step import Step, seconds_until
+from interlock.lifecycle.step import Step, config_of, seconds_until
 from interlock.ports import Ports
-from interlock.usecases.evidence import as_evidence, judged_keys, readings_for, rule_records
+from interlock.usecases.evidence import as_evidence, readings_for, rule_records
+from interlock.usecases.hand_over import has_waited_long, tell_handover
+from interlock.usecases.note_first_sensor import note_first_sensor
 from interlock.usecases.save_run import Write, save_run
+from interlock.usecases.take_place import leave_place, take_place
 
 
 def evaluate(step: Step, ports: Ports) -> dict[str, Any]:
-    """A repeat after a passing evaluation answers from its record: the evidence is what it is."""
-    now, window_end = ports.clock(), step.moment("windowEnd")
+    """A repeat after a passing evaluation answers from its record: the evidence is what it is.
+
+    Rules that hold while no place is free are judged again until one is: a launch rests on a verdict that
+    was made with its place taken.
+    """
+    now = ports.clock()
     verdict: Verdict | None = None
+    first: Reading | None = None
 
     def decide(run: Run) -> Write | None:
-        nonlocal verdict
-        if not step.is_current(run) or run.status is not Status.PENDING or _has_passed(run):
+        nonlocal verdict, first
+        if not _is_asked(step, run):
             return None
-        readings = readings_for(
-            run.key, step.pipeline, ports, judged_keys(step.pipeline, run.key.schedule_id)
-        )
-        rules = step.pipeline.validation
-        verdict = judge(rules.rules, readings, now, rules.trigger)
-        counts = now < window_end or run.verdict is None
-        return _record(run, verdict, counts, readings, step, now)
+        schedule = step.pipeline.schedule(run.key.schedule_id)
+        keys = judged_keys(step.pipeline, schedule)
+        readings = readings_for(run.key, step.pipeline, ports, keys, run)
+        verdict = judge_date(step.pipeline, schedule, readings, now)
+        if first is None and run.first_sensor_at is None:
+            first = _opening_reading(schedule, readings, run, now)
+        in_time = now < _until(step, run) or run.verdict is None or bool(run.waits_for)
+        ready = verdict.ready and in_time
+        if ready:
+            behind = take_place(run, step.pipeline, now, ports)
+        else:
+            behind = leave_place(run, step.pipeline, ports)
+        noted = _noted(run, verdict, ready, behind, readings, step, now)
+        if noted.waits_for and has_waited_long(noted, step.pipeline, now, ports):
+            noted = noted.handed_over(now, ports.lease)
+        return Write(noted, _passed(noted, step) if ready and run.waits_at is None else ())
 
     run = save_run(step.key, decide, ports)
+    if first is not None and step.pipeline.sla is not None and step.pipeline.sla.max_duration:
+        run = note_first_sensor(step.key, first, config_of(step, ports), ports)
+    if not step.owns(run):
+        tell_handover(run, ports)
     failing = [] if verdict is None else [explain(result, now) for result in verdict.failing]
-    return _answer(step, run, failing, now, window_end)
+    return _answer(step, run, failing, now)
+
+
+def _is_asked(step: Step, run: Run) -> bool:
+    """Whether this execution has a run to judge."""
+    waits = run.status is Status.PENDING and not _has_passed(run)
+    return step.is_current(run) and step.owns(run) and waits
+
+
+def _opening_reading(
+    schedule: Schedule, readings: dict[str, Reading], run: Run, now: datetime
+) -> Reading | None:
+    """The trigger reading of a date that its cron moment opened; one that was there before counts from
+    that moment.
+    """
+    reading = None if schedule.gate is None else readings.get(schedule.gate.key)
+    if reading is None or not passes(schedule, reading, now):
+        return None
+    return msgspec.structs.replace(reading, received_at=max(reading.received_at, run.opened_at))
 
 
 def _has_passed(run: Run) -> bool:
     return run.verdict is not None and run.verdict.ready
 
 
-def _record(
+def _noted(
     run: Run,
     verdict: Verdict,
-    counts: bool,
+    ready: bool,
+    behind: tuple[RunKey, ...],
     readings: dict[str, Reading],
     step: Step,
     now: datetime,
-) -> Write:
-    passed = verdict.ready and counts
+) -> Run:
+    passed = ready and not behind
+    waits = bool(behind) and (ready or run.waits_at is not None)
+    # At the look that ends the wait without a launch, the rules get their window from now on.
+    has_waited = waits or (bool(run.waits_for) and not passed)
     before = run.verdict
     judgement = Judgement(
         now,
@@ -56,14 +105,16 @@ def _record(
         rule_records(verdict.results, now, () if before is None else before.results),
         1 if before is None else before.evaluations + 1,
     )
-    noted = run.changed(
+    return run.changed(
         now,
         started_at=run.started_at or now,
         verdict=judgement,
         trigger_version=_trigger_version(run, readings, step),
         evidence=as_evidence(readings) if passed else {},
+        ready_at=run.ready_at or (now if ready else None),
+        waits_at=now if has_waited else run.waits_at,
+        waits_for=behind if waits else (),
     )
-    return Write(noted, _passed(noted, step) if passed else ())
 
 
 def _trigger_version(run: Run, readings: dict[str, Reading], step: Step) -> str | None:
@@ -86,19 +137,29 @@ def _passed(run: Run, step: Step) -> tuple[Event, ...]:
     )
 
 
-def _answer(
-    step: Step, run: Run, failing: list[str], now: datetime, window_end: datetime
-) -> dict[str, Any]:
-    current = step.is_current(run)
+def _answer(step: Step, run: Run, failing: list[str], now: datetime) -> dict[str, Any]:
+    current = step.is_current(run) and step.owns(run)
     passed = current and (_has_passed(run) or run.status is not Status.PENDING)
-    exhausted = now >= window_end
-    every = step.pipeline.schedule(step.key.schedule_id).evaluation.every
-    wait = min(seconds_until(now + every, now), seconds_until(window_end, now))
+    until = _until(step, run)
+    exhausted = now >= until and not run.waits_for
     return {
         "current": current,
         "passed": passed,
         "exhausted": exhausted,
-        "waitSeconds": 0 if exhausted else wait,
+        "waitSeconds": 0 if exhausted else _wait(step, run, now, until),
         "elapsedSeconds": int((now - step.moment("openedAt")).total_seconds()),
         "failing": failing,
     }
+
+
+def _until(step: Step, run: Run) -> datetime:
+    """When the rules must hold at the latest; a wait for a place makes it later."""
+    end = step.moment("windowEnd")
+    return end if run.waits_at is None else max(end, window_end(run, step.pipeline))
+
+
+def _wait(step: Step, run: Run, now: datetime, until: datetime) -> int:
+    every = step.pipeline.schedule(step.key.schedule_id).evaluation.every
+    if run.waits_for:
+        return seconds_until(now + min(every, LOOK), now)
+    return min(seconds_until(now + every, now), seconds_until(until, now))

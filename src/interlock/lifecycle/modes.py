@@ -7,6 +7,7 @@ from interlock.errors import ConfigError
 from interlock.lifecycle import deadlines
 from interlock.lifecycle.check_job import check_job
 from interlock.lifecycle.complete_trigger import complete_trigger
+from interlock.lifecycle.deferred_events import deferring
 from interlock.lifecycle.evaluate import evaluate
 from interlock.lifecycle.giving_up import (
     infra_failure,
@@ -39,8 +40,8 @@ SLA_MONITOR: dict[str, Mode] = {
 
 
 def call(modes: Mapping[str, Mode], given: Mapping[str, Any], ports: Ports) -> dict[str, Any]:
-    """Run one mode. It raises what goes wrong; it never answers with an error."""
+    """Run one mode. It raises what goes wrong, but for a failed publish; it never answers with an error."""
     mode = modes.get(given["mode"])
     if mode is None:
         raise ConfigError(f"unknown mode {given['mode']!r}, known are {', '.join(modes)}")
-    return mode(step_of(given), ports)
+    return mode(step_of(given), deferring(ports))

@@ -61,7 +61,7 @@ def _answer(step: Step, launch: Launch | None, now: datetime) -> dict[str, Any]:
         "runId": "" if launch is None else launch.run_id or "",
         "event": "",
         "exhausted": launch is not None and now >= window_end,
-        "waitSeconds": 0 if launch is None else _wait(launch, now, window_end),
+        "waitSeconds": 0 if launch is None else _wait(step, launch, now, window_end),
         "pollWindowSeconds": int(window.total_seconds()),
         "armSla": False,
         "watched": "" if launch is None else canonical.encode(launch),
@@ -69,10 +69,12 @@ def _answer(step: Step, launch: Launch | None, now: datetime) -> dict[str, Any]:
     }
 
 
-def _wait(launch: Launch, now: datetime, window_end: datetime) -> int:
-    """Half the time it has run, within bounds; at once for a job that ended inside its launch."""
+def _wait(step: Step, launch: Launch, now: datetime, window_end: datetime) -> int:
+    """As its owner says, or half the time it has run, within bounds; at once for a job that ended inside
+    its launch.
+    """
     if launch.job.get("finished"):
         return 0
     half = (now - launch.launched_at) / 2
-    wait = min(max(half, SHORTEST), LONGEST)
+    wait = step.pipeline.job.polled_every or min(max(half, SHORTEST), LONGEST)
     return min(seconds_until(now + wait, now), seconds_until(window_end, now))

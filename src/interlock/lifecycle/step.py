@@ -13,6 +13,7 @@ from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import OPEN, Run, RunKey
 from interlock.errors import ConfigError
 from interlock.ports import Config, Ports
+from interlock.usecases.readable_config import readable_config
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -26,6 +27,12 @@ class Step(msgspec.Struct, frozen=True):
     def is_current(self, run: Run) -> bool:
         """Whether the run has not moved on from this attempt."""
         return run.attempt == self.attempt and run.status in OPEN
+
+    def owns(self, run: Run) -> bool:
+        """Whether the run is this execution's. One whose state machine does not say its name owns what it
+        finds.
+        """
+        return self.given.get("executionName") in (None, run.execution_name)
 
     def moment(self, name: str) -> datetime:
         """An instant from the state machine's data."""
@@ -43,8 +50,10 @@ def step_of(given: Mapping[str, Any]) -> Step:
 
 
 def config_of(step: Step, ports: Ports) -> Config:
-    """The snapshot with what is in force around it, for use cases that take a config."""
-    found = ports.pipelines.find(step.key.pipeline_id)
+    """The snapshot with what is in force around it, for use cases that take a config. A stored config that
+    can't be read does not keep an attempt from its end.
+    """
+    found = readable_config(step.key.pipeline_id, ports)
     if found is None:
         now = ports.clock()
         return Config(pipeline=step.pipeline, config_hash="", adopted_at=now, active_since=now)

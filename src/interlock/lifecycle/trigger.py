@@ -1,23 +1,29 @@
 """Trigger: launch the job of a run whose rules hold, once per attempt."""
 
+from datetime import datetime, timedelta
 from typing import Any
 
-from interlock.domain.event import Event, EventType, clean
-from interlock.domain.opening import projection, unarmed
-from interlock.domain.pipeline import Job
+from interlock.domain.budgets import Category
+from interlock.domain.event import clean
+from interlock.domain.launch import at_most_once
+from interlock.domain.opening import unarmed
 from interlock.domain.run import Run, Status
-from interlock.domain.telling import about_run
-from interlock.domain.timestamp import spell
-from interlock.errors import LaunchError, TransientError, TransitionError
+from interlock.errors import InterlockError, LaunchError, TransientError, TransitionError
 from interlock.lifecycle.polling import poll_answer
 from interlock.lifecycle.step import Step
-from interlock.ports import CannotTell, JobContext, JobRecord, Launched, Ports
+from interlock.ports import LAUNCH_FAILED, CannotTell, JobContext, JobRecord, Launched, Ports
 from interlock.usecases.job_context import job_context
+from interlock.usecases.note_launch import launch_record, launched_write
 from interlock.usecases.save_run import Write, save_run
+
+#: No try follows another sooner than this.
+_SOONEST = timedelta(seconds=30)
 
 
 def trigger(step: Step, ports: Ports) -> dict[str, Any]:
-    """Called again while TRIGGERING, it looks for a job under its token before launching one."""
+    """Called again while TRIGGERING, it looks for a job under its token before launching one. A call that
+    repeats one which died after its launch had failed answers with that failure: it is no further try.
+    """
     now = ports.clock()
     again = False
 
@@ -32,26 +38,52 @@ def trigger(step: Step, ports: Ports) -> dict[str, Any]:
 
     run = save_run(step.key, claim, ports)
     if step.is_current(run) and run.status is Status.TRIGGERING:
+        _raise_if_noted(run, now)
         context = job_context(run, ports)
         found = ports.jobs.find(step.pipeline, context) if again else None
         launched = found if isinstance(found, Launched) else _launch(step, context, found, ports)
-        run = save_run(step.key, lambda stored: _running(stored, launched, step, ports), ports)
+        run = save_run(step.key, lambda stored: _noted(stored, launched, step, ports), ports)
     if step.is_current(run) and run.status is Status.RUNNING:
-        ports.job_log.append(_record(run))
+        ports.job_log.append(launch_record(run))
     return _answer(step, run, ports)
 
 
 def _launch(step: Step, context: JobContext, found: object, ports: Ports) -> Launched:
-    if isinstance(found, CannotTell) and at_most_once(step.pipeline.job):
-        raise LaunchError("PERMANENT", "outcome unknown, not repeated", maybe_started=True)
     try:
+        if isinstance(found, CannotTell) and at_most_once(step.pipeline.job):
+            raise LaunchError("PERMANENT", "outcome unknown, not repeated", maybe_started=True)
         return ports.jobs.launch(step.pipeline, context)
     except LaunchError as error:
         message = clean(str(error))
+        ports.job_log.append(_failed_record(step, error.category, message, ports))
         if error.category == "TRANSIENT":
             _note_trouble(step, message, ports)
             raise TransientError(message) from error
         raise
+    except InterlockError as error:
+        ports.job_log.append(_failed_record(step, None, clean(str(error)), ports))
+        raise
+
+
+def _failed_record(step: Step, category: str | None, message: str, ports: Ports) -> JobRecord:
+    """A line for each try: the log keeps one of an attempt and event, so the second try says `-2`."""
+    lines = ports.job_log.of_run(step.key)
+    before = sum(
+        line.attempt == step.attempt and line.event.startswith(LAUNCH_FAILED) for line in lines
+    )
+    return JobRecord(
+        key=step.key,
+        at=ports.clock(),
+        event=f"{LAUNCH_FAILED}-{before + 1}" if before else LAUNCH_FAILED,
+        attempt=step.attempt,
+        error=message,
+        category=None if category is None else Category(category),
+    )
+
+
+def _raise_if_noted(run: Run, now: datetime) -> None:
+    if run.launch_failed_at is not None and now - run.launch_failed_at < _SOONEST:
+        raise TransientError(run.job_message)
 
 
 def _note_trouble(step: Step, message: str, ports: Ports) -> None:
@@ -62,86 +94,16 @@ def _note_trouble(step: Step, message: str, ports: Ports) -> None:
             return None
         if stored.job_message == message:
             return None
-        return Write(stored.changed(ports.clock(), job_message=message))
+        now = ports.clock()
+        return Write(stored.changed(now, job_message=message, launch_failed_at=now))
 
     save_run(step.key, decide, ports)
 
 
-def at_most_once(job: Job) -> bool:
-    """Whether the owner would rather not have the job than have it twice."""
-    return bool(job.config.get("atMostOnce", False))
-
-
-def _running(run: Run, launched: Launched, step: Step, ports: Ports) -> Write | None:
+def _noted(run: Run, launched: Launched, step: Step, ports: Ports) -> Write | None:
     if run.attempt != step.attempt or run.status is not Status.TRIGGERING:
         return None
-    noted = run.to(
-        Status.RUNNING,
-        ports.clock(),
-        run_id=launched.run_id,
-        job_type=step.pipeline.job.type,
-        job={**launched.metadata, "finished": launched.finished},
-        launched_at=ports.clock(),
-        job_message=None,
-    )
-    return Write(noted, _launched_events(noted, launched, step))
-
-
-def _launched_events(run: Run, launched: Launched, step: Step) -> tuple[Event, ...]:
-    assert run.verdict is not None
-    if run.key.dry:
-        return _would_trigger(run, launched, step) + _projection(run, step)
-    return about_run(
-        EventType.JOB_TRIGGERED,
-        run,
-        step.pipeline,
-        f"triggered {step.pipeline.job.type} job",
-        jobType=step.pipeline.job.type,
-        runId=run.run_id,
-        evidence={key: seen.version for key, seen in run.evidence.items()},
-    )
-
-
-def _would_trigger(run: Run, launched: Launched, step: Step) -> tuple[Event, ...]:
-    assert run.verdict is not None
-    return about_run(
-        EventType.DRY_RUN_WOULD_TRIGGER,
-        run,
-        step.pipeline,
-        f"would trigger {step.pipeline.job.type} job",
-        results=run.verdict.results,
-        wouldLaunch=launched.metadata.get("wouldLaunch"),
-    )
-
-
-def _projection(run: Run, step: Step) -> tuple[Event, ...]:
-    found = projection(run, step.pipeline, run.changed_at)
-    if found is None:
-        return ()
-    return about_run(
-        EventType.DRY_RUN_SLA_PROJECTION,
-        run,
-        step.pipeline,
-        f"the deadline would be {_PROJECTED[found.status]}",
-        estimatedCompletion=None if found.done_at is None else spell(found.done_at),
-        breachAt=None if found.breach_at is None else spell(found.breach_at),
-        marginSeconds=None if found.margin is None else int(found.margin.total_seconds()),
-        status=found.status,
-    )
-
-
-_PROJECTED = {"met": "met", "breach": "missed", "unknown": "uncertain: no expectedDuration"}
-
-
-def _record(run: Run) -> JobRecord:
-    assert run.launched_at is not None
-    return JobRecord(
-        key=run.key,
-        at=run.launched_at,
-        event="triggered",
-        attempt=run.attempt,
-        run_id=run.run_id,
-    )
+    return launched_write(run, launched, step.pipeline, ports.clock())
 
 
 def _answer(step: Step, run: Run, ports: Ports) -> dict[str, Any]:

@@ -1,80 +1,146 @@
-"""Branches: play every fault of a scenario by forking the world where it would strike.
+"""Branches: play faults of a scenario by forking the world where they would strike.
 
 The trunk plays the scenario as it is written. At each crash point, and at each call to the outside, a
 child process takes over the world as it stands, suffers the fault, and goes on until the state is the
-trunk's again but for timestamps, or until the end. So a fault costs what it changes, not a whole run.
+trunk's again but for timestamps, or until the end. So a fault costs what it changes, not a whole run. A
+child may fork children of its own: a second fault, while the first one is being made good.
 """
 
 import os
 import sys
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import NoReturn
 
 import msgspec
 
-from interlock.errors import TransientError
 from interlock.simulation.faults import Crash, Faults
 from interlock.simulation.scenario import Call
 
 _AT_ONCE = max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
+_SHOWN, _LONGEST = 20, 1000
+
+#: Where faults strike: at the how-manieth point of the trunk, and of the branch that it made.
+Path = tuple[int, ...]
 
 
-class Fork(BaseException):
-    """Raised in a child: from here on it is another world."""
+class Plan(msgspec.Struct, frozen=True):
+    """Which faults strike, and after which of its points a branch has no more of them."""
+
+    takes: Callable[[Path], bool]
+    #: How many faults a branch suffers before it is judged.
+    depth: int = 1
+    ends_after: dict[int, int] = {}
+
+    @staticmethod
+    def none() -> "Plan":
+        """Only counts the points."""
+        return Plan(lambda path: False)
+
+    @staticmethod
+    def each(every: int = 1) -> "Plan":
+        """Every point of the trunk, or every so many: a sample, for tests that must be quick."""
+        return Plan(lambda path: len(path) == 1 and path[0] % every == 0)
+
+    @staticmethod
+    def pairs(chosen: Collection[Path]) -> "Plan":
+        """Just these pairs of points."""
+        taken = {*chosen, *((first,) for first, _ in chosen)}
+        last = {first: 0 for first, _ in chosen}
+        for first, second in chosen:
+            last[first] = max(last[first], second)
+        return Plan(taken.__contains__, 2, last)
+
+
+class Verdict(msgspec.Struct):
+    """What a branch has to say: what broke in it, and how many points it had until it was made good."""
+
+    path: Path
+    problems: list[str]
+    points: int = 0
+    #: How many of them lay in the step in which its fault struck.
+    near: int = 0
+    branches: int = 0
 
 
 class Branching(Faults):
-    """Faults of a trunk: forks a child for each, and gathers what they report."""
+    """The faults of one process, the trunk or a branch."""
 
-    def __init__(self, every: int = 1) -> None:
+    def __init__(self, plan: Plan, on_branch: Callable[[], None] = lambda: None) -> None:
         super().__init__()
-        self._every = every
-        self._points = 0
-        self.is_child = False
-        self.name = ""
-        self.failed: list[str] = []
-        self.branches = 0
+        self._plan = plan
+        self._on_branch = on_branch
+        self._path: Path = ()
+        self._near: int | None = None
         self._children: dict[int, tuple[int, str]] = {}
+        self.points = 0
+        self.branches = 0
+        self.verdicts: list[Verdict] = []
+
+    @property
+    def is_child(self) -> bool:
+        return bool(self._path)
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether it has suffered all its faults; one with fewer is judged in a play of its own."""
+        return len(self._path) == self._plan.depth
 
     def written(self) -> None:
         super().written()
-        if self.is_child or self.is_repetition() or not self._is_turn():
-            return
-        if self._branch(f"crash after write {self.writes}"):
+        if not self.is_repetition() and self._strikes(f"crash after write {self.writes}"):
             raise Crash
 
     def meet(self, call: Call) -> None:
-        if not self.is_child and self._is_turn() and self._branch(f"{call} {self.calls + 1} fails"):
+        """A reading is read too often to try each: every pass reads them all."""
+        if call is not Call.READ and self._strikes(f"{call} {self.calls + 1} fails"):
             self.calls += 1
-            raise TransientError(f"{call} fails, as planned")
+            self.calls_of[call] += 1
+            self.fail(f"{call} fails, as planned")
         super().meet(call)
 
-    def report(self, problems: list[str]) -> None:
-        """A child's last words."""
-        os.write(self._pipe, msgspec.json.encode(problems[:20]))
+    def stepped(self) -> None:
+        """A step of the controller is over."""
+        if self._near is None:
+            self._near = self.points
+
+    def report(self, problems: Iterable[str]) -> NoReturn:
+        """A child's last words. What its own children have found is among them."""
+        found = [problem[:_LONGEST] for problem in (*problems, *self.gather())]
+        near = self.points if self._near is None else self._near
+        verdict = Verdict(self._path, found[:_SHOWN], self.points, near, self.branches)
+        os.write(self._pipe, msgspec.json.encode(verdict))
         os._exit(0)
 
     def gather(self) -> list[str]:
         """Wait for all children; the problems they found, by fault."""
         while self._children:
             self._reap()
-        return self.failed
+        return [problem for verdict in self.verdicts for problem in verdict.problems]
 
-    def _is_turn(self) -> bool:
-        """Every fault strikes, or every so many: a sample, for tests that must be quick."""
-        self._points += 1
-        return self._points % self._every == 0
+    def _strikes(self, name: str) -> bool:
+        """True in the child that suffers the fault."""
+        self.points += 1
+        place = (*self._path, self.points)
+        if self._plan.takes(place) and self._branch(name):
+            self._path, self.points, self._near = place, 0, None
+            self.branches, self.verdicts = 0, []
+            return True
+        if len(self._path) == 1 and self.points == self._plan.ends_after.get(self._path[0]):
+            self.report(())
+        return False
 
     def _branch(self, name: str) -> bool:
-        """True in the child."""
-        while len(self._children) >= _AT_ONCE:
+        """True in the child. The children of a child come one after the other."""
+        while len(self._children) >= (1 if self._path else _AT_ONCE):
             self._reap()
         self.branches += 1
+        self._on_branch()
         reader, writer = os.pipe()
         sys.stdout.flush()
         pid = os.fork()
         if pid == 0:
             os.close(reader)
-            self.is_child, self.name, self._pipe = True, name, writer
-            self._children = {}
+            self._pipe, self._children, self._on_branch = writer, {}, lambda: None
             return True
         os.close(writer)
         self._children[pid] = (reader, name)
@@ -87,5 +153,17 @@ class Branching(Faults):
         reader, name = self._children.pop(pid)
         told = b"".join(iter(lambda: os.read(reader, 65536), b""))
         os.close(reader)
-        problems = msgspec.json.decode(told) if told else [f"the branch died (status {status})"]
-        self.failed += [f"{name}: {problem}" for problem in problems]
+        verdict = (
+            msgspec.json.decode(told, type=Verdict)
+            if told
+            else Verdict((), [f"the branch died (status {status})"])
+        )
+        verdict.problems = [f"{name}: {problem}" for problem in verdict.problems]
+        self.verdicts.append(verdict)
+
+
+def pairs_of(verdicts: Iterable[Verdict]) -> Iterator[tuple[Path, bool]]:
+    """Every pair of points, and whether both lie in one step."""
+    for verdict in sorted(verdicts, key=lambda verdict: verdict.path):
+        for second in range(1, verdict.points + 1):
+            yield (*verdict.path, second), second <= verdict.near

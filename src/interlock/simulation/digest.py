@@ -16,7 +16,7 @@ _UNDER_WAY = (
 _SHAPE = (
     "SELECT pipeline, schedule, date, dry, status, attempt, json_extract(run, '$.slaVerdict',"
     " '$.slaTold', '$.spending', '$.triggerVersion', '$.evidence', '$.postRun.outcome',"
-    " '$.postRun.n', '$.postRun.told', '$.lateTold', '$.infraRetries', '$.slaArmed')"
+    " '$.postRun.n', '$.postRun.told', '$.lateTold', '$.infraRetries', '$.slaArmed', '$.cascading')"
     " FROM runs ORDER BY 1, 2, 3, 4",
     "SELECT id FROM events ORDER BY 1",
     "SELECT name, due_at FROM timers WHERE state = 'armed' ORDER BY 1",

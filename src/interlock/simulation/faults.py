@@ -1,8 +1,9 @@
 """Faults: calls that fail as often or as long as they were told to, and crashes after chosen writes."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NoReturn
 
 from interlock.adapters.alerts.console import DELAYS
 from interlock.domain.delivery import Answer, Posted
@@ -11,6 +12,7 @@ from interlock.domain.guards import EngineState
 from interlock.domain.note import AlertNote, Note, RootNote
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import RunKey
+from interlock.domain.sensor import Reading
 from interlock.errors import TransientError
 from interlock.ports import (
     Absent,
@@ -22,6 +24,7 @@ from interlock.ports import (
     Launched,
     Manner,
     Running,
+    Sensors,
     Succeeded,
     Wait,
     Watch,
@@ -40,11 +43,14 @@ class Faults:
 
     def __init__(self) -> None:
         self.calls = 0
+        self.calls_of: Counter[Call] = Counter()
         self.writes = 0
         self._left: Counter[Call] = Counter()
         self._away: dict[Call, Callable[[], bool]] = {}
         self._routine = 0
         self.in_watch = False
+        #: Told of each call that fails.
+        self.on_failure: Callable[[], None] = lambda: None
 
     def is_repetition(self) -> bool:
         """Whether the write just made repeats one that has been tried: the watchdog noting a pass
@@ -61,11 +67,19 @@ class Faults:
     def meet(self, call: Call) -> None:
         """Raises TransientError when this call's turn to fail has come."""
         self.calls += 1
+        self.calls_of[call] += 1
         if call in self._away and self._away[call]():
-            raise TransientError(f"{call} fails for a while, as the scenario says")
+            self.fail(f"{call} fails for a while, as the scenario says")
         if self._left[call]:
             self._left[call] -= 1
-            raise TransientError(f"{call} fails, as the scenario says")
+            self.fail(f"{call} fails, as the scenario says")
+
+    def fail(self, message: str) -> NoReturn:
+        self.on_failure()
+        raise TransientError(message)
+
+    def stepped(self) -> None:
+        """Called after each step of the controller."""
 
     def written(self) -> None:
         """Called after each durable write."""
@@ -112,6 +126,12 @@ class FailingWorkflows:
     def describe(self, name: str) -> EngineState:
         return self._workflows.describe(name)
 
+    def running(self) -> set[str]:
+        return self._workflows.running()
+
+    def given(self, name: str) -> dict[str, Any] | None:
+        return self._workflows.given(name)
+
     def wake(self, pipeline_id: str, waiting_for: Wait) -> None:
         self._workflows.wake(pipeline_id, waiting_for)
 
@@ -125,6 +145,7 @@ class FailingJobs:
         return self._jobs.launch(pipeline, context)
 
     def find(self, pipeline: Pipeline, context: JobContext) -> Launched | Absent | CannotTell:
+        self._faults.meet(Call.FIND)
         return self._jobs.find(pipeline, context)
 
     def poll(self, metadata: Mapping[str, Any]) -> Running | Succeeded | Failed:
@@ -133,6 +154,25 @@ class FailingJobs:
 
     def cancel(self, metadata: Mapping[str, Any]) -> bool:
         return self._jobs.cancel(metadata)
+
+
+class FailingSensors:
+    """Readings that may not be read; what producers put is theirs."""
+
+    def __init__(self, sensors: Sensors, faults: Faults) -> None:
+        self._sensors, self._faults = sensors, faults
+        self.put: Callable[[Reading], None] = sensors.put
+        self.put_all: Callable[[Sequence[Reading]], None] = sensors.put_all
+        self.remove: Callable[[str, str, datetime], None] = sensors.remove
+        self.of_pipeline: Callable[[str], list[Reading]] = sensors.of_pipeline
+
+    def find(self, pipeline_id: str, keys: Collection[str]) -> dict[str, Reading]:
+        self._faults.meet(Call.READ)
+        return self._sensors.find(pipeline_id, keys)
+
+    def between(self, pipeline_id: str, key: str, first: str, last: str) -> list[Reading]:
+        self._faults.meet(Call.READ)
+        return self._sensors.between(pipeline_id, key, first, last)
 
 
 class RecordingSink:

@@ -1,24 +1,34 @@
 """Invariants: what must hold after every step, whatever the scenario expects."""
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from interlock.adapters.local.store import Store
-from interlock.domain.admission import rule_keys
-from interlock.domain.rules import judge
-from interlock.domain.run import Run, RunKey
+from interlock.domain.rules import judge_date
+from interlock.domain.run import Run, RunKey, Status
 from interlock.domain.sensor import Reading
 from interlock.ports import Clock
 from interlock.simulation.jobs import Launch, ScriptedJobs
 from interlock.simulation.moments import EndedTimers, HandledOccurrences
+from interlock.simulation.promptness import Promptness
 from interlock.simulation.telling import Told
+
+_MANY = 10_000
+
+#: By then whatever failed has been tried again.
+_TRIED_AGAIN = timedelta(seconds=10)
 
 
 class Invariants:
     """Looks at the store from outside, and remembers how far it has looked."""
 
-    def __init__(self, store: Store, jobs: ScriptedJobs, clock: Clock) -> None:
+    def __init__(
+        self, store: Store, jobs: ScriptedJobs, clock: Clock, every: timedelta | None = None
+    ) -> None:
+        """`every` is the cadence of the watchdog; without one nothing is said of when things are done."""
         self.store = store
+        #: Since when the controller has been up and no call to the outside has failed.
+        self.calm_since = clock()
         self.broken: list[str] = []
         self._jobs = jobs
         self._clock = clock
@@ -28,6 +38,7 @@ class Invariants:
         self._told = Told()
         self._timers = EndedTimers()
         self._occurrences = HandledOccurrences()
+        self._promptness = None if every is None else Promptness(every, jobs)
 
     def check_step(self) -> None:
         """After every step of the controller: judges just what the step has added."""
@@ -40,12 +51,24 @@ class Invariants:
         self.broken += self._timers.check(self.store)
         self.broken += self._occurrences.check(self.store)
 
+    def note_raised(self, error: Exception) -> None:
+        """Whatever a step meets is its own to deal with; what comes out of it is a defect."""
+        self.broken.append(f"I0: a step raised {type(error).__name__}: {error}")
+
+    def check_rest(self) -> None:
+        """When the controller has done what it does now: judges what it has left."""
+        if self._promptness is not None:
+            now = self._clock()
+            self.broken += self._promptness.check(self.store, self.calm_since, now)
+
     def check_end(self, is_down: bool = False) -> None:
-        """What can only be said when the story is over; not much of a controller that is down then."""
+        """What can only be said when the story is over; not much of a controller that is down then, or
+        whose calls have failed just now.
+        """
         self._looked_at = None
         self.check_step()
-        if not is_down:
-            now = self._clock()
+        now = self._clock()
+        if not is_down and now - self.calm_since >= _TRIED_AGAIN:
             self.broken += self._timers.overdue(now)
             for event in self.store.outbox.leftovers(now):
                 self.broken.append(f"I7: {event.event_id} was stored and never told")
@@ -56,6 +79,7 @@ class Invariants:
                 yield f"I2: more than one job was launched under {launch.token}"
             self._tokens.add(launch.token)
             yield from self._is_proven(launch)
+            yield from self._has_a_place(launch)
         self._seen_launches = len(self._jobs.launches)
 
     def _is_proven(self, launch: Launch) -> Iterator[str]:
@@ -73,13 +97,28 @@ class Invariants:
         elif run.config_hash == config.config_hash and not self._satisfies(run, run.verdict.at):
             yield f"I1: {key}: the evidence does not satisfy the rules"
 
+    def _has_a_place(self, launch: Launch) -> Iterator[str]:
+        """Of runs under one file that limits them, no more have a job than it says."""
+        config = self.store.pipelines.find(launch.pipeline)
+        most = None if config is None else config.pipeline.job.max_concurrent
+        if config is None or most is None:
+            return
+        busy = [
+            run
+            for run in self.store.runs.of_pipeline(launch.pipeline, "0000", "9999", _MANY)
+            if run.status in (Status.TRIGGERING, Status.RUNNING) and not run.key.dry
+        ]
+        alike = all(run.config_hash == config.config_hash for run in busy)
+        if alike and len(busy) > most:
+            dates = ", ".join(run.key.date for run in busy)
+            yield f"I5: {launch.pipeline} may have {most} at once, and has {dates}"
+
     def _satisfies(self, run: Run, at: datetime) -> bool:
         config = self.store.pipelines.find(run.key.pipeline_id)
         assert config is not None
-        rules = config.pipeline.validation
+        schedule = config.pipeline.schedule(run.key.schedule_id)
         readings = {
             key: Reading(run.key.pipeline_id, seen.key, seen.fields, at)
             for key, seen in run.evidence.items()
-            if key in rule_keys(config.pipeline)
         }
-        return judge(rules.rules, readings, at, rules.trigger).ready
+        return judge_date(config.pipeline, schedule, readings, at).ready

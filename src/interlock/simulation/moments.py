@@ -1,7 +1,7 @@
 """Moments: that every armed timer ends once (I3), and every expected occurrence is accounted for (I4)."""
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 
 from interlock.adapters.local.store import Store
 from interlock.adapters.local.timers import TimerState
@@ -15,6 +15,7 @@ from interlock.simulation.scenario import instant
 
 _MISSED = {EventType.SCHEDULE_MISSED, EventType.IRREGULAR_SCHEDULE_MISSED}
 _LOOK_BACK = 10_000
+_EVER = datetime.max.replace(tzinfo=UTC)
 
 
 class EndedTimers:
@@ -92,10 +93,11 @@ def _is_accounted_for(key: RunKey, store: Store) -> bool:
 
 
 def _not_watched(store: Store) -> list[tuple[datetime, datetime]]:
-    """The spans that the watchdog has told it could not look back on."""
+    """The spans that the watchdog has told it could not look back on, or is about to tell."""
     told = store.events.newest(kind=EventType.WATCHDOG_RECOVERED, limit=_LOOK_BACK)
+    stored = store.outbox.leftovers(_EVER)
     return [
         (instant(event.detail["from"]), instant(event.detail["notWatched"]))
-        for event in told
-        if "notWatched" in event.detail
+        for event in (*told, *stored)
+        if event.type is EventType.WATCHDOG_RECOVERED and "notWatched" in event.detail
     ]

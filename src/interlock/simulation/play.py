@@ -1,5 +1,6 @@
 """Play: run a scenario, plain or with every fault in turn, and say whether it held."""
 
+import random
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
@@ -9,13 +10,17 @@ import msgspec
 from interlock.domain import canonical
 from interlock.domain.event import envelope
 from interlock.ports import Ports
-from interlock.simulation.branches import Branching
+from interlock.simulation.branches import Branching, Path, Plan, Verdict, pairs_of
 from interlock.simulation.expectations import failed_expectations
 from interlock.simulation.scenario import Scenario
 from interlock.simulation.world import Outcome, World
 
 #: What one fault may cost in time: the longest retry of a task or a parked change, and two passes.
 SLACK = timedelta(minutes=10)
+#: How many pairs of faults are drawn, beside those of one step.
+PAIRS = 200
+
+Told = Callable[[int, int], None]
 
 
 class Played(msgspec.Struct):
@@ -25,10 +30,29 @@ class Played(msgspec.Struct):
     outcome: Outcome
     failed: list[str]
     branches: int = 0
+    pairs: int = 0
 
     @property
     def ok(self) -> bool:
         return not self.failed
+
+
+class FaultOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How a scenario is played with faults."""
+
+    #: Above one: a sample of the faults.
+    every: int = 1
+    #: Two: pairs of faults as well, the second while the first is being made good.
+    depth: int = 1
+    pairs: int = PAIRS
+    seed: int = 0
+    #: Puts other ports in place.
+    around: Callable[[Ports], Ports] = lambda ports: ports
+    #: Hears how many branches were played, and of how many.
+    told: Told = lambda done, total: None
+
+    def telling(self, told: Told) -> "FaultOptions":
+        return msgspec.structs.replace(self, told=told)
 
 
 def play(scenario: Scenario) -> Played:
@@ -37,33 +61,73 @@ def play(scenario: Scenario) -> Played:
     return Played(scenario, outcome, _problems(scenario, outcome))
 
 
-def play_with_faults(
-    scenario: Scenario, every: int = 1, around: Callable[[Ports], Ports] = lambda ports: ports
-) -> Played:
-    """Play it with a crash after each durable write in turn, and each outside call failing once.
-
-    `every` above one takes a sample of the faults; `around` puts other ports in place.
+def play_with_faults(scenario: Scenario, how: FaultOptions | None = None) -> Played:
+    """Play it with a crash after each durable write in turn, and each outside call failing once; with
+    pairs of such faults too, if that is asked for.
     """
-    digests: dict[datetime, str | None] = {}
+    how = how or FaultOptions()
+    trunk = _Trunk(scenario, how)
+    first = trunk.branched(Plan.each(how.every), SLACK, trunk.points // how.every)
+    played = Played(scenario, trunk.outcome, trunk.failed + first.gather(), first.branches)
+    if how.depth > 1:
+        chosen = _drawn(first.verdicts, how)
+        second = trunk.branched(Plan.pairs(chosen), 2 * SLACK, len(chosen))
+        played.failed += second.gather()
+        played.pairs = sum(verdict.branches for verdict in second.verdicts)
+    return played
 
-    def note(world: World) -> None:
-        digests[world.now] = world.digest()
 
-    plain = World(scenario, on_quiet=note, around=around).play()
-    failed = _problems(scenario, plain)
-    faults = Branching(every)
+class _Trunk:
+    """A scenario that was played as it is written, as branches of it are held against it."""
 
-    def compare(world: World) -> None:
-        if not faults.is_child:
-            return
+    def __init__(self, scenario: Scenario, how: FaultOptions) -> None:
+        self._scenario, self._how = scenario, how
+        self._digests: dict[datetime, str | None] = {}
+        counted = Branching(Plan.none())
+        self.outcome = World(scenario, counted, self._note, how.around).play()
+        self.points = counted.points
+        self.failed = _problems(scenario, self.outcome)
+
+    def branched(self, plan: Plan, slack: timedelta, total: int) -> Branching:
+        """Play it once more, with the branches of a plan."""
+        done = 0
+
+        def one_more() -> None:
+            nonlocal done
+            done += 1
+            self._how.told(done, total)
+
+        faults = Branching(plan, one_more)
+
+        def compare(world: World) -> None:
+            if faults.is_child and self._is_joined(world):
+                end(_joined(world.outcome(), self.outcome))
+
+        def end(outcome: Outcome) -> None:
+            problems = _problems(self._scenario, outcome, slack) if faults.is_judged else ()
+            faults.report(problems)
+
+        outcome = World(self._scenario, faults, compare, self._how.around).play()
+        if faults.is_child:
+            end(outcome)
+        return faults
+
+    def _note(self, world: World) -> None:
+        self._digests[world.now] = world.digest()
+
+    def _is_joined(self, world: World) -> bool:
         here = world.digest()
-        if here is not None and here == digests.get(world.now):
-            faults.report(_problems(scenario, _joined(world.outcome(), plain), SLACK))
+        return here is not None and here == self._digests.get(world.now)
 
-    outcome = World(scenario, faults, compare, around).play()
-    if faults.is_child:
-        faults.report(_problems(scenario, outcome, SLACK))
-    return Played(scenario, plain, failed + faults.gather(), faults.branches)
+
+def _drawn(verdicts: list[Verdict], how: FaultOptions) -> list[Path]:
+    """All pairs of one step, and some of the others."""
+    near: list[Path] = []
+    far: list[Path] = []
+    for path, is_near in pairs_of(verdicts):
+        (near if is_near else far).append(path)
+    chance = random.Random(how.seed)  # noqa: S311 - not for secrets
+    return near + chance.sample(far, min(how.pairs, len(far)))
 
 
 def as_json(played: Played) -> dict[str, Any]:

@@ -10,11 +10,15 @@ from interlock.domain.event import Event, EventType
 from interlock.errors import ConfigError
 from interlock.simulation.faults import Crash, Faults
 from interlock.simulation.random_scenarios import Document, random_scenario
-from interlock.simulation.scenario import Scenario, parse_scenario
+from interlock.simulation.scenario import Call, Scenario, parse_scenario
 from interlock.simulation.shrinking import shrunk
 from interlock.simulation.world import Outcome, World
 
-_CRASHES = 2
+#: How often each world is played with faults of chance, and how many of them there are at most.
+_STORMS = 2
+_MOST_CRASHES = 5
+_MOST_BURSTS = 3
+_LONGEST_BURST = 8
 
 #: The errors that faults make; any other that reaches an event is a defect of ours.
 _PLANNED = ("as planned", "as the scenario says", "no cluster", "somebody got there first")
@@ -29,17 +33,40 @@ class Found(msgspec.Struct):
     text: str
 
 
-class CrashAt(Faults):
-    """Dies after some of its writes."""
+class Storm(Faults):
+    """Dies after some of its writes, and fails at some of its calls, a few of a kind in a row."""
 
-    def __init__(self, writes: frozenset[int]) -> None:
+    def __init__(self, chance: random.Random, calm: Faults) -> None:
+        """`calm` has counted the writes and the calls of a play without a storm."""
         super().__init__()
-        self._crash_after = writes
+        self.crashes = frozenset(
+            chance.randint(1, max(1, calm.writes)) for _ in range(chance.randint(1, _MOST_CRASHES))
+        )
+        self.failing = {
+            (call, number)
+            for call, count in sorted(calm.calls_of.items())
+            for _ in range(chance.randint(0, _MOST_BURSTS))
+            for number in _burst(chance, count)
+        }
+
+    def __str__(self) -> str:
+        calls = ", ".join(f"{call} {number}" for call, number in sorted(self.failing))
+        return f"crashed after {sorted(self.crashes)}; failed: {calls or 'nothing'}"
 
     def written(self) -> None:
         super().written()
-        if self.writes in self._crash_after:
+        if self.writes in self.crashes:
             raise Crash
+
+    def meet(self, call: Call) -> None:
+        super().meet(call)
+        if (call, self.calls_of[call]) in self.failing:
+            self.fail(f"{call} fails, as planned")
+
+
+def _burst(chance: random.Random, count: int) -> range:
+    first = chance.randint(1, count)
+    return range(first, first + chance.randint(1, _LONGEST_BURST))
 
 
 def play_random(seed: int) -> Found | None:
@@ -54,19 +81,17 @@ def play_random(seed: int) -> Found | None:
 
 
 def problems_of(document: Document, seed: int) -> list[str]:
-    """What breaks when the world is played plain, and with crashes at writes that the seed picks."""
+    """What breaks when the world is played plain, and in storms that the seed picks."""
     scenario = _read(document)
     if scenario is None:
         return []
-    plain = World(scenario).play()
-    problems = list(_problems(plain))
+    calm = Faults()
+    problems = list(_problems(World(scenario, calm).play()))
     chance = random.Random(seed)  # noqa: S311 - not for secrets
-    for _ in range(_CRASHES):
-        writes = frozenset(chance.randint(1, max(1, plain.writes)) for _ in range(2))
-        crashed = World(scenario, CrashAt(writes)).play()
-        problems += [
-            f"{problem} (crashed after {sorted(writes)})" for problem in _problems(crashed)
-        ]
+    for _ in range(_STORMS):
+        storm = Storm(chance, calm)
+        outcome = World(scenario, storm).play()
+        problems += [f"{problem} ({storm})" for problem in _problems(outcome)]
     return problems
 
 

@@ -31,7 +31,8 @@ _STARTS = (
 _CRONS = ("0 6 * * *", "30 2 * * *", "0 * * * *", "*/30 * * * *", "0 8 * * 1-5", "0 */6 * * *")
 _WINDOWS = (("10m", "1m"), ("1h", "5m"), ("30m", "30m"), ("2h", "10m"))
 _CATEGORIES = ("TRANSIENT", "PERMANENT", "TIMEOUT", None)
-_CALLS = ("publish", "launch", "poll", "start", "alert")
+_CALLS = ("publish", "launch", "find", "poll", "start", "alert", "read")
+_SPANS = ("20s", "90s", "5m", "12m", "40m")
 
 
 def random_scenario(seed: int) -> Document:
@@ -77,6 +78,12 @@ class _Maker:
                 "jobPollWindowSeconds": chance.choice((600, 1800, 3600)),
             },
         }
+        if chance.random() < 0.3:
+            document["validation"]["maxAge"] = chance.choice(("2h", "20h"))
+        if chance.random() < 0.3:
+            document["job"]["maxConcurrent"] = chance.randint(1, 2)
+        if chance.random() < 0.2:
+            document["job"]["pollInterval"] = chance.choice(("10s", "2m"))
         if chance.random() < 0.6:
             document["sla"] = self._sla(schedule, has_trigger)
         if chance.random() < 0.4:
@@ -106,6 +113,8 @@ class _Maker:
             schedule["trigger"] = {"pipeline": upstream} if upstream else self._trigger()
         if chance.random() < 0.2:
             schedule["exclude"] = {"weekends": True}
+        if chance.random() < 0.2:
+            schedule["horizon"] = "3d"
         return schedule
 
     def _trigger(self) -> Document:
@@ -128,6 +137,8 @@ class _Maker:
         sla: Document = {"deadline": chance.choice(("08:00", "12:00", "23:30"))}
         if schedule.get("cron") in ("0 * * * *", "*/30 * * * *"):
             sla["deadline"] = ":45"
+        if chance.random() < 0.3:
+            sla["evaluationDeadline"] = ":20" if sla["deadline"] == ":45" else "07:30"
         if has_trigger and chance.random() < 0.4:
             sla["maxDuration"] = chance.choice(("20m", "2h"))
         if chance.random() < 0.5:
@@ -135,12 +146,20 @@ class _Maker:
         return sla
 
     def _post_run(self) -> Document:
-        key = self._chance.choice(("landed", "output"))
-        return {
+        chance = self._chance
+        key = chance.choice(("landed", "output"))
+        post_run: Document = {
             "rules": [{"key": key, "check": "gte", "field": "count", "value": 100}],
-            "driftThreshold": self._chance.choice((0, 50)),
+            "driftThreshold": chance.choice((0, 50)),
             "sensorTimeout": "1h",
         }
+        if chance.random() < 0.4:
+            post_run["evaluation"] = {"window": "5h", "interval": "40m"}
+            age = {"key": "output", "check": "age_lt", "field": "updatedAt", "value": "1h"}
+            post_run["rules"].append(age)
+        if chance.random() < 0.3:
+            post_run["lateWindow"] = chance.choice(("0s", "2h"))
+        return post_run
 
     def _scripts(self) -> list[Document]:
         return [self._script() for _ in range(self._chance.randint(1, 4))]
@@ -164,9 +183,23 @@ class _Maker:
         minutes = int(self._length / timedelta(minutes=1))
         moments = sorted(self._chance.randint(0, minutes - 1) for _ in range(count))
         return [
-            {"at": spell(self._start + timedelta(minutes=minute)), **self._happening(pipelines)}
+            {"at": spell(self._start + timedelta(minutes=minute)), **happening}
             for minute in moments
+            for happening in self._happenings(pipelines)
         ]
+
+    def _happenings(self, pipelines: list[Document]) -> list[Document]:
+        """Mostly one; sometimes several calls fail at the same time, and the controller may die too."""
+        if self._chance.random() >= 0.1:
+            return [self._happening(pipelines)]
+        trouble = [self._failure(call) for call in self._chance.sample(_CALLS, 3)]
+        return trouble + ([{"crash": True}] if self._chance.random() < 0.5 else [])
+
+    def _failure(self, call: str) -> Document:
+        chance = self._chance
+        if chance.random() < 0.5:
+            return {"fail": {"call": call, "times": chance.randint(1, 12)}}
+        return {"fail": {"call": call, "for": chance.choice(_SPANS)}}
 
     def _happening(self, pipelines: list[Document]) -> Document:
         chance = self._chance
@@ -183,7 +216,7 @@ class _Maker:
         if kind < 0.86:
             return {"outage": chance.choice(("5m", "45m", "5h"))}
         if kind < 0.92:
-            return {"fail": {"call": chance.choice(_CALLS), "times": chance.randint(1, 4)}}
+            return self._failure(chance.choice(_CALLS))
         if kind < 0.95:
             return {chance.choice(("pause", "resume")): name}
         if kind < 0.97:
@@ -194,6 +227,8 @@ class _Maker:
         chance = self._chance
         key = chance.choice(("landed", "landed", "landed", "ready", "output"))
         data: Document = {"count": chance.choice((10, 99, 100, 400, 500))}
+        if key == "output":
+            data["updatedAt"] = spell(self._start + timedelta(hours=chance.randint(0, 20)))
         how = chance.random()
         if how < 0.6:
             data["date"] = self._date()

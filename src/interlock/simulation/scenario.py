@@ -44,9 +44,11 @@ class Call(StrEnum):
 
     PUBLISH = "publish"
     LAUNCH = "launch"
+    FIND = "find"
     POLL = "poll"
     START = "start"
     ALERT = "alert"
+    READ = "read"
 
 
 class JobScript(Declared, frozen=True):

@@ -100,6 +100,7 @@ _MOMENTS = {
     EventType.SLA_BREACH: "breachAt",
     EventType.RELATIVE_SLA_WARNING: "warningAt",
     EventType.RELATIVE_SLA_BREACH: "breachAt",
+    EventType.READINESS_MISSED: "readinessAt",
 }
 
 _ONCE_PER_ATTEMPT = frozenset(

@@ -12,7 +12,7 @@ from interlock.domain import canonical, duration
 from interlock.domain.event import Event
 from interlock.domain.run import Run, RunKey
 from interlock.domain.sensor import Reading
-from interlock.errors import NotFoundError, TransientError
+from interlock.errors import InterlockError, NotFoundError, TransientError
 from interlock.ports import JobRecord, Ports, RerunRequest, Wait, Wanted
 from interlock.simulation.clock import VirtualClock
 from interlock.simulation.digest import digest
@@ -20,6 +20,7 @@ from interlock.simulation.faults import (
     Crash,
     FailingEvents,
     FailingJobs,
+    FailingSensors,
     FailingWorkflows,
     Faults,
     NotedWatch,
@@ -36,6 +37,7 @@ from interlock.wiring.runtime import Runtime
 
 _SILENT = logging.CRITICAL + 1
 _PATIENCE = 20
+_AFTER_TROUBLE = timedelta(seconds=1)
 
 
 class Outcome(msgspec.Struct):
@@ -72,7 +74,8 @@ class World:
         self._down_until: datetime | None = None
         self._configs_in_outage: list[object] = []
         self._store = Store(self._database, self._clock)
-        self._invariants = Invariants(self._store, self._jobs, self._clock)
+        self._invariants = Invariants(self._store, self._jobs, self._clock, scenario.watchdog)
+        self._faults.on_failure = self._note_trouble
         self._boot()
 
     def play(self) -> Outcome:
@@ -110,15 +113,19 @@ class World:
         """The state but for its timestamps; None while something is under way."""
         return None if self._is_down() else digest(self._database)
 
+    def _note_trouble(self) -> None:
+        self._invariants.calm_since = self._clock()
+
     def _boot(self) -> None:
         """A new process over the same store: it knows only what is stored."""
+        self._note_trouble()
         self._store = Store(self._database, self._clock)
         self._invariants.store = self._store
         store = self._store
         ports = Ports(
             clock=self._clock,
             pipelines=store.pipelines,
-            sensors=store.sensors,
+            sensors=FailingSensors(store.sensors, self._faults),
             runs=store.runs,
             job_log=store.job_log,
             reruns=store.reruns,
@@ -129,9 +136,11 @@ class World:
             workflows=FailingWorkflows(store.workflows, self._faults),
             jobs=JobsByPipeline(FailingJobs(self._jobs, self._faults)),
             watch=NotedWatch(store.watch, self._faults),
+            unreadable=store.unreadable,
         )
         self._ports = self._around(ports)
         self._runtime = Runtime(store, self._ports, self._scenario.watchdog)
+        self._alerts_from = self._clock.now
         alerting = console_alone(store, self._ports.events, self._sink)
         self._dispatcher = Dispatcher(store, lambda: alerting)
 
@@ -142,16 +151,36 @@ class World:
         while True:
             try:
                 self._database.after_commit = self._faults.written
-                while self._runtime.step() or self._dispatcher.step(self._clock()):
+                while self._step():
                     self._invariants.check_step()
                 break
             except Crash:
                 self._database.after_commit = None
                 self._boot()
+            except Exception as error:  # noqa: BLE001 - a server would go on, and so do we
+                self._invariants.note_raised(error)
+                break
             finally:
                 self._database.after_commit = None
         self._invariants.check_step()
+        self._invariants.check_rest()
         self._on_quiet(self)
+
+    def _step(self) -> bool:
+        did = self._runtime.step() or self._send_alerts()
+        self._faults.stepped()
+        return did
+
+    def _send_alerts(self) -> bool:
+        """As a server does: after an error it waits a little."""
+        now = self._clock()
+        if now < self._alerts_from:
+            return False
+        try:
+            return self._dispatcher.step(now)
+        except InterlockError:
+            self._alerts_from = now + _AFTER_TROUBLE
+            return False
 
     def _run_until(self, until: datetime) -> None:
         """Advance to each due moment before `until`, and to `until` itself."""
@@ -175,11 +204,15 @@ class World:
             return self._down_until
         moments = [
             self._runtime.next_due(),
-            self._dispatcher.next_due(),
+            self._next_alert(),
             self._jobs.next_end(),
         ]
         ahead = [m for m in moments if m is not None]
         return max(min(ahead), self._clock.now + timedelta(milliseconds=1)) if ahead else None
+
+    def _next_alert(self) -> datetime | None:
+        due = self._dispatcher.next_due()
+        return None if due is None else max(due, self._alerts_from)
 
     def _is_down(self) -> bool:
         return self._down_until is not None

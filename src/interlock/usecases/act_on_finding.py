@@ -12,15 +12,19 @@ from interlock.domain.guards import (
     Admit,
     ArmDeadline,
     Close,
+    EngineState,
     ExtendLease,
     Finding,
     Finish,
     FireLate,
+    GiveUp,
     JudgeDeadline,
+    LookAgain,
     Missed,
     NoteStarted,
     PostRunMissing,
     Restart,
+    Resume,
     RetryNow,
     Suspect,
     TimeOut,
@@ -37,15 +41,18 @@ from interlock.usecases.arm_deadlines import arm_deadlines
 from interlock.usecases.claim_event import claim_event
 from interlock.usecases.complete_run import complete_run
 from interlock.usecases.evidence import readings_for, rule_records
-from interlock.usecases.fire_deadline import fire_deadline
+from interlock.usecases.fire_deadline import fire_deadline, is_covered
 from interlock.usecases.job_ending import ask_job
+from interlock.usecases.judge_post_run import judge_again
 from interlock.usecases.note_failure import note_failure
+from interlock.usecases.note_infra_failure import Breakdown, note_infra_failure
 from interlock.usecases.open_run import open_run
 from interlock.usecases.publish_outbox import publish_outbox
 from interlock.usecases.retry_job import retry_job
 from interlock.usecases.save_run import Write, save_run
 from interlock.usecases.settle_deadline import settle_deadline
-from interlock.usecases.start_run import start_run
+from interlock.usecases.start_run import start_again, start_run
+from interlock.usecases.take_place import call_next
 
 
 def act_on_finding(  # noqa: C901 - one flat table of what to do
@@ -59,6 +66,10 @@ def act_on_finding(  # noqa: C901 - one flat table of what to do
             save_run(run.key, lambda stored: _noted_started(stored, run, now), ports)
         case Finish(run):
             _finish(run, config, ports)
+        case Resume(run, engine):
+            _resume(run, engine, config, ports)
+        case GiveUp(run):
+            note_infra_failure(run.key, run.attempt, _BROKE_OFF, config.pipeline, ports)
         case TimeOut():
             _time_out(finding, config, now, ports)
         case ExtendLease(run):
@@ -79,6 +90,8 @@ def act_on_finding(  # noqa: C901 - one flat table of what to do
             fire_deadline(key, kind, ports)
         case PostRunMissing():
             _tell_post_run_missing(finding, config, now, ports)
+        case LookAgain(run):
+            judge_again(run.key, run.attempt, ports)
         case Suspect():
             pass  # the pass remembers it
         case _:
@@ -114,15 +127,33 @@ def _extended(stored: Run, run: Run, now: datetime) -> Write | None:
 
 
 def _finish(run: Run, config: Config, ports: Ports) -> None:
-    """The engine is gone and the job log says success: complete the run as the engine would have.
+    """The engine is gone and the job log says success: complete the run as the engine would have, or what
+    it has left of that.
 
     Told first: a pass that dies on the way finds the run as it was, and tells nothing twice.
     """
     told = msgspec.structs.replace(run, changed_at=ports.clock())
-    for event in _recovered(told, "completion", config):
+    for event in _recovered(told, "completion" if run.is_open else "follow-up", config):
         claim_event(event, ports)
     complete_run(run.key, run.attempt, config.pipeline, ports)
     settle_deadline(run.key, config, ports)
+
+
+def _resume(run: Run, engine: EngineState, config: Config, ports: Ports) -> None:
+    """A name that the engine does not have is free: a start under it has failed, or is forgotten."""
+    now = ports.clock()
+
+    def decide(stored: Run) -> Write | None:
+        moved_on = stored.attempt != run.attempt or stored.executions != run.executions
+        if engine is EngineState.ABSENT or moved_on or not stored.is_open:
+            return None
+        again = stored.resumed(now)
+        told = stored.executions > 1  # once an attempt, like everything that is recovered
+        return Write(again, () if told else _recovered(again, "resume", config))
+
+    stored = save_run(run.key, decide, ports)
+    if stored.attempt == run.attempt and stored.is_open:
+        start_again(stored, config.pipeline, ports)
 
 
 def _time_out(finding: TimeOut, config: Config, now: datetime, ports: Ports) -> None:
@@ -156,6 +187,7 @@ def _time_out(finding: TimeOut, config: Config, now: datetime, ports: Ports) -> 
         return Write(over, events)
 
     over = save_run(run.key, decide, ports)
+    call_next(over, config.pipeline, ports)
     if over.job:
         ports.jobs.cancel(over.job)
 
@@ -234,7 +266,11 @@ def _tell_missed(finding: Missed, config: Config, now: datetime, ports: Ports) -
 
 
 def _close(finding: Close, config: Config, now: datetime, ports: Ports) -> None:
-    """A row that is closed from the start: the lock of a date that nothing may open by itself."""
+    """A row that is closed from the start: the lock of a date that nothing may open by itself. An hour
+    that nobody expects is left alone.
+    """
+    if is_covered(finding.key, config, ports):
+        return
     key, schedule = finding.key, config.pipeline.schedule(finding.key.schedule_id)
     assert schedule.trigger is not None
     watch = ports.marks.watch(key)
@@ -312,9 +348,14 @@ def _tell_post_run_missing(
     save_run(run.key, decide, ports)
 
 
+#: What there is to say of an execution that ended and said nothing.
+_BROKE_OFF = Breakdown("Execution", "the execution ended without finishing the run")
+
 _HOW = {
     "restart": "started the attempt",
     "completion": "completed the run from the job log",
+    "follow-up": "did what follows from the completion",
+    "resume": "started another execution, which goes on with the attempt",
     "reading": "acted on a reading that nobody had",
     "late-fire": "fired a schedule late",
 }

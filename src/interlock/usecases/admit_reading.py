@@ -14,19 +14,25 @@ from interlock.domain.admission import (
     PostRunReading,
     Reject,
     Reopen,
+    ReopenWhenReady,
     StartAgain,
     admit,
-    rule_keys,
+    judged_keys,
+    reopens_since,
     run_keys,
+    window_closed,
 )
 from interlock.domain.event import Event, EventType, happened, subject
 from interlock.domain.partition import Grain, label_at
-from interlock.domain.run import Run, Status
+from interlock.domain.pipeline import Pipeline
+from interlock.domain.run import OpenedBy, Run, RunKey, Status
 from interlock.domain.sensor import Reading, split_key
 from interlock.domain.telling import about_date
 from interlock.domain.zones import zone
+from interlock.errors import UnreadableError
 from interlock.ports import Config, Ports, Wait
 from interlock.usecases.claim_event import claim_event
+from interlock.usecases.evidence import judge_now
 from interlock.usecases.judge_post_run import judge_post_run
 from interlock.usecases.note_first_sensor import note_first_sensor
 from interlock.usecases.note_late_data import note_late_data
@@ -37,14 +43,19 @@ from interlock.usecases.start_run import start_run
 
 
 def admit_reading(reading: Reading, ports: Ports) -> Sequence[Admission]:
-    """What it led to. A reading of an unknown or paused pipeline is kept and waits."""
+    """What it led to. A reading of an unknown or paused pipeline is kept and waits, as is one of a
+    pipeline whose stored config can't be read.
+    """
     now = ports.clock()
-    config = ports.pipelines.find(reading.pipeline_id)
+    try:
+        config = ports.pipelines.find(reading.pipeline_id)
+    except UnreadableError as error:
+        return [Ignore("-", str(error))]
     if config is None or config.is_retired:
         return [Ignore("-", "no such pipeline is in force")]
     if config.is_paused(now):
         return [Ignore("-", "the pipeline is paused")]
-    runs = ports.runs.find(run_keys(config.pipeline, reading))
+    runs = concerned_runs(config.pipeline, reading, ports)
     admissions = admit(config.pipeline, reading, runs, now)
     for admission in admissions:
         act_on(admission, config, now, ports)
@@ -52,7 +63,18 @@ def admit_reading(reading: Reading, ports: Ports) -> Sequence[Admission]:
     return admissions
 
 
-def act_on(
+def concerned_runs(pipeline: Pipeline, reading: Reading, ports: Ports) -> dict[RunKey, Run]:
+    """The runs of its date, and those that may have been waiting for a reading that names none."""
+    found = ports.runs.find(run_keys(pipeline, reading))
+    for schedule in pipeline.schedules:
+        since = reopens_since(pipeline, schedule, reading)
+        if since is not None:
+            key = RunKey(pipeline.id, schedule.id, since, dry=pipeline.dry_run)
+            found |= {run.key: run for run in ports.runs.failed_since(key)}
+    return found
+
+
+def act_on(  # noqa: C901 - one flat table of what to do
     admission: Admission,
     config: Config,
     now: datetime,
@@ -70,6 +92,8 @@ def act_on(
             )
         case Reopen(run):
             _reopen(run, admission, config, ports, recovered)
+        case ReopenWhenReady(run, reading):
+            _reopen_when_ready(run, reading, config, now, ports)
         case StartAgain(run):
             publish_outbox(run.key, ports)
             start_run(run, config.pipeline, ports)
@@ -118,6 +142,19 @@ def _reopen(
     )
 
 
+def _reopen_when_ready(
+    run: Run, reading: Reading, config: Config, now: datetime, ports: Ports
+) -> None:
+    """Open the date again if everything it needs is there now; else its window stays closed."""
+    if not judge_now(run, config.pipeline, now, ports).ready:
+        return
+
+    def may(stored: Run) -> bool:
+        return window_closed(stored) and stored.attempt == run.attempt
+
+    reopen_run(run.key, OpenedBy.SENSOR, reading.key, config, ports, may=may)
+
+
 def refusal_events(admission: Exclude | Reject, config: Config) -> tuple[Event, ...]:
     """What there is to say about a reading that opens nothing; a dry run says none of it."""
     if isinstance(admission, Exclude):
@@ -159,5 +196,6 @@ def _rejected(admission: Reject, config: Config) -> Event:
 
 def _wake_waiting(config: Config, reading: Reading, ports: Ports) -> None:
     """A run that waits for its rules is judged at once when one of their readings comes."""
-    if split_key(reading.key)[0] in rule_keys(config.pipeline):
+    base, _ = split_key(reading.key)
+    if any(base in judged_keys(config.pipeline, each) for each in config.pipeline.schedules):
         ports.workflows.wake(config.pipeline.id, Wait.RULES)

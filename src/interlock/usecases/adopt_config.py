@@ -1,5 +1,6 @@
 """Adopt a config: bring what an owner wants into force, if it is right; else keep what there is."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 import msgspec
@@ -8,11 +9,12 @@ from interlock.domain import canonical
 from interlock.domain.event import Event, EventType, happened, subject
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.timestamp import spell
-from interlock.files import Problem, read_config
+from interlock.files import Kind, Problem, read_config
 from interlock.ports import Config, Ports, Wanted
 from interlock.usecases.arm_cron import arm_cron, cron_timer
 from interlock.usecases.claim_event import claim_event
 from interlock.usecases.publish_outbox import publish_outbox
+from interlock.usecases.refuse_file import rejected
 
 
 def adopt_config(pipeline_id: str, ports: Ports) -> Config | None:
@@ -28,11 +30,21 @@ def adopt_config(pipeline_id: str, ports: Ports) -> Config | None:
     if current and current.config_hash == wanted.config_hash and not current.is_retired:
         arm_cron(current, now, ports)
         return current
-    loaded = read_config(wanted.config)
-    problems = [problem for problem in loaded.problems if problem.is_error]
-    if loaded.pipeline is None or problems or loaded.pipeline.id != pipeline_id:
+    pipeline, problems = judge_config(wanted)
+    if pipeline is None:
         return _reject(current, wanted, problems, ports)
-    return _adopt(current, wanted, loaded.pipeline, now, ports)
+    return _adopt(current, wanted, pipeline, now, ports)
+
+
+def judge_config(wanted: Wanted) -> tuple[Pipeline | None, tuple[Problem, ...]]:
+    """The pipeline that is wanted, or why it is refused."""
+    loaded = read_config(wanted.config)
+    if loaded.pipeline is None or loaded.errors:
+        return None, loaded.errors
+    if loaded.pipeline.id != wanted.pipeline_id:
+        message = f"is {loaded.pipeline.id}, and the row is that of {wanted.pipeline_id}"
+        return None, (Problem(path="pipeline.id", kind=Kind.CONFLICT, message=message),)
+    return loaded.pipeline, ()
 
 
 def config_owner(pipeline_id: str) -> str:
@@ -76,21 +88,11 @@ def _retire(current: Config | None, wanted: Wanted, now: datetime, ports: Ports)
 
 
 def _reject(
-    current: Config | None, wanted: Wanted, problems: list[Problem], ports: Ports
+    current: Config | None, wanted: Wanted, problems: Sequence[Problem], ports: Ports
 ) -> Config | None:
-    shown = [{"path": problem.path, "message": problem.message} for problem in problems]
-    first = shown[0]["message"] if shown else "its id is another one"
-    about = subject(current.pipeline if current else None)
-    about = msgspec.structs.replace(about, pipeline_id=wanted.pipeline_id)
     claim_event(
-        happened(
-            EventType.CONFIG_REJECTED,
-            about,
-            wanted.wanted_at,
-            f"the file is refused: {first}",
-            parts=(wanted.config_hash[:12],),
-            problems=shown,
-            inForce=current.config_hash if current else "none",
+        rejected(
+            wanted.pipeline_id, wanted.config_hash, problems, current, wanted.wanted_at, "the file"
         ),
         ports,
     )

@@ -5,7 +5,8 @@ from datetime import datetime
 import msgspec
 
 from interlock.domain.opening import unarmed
-from interlock.domain.run import DeadlineKind, Run, RunKey
+from interlock.domain.run import DeadlineKind, Run, RunKey, Status
+from interlock.domain.sla import SlaWatch
 from interlock.ports import Config, Ports
 from interlock.usecases.fire_deadline import first_watch, is_covered, watched_instants
 from interlock.usecases.open_run import deadline_timer
@@ -14,9 +15,10 @@ from interlock.usecases.save_run import Write, save_run
 
 def arm_deadlines(key: RunKey, config: Config, ports: Ports) -> list[str]:
     """The names that were armed; the row remembers for which instants."""
-    if key in ports.runs.find([key]):
-        return _arm_run(key, ports)
-    return _arm_watch(key, config, ports)
+    run = ports.runs.find([key]).get(key)
+    if run is None:
+        return _arm_watch(key, config, ports)
+    return [] if run.status is Status.UNREADABLE else _arm_run(key, ports)
 
 
 def _arm_run(key: RunKey, ports: Ports) -> list[str]:
@@ -38,11 +40,9 @@ def _arm_run(key: RunKey, ports: Ports) -> list[str]:
 def _arm_watch(key: RunKey, config: Config, ports: Ports) -> list[str]:
     fresh = first_watch(key, config)
     watch = ports.marks.watch(key) or fresh
-    if watch is None or fresh is None or watch.verdict is not None:
+    if watch is None or fresh is None or is_covered(key, config, ports):
         return []
-    if is_covered(key, config, ports):
-        return []
-    due = {k: at for k, at in watched_instants(fresh).items() if k not in watch.told}
+    due = _open_moments(watch, fresh, ports.clock())
     armed = {kind: at for kind, at in due.items() if watch.armed.get(kind) != at}
     if not armed:
         return []
@@ -54,7 +54,20 @@ def _arm_watch(key: RunKey, config: Config, ports: Ports) -> list[str]:
             version=watch.version + 1,
             warning_at=fresh.warning_at,
             breach_at=fresh.breach_at,
+            readiness_at=fresh.readiness_at,
             armed=watch.armed | armed,
         )
     )
     return [timer.name for timer in timers]
+
+
+def _open_moments(watch: SlaWatch, fresh: SlaWatch, now: datetime) -> dict[DeadlineKind, datetime]:
+    """Those of the file as it is. By when the rules must hold is armed ahead only: a file may have promised
+    it after the moment, and one that passed unwatched is the watchdog's to judge.
+    """
+    return {
+        kind: at
+        for kind, at in watched_instants(fresh).items()
+        if kind not in watch.told
+        and (at > now if kind is DeadlineKind.READINESS else watch.verdict is None)
+    }

@@ -3,12 +3,12 @@
 from datetime import datetime
 from typing import Any
 
-from interlock.domain.partition import Grain, Label, hours_of
+from interlock.domain.partition import Grain, Label
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import Run, RunKey, Status
-from interlock.domain.sensor import Reading
+from interlock.domain.schedule import parts_of
+from interlock.domain.sensor import RESERVED, Reading
 from interlock.domain.timestamp import spell
-from interlock.domain.zones import zone
 from interlock.ports import Downstream, Ports
 
 
@@ -42,24 +42,24 @@ def _reading(
         if whole is None:
             return None
         fields = {"schedule": run.key.schedule_id, "hours": whole}
-    key = f"pipeline:{run.key.pipeline_id}#{label}"
-    return Reading(downstream.pipeline_id, key, fields, now)
+    key = f"{RESERVED}{run.key.pipeline_id}#{label}"
+    return Reading(downstream.pipeline_id, key, fields, now, own=True)
 
 
 def _whole_day(run: Run, pipeline: Pipeline, day: Label, ports: Ports) -> dict[str, str] | None:
-    """When each hour of the day was completed; None while one is missing.
+    """When each expected date of the day was completed, by its time; None while one is missing.
 
-    The clocks are the upstream's: its day has 23 hours when they are put forward.
+    The schedule, the clocks and the calendar are the upstream's.
     """
-    where = zone(pipeline.schedule(run.key.schedule_id).timezone)
+    schedule = pipeline.schedule(run.key.schedule_id)
     keys = {
-        RunKey(run.key.pipeline_id, run.key.schedule_id, str(hour)): f"{hour.hour:02}"
-        for hour in hours_of(day.day, where)
+        RunKey(run.key.pipeline_id, run.key.schedule_id, date): date.partition("T")[2]
+        for date in parts_of(schedule, pipeline.calendars, day.day)
     }
     runs = ports.runs.find(list(keys))
     done = {
-        keys[key]: spell(found.completed_at)
+        keys[key]: spell(found.completed_at or found.changed_at)
         for key, found in runs.items()
-        if found.status is Status.COMPLETED and found.completed_at is not None
+        if found.status is Status.COMPLETED
     }
     return done if len(done) == len(keys) else None

@@ -2,27 +2,29 @@
 
 from datetime import datetime
 
-from interlock.domain import canonical, duration
-from interlock.domain.drift import drift_field
-from interlock.domain.event import Event, EventType, clean
+import msgspec
+
+from interlock.domain import duration
+from interlock.domain.admission import trigger_keys
+from interlock.domain.event import Event, EventType
 from interlock.domain.launch import launch_of
 from interlock.domain.opening import instants, projection
-from interlock.domain.pipeline import Pipeline, PostRun
-from interlock.domain.rules import field_value
+from interlock.domain.pipeline import Pipeline
+from interlock.domain.post_run import came_since, is_measured, looks_again_at, post_run_keys
 from interlock.domain.run import Evidence, Failure, Run, RunKey, Status
+from interlock.domain.sensor import Reading, UnreadableReading
 from interlock.domain.sla import BREACHES
 from interlock.domain.telling import about_run
 from interlock.domain.timestamp import spell
-from interlock.ports import Baseline, JobRecord, Ports
+from interlock.ports import JobRecord, Ports
+from interlock.usecases.capture_baseline import capture_baseline, not_captured
 from interlock.usecases.cascade import cascade
 from interlock.usecases.evidence import as_evidence, readings_for
 from interlock.usecases.job_ending import ending_of, failure_of, retry_of
 from interlock.usecases.judge_post_run import judge_post_run
 from interlock.usecases.note_late_data import note_late_data
 from interlock.usecases.save_run import Write, save_run
-
-#: What a row can hold beside its own attributes, on every store.
-LARGEST_BASELINE = 350 * 1024
+from interlock.usecases.take_place import call_next
 
 
 def complete_run(
@@ -48,6 +50,7 @@ def complete_run(
         return _failed(run, found, pipeline, now)
 
     run = save_run(key, decide, ports)
+    call_next(run, pipeline, ports)
     if run.attempt == attempt and run.status is Status.COMPLETED:
         _follow_up(run, pipeline, ports)
     return run
@@ -55,82 +58,83 @@ def complete_run(
 
 def _follow_up(run: Run, pipeline: Pipeline, ports: Ports) -> None:
     """What a completion gives rise to: downstream readings, and changes made while the job ran."""
-    cascade(run, pipeline, ports)
-    watched = {rule.key for rule in pipeline.post_run.rules} if pipeline.post_run else set()
-    trigger = pipeline.schedule(run.key.schedule_id).trigger
-    opening = set() if trigger is None else {trigger.rule.key} - watched
-    keys = frozenset(watched & run.evidence.keys() | opening)
-    readings = readings_for(run.key, pipeline, ports, keys) if keys else {}
-    for key in sorted(readings.keys() - opening):
-        if run.evidence[key].version != readings[key].version:
-            judge_post_run(run.key, readings[key], key, pipeline, ports)
-    for key in readings.keys() & opening:
-        note_late_data(run.key, readings[key], pipeline, ports)
+    if run.cascading:
+        cascade(run, pipeline, ports)
+        save_run(run.key, lambda stored: _cascaded(stored, run, ports.clock()), ports)
+    if not pipeline.has_schedule(run.key.schedule_id):
+        return  # its file has dropped it since: no reading means anything for it
+    opening = trigger_keys(pipeline.schedule(run.key.schedule_id))
+    keys = post_run_keys(pipeline) | opening
+    readings = readings_for(run.key, pipeline, ports, keys, run) if keys else {}
+    for key, reading in sorted(readings.items()):
+        if not _is_news(run, key, reading):
+            continue
+        if key in opening and not _drift_decides(run, key, reading, pipeline):
+            note_late_data(run.key, reading, pipeline, ports)
+        else:
+            judge_post_run(run.key, reading, key, pipeline, ports)
+
+
+def _is_news(run: Run, key: str, reading: Reading) -> bool:
+    """Whether it changed while the job ran; one that the job did not use, whether it came since. One that
+    can't be read says nothing.
+    """
+    if isinstance(reading, UnreadableReading):
+        return False
+    seen = run.evidence.get(key)
+    if seen is not None:
+        return seen.version != reading.version
+    return run.launched_at is not None and reading.received_at >= run.launched_at
+
+
+def _drift_decides(run: Run, key: str, reading: Reading, pipeline: Pipeline) -> bool:
+    seen, post_run = run.evidence.get(key), pipeline.post_run
+    if seen is None or post_run is None:
+        return False
+    return is_measured(post_run, key, seen.fields, reading.fields)
+
+
+def _cascaded(stored: Run, run: Run, now: datetime) -> Write | None:
+    if stored.attempt != run.attempt or not stored.cascading:
+        return None
+    return Write(stored.changed(now, cascading=False))
 
 
 def _completed(
     run: Run, ending: JobRecord, pipeline: Pipeline, now: datetime, ports: Ports
 ) -> Write:
     post_run = pipeline.post_run
-    timeout = None if post_run is None else duration.parse(post_run.sensor_timeout)
-    done = run.to(
-        Status.COMPLETED,
-        now,
-        completed_at=ending.at,
-        post_run_due_at=None if timeout is None else ending.at + timeout,
-    )
+    waited_for = not run.key.dry and bool(ports.pipelines.downstream_of(run.key.pipeline_id))
+    done = run.to(Status.COMPLETED, now, completed_at=ending.at, cascading=waited_for)
     events = _completed_events(done, pipeline)
     if post_run is None:
         return Write(done, events)
+    done = msgspec.structs.replace(
+        done,
+        post_run_due_at=ending.at + duration.parse(post_run.sensor_timeout),
+        post_run_look_at=None if run.key.dry else looks_again_at(ending.at, post_run, now),
+    )
     try:
-        baseline = Baseline(run.attempt, _baseline(run, pipeline, ports))
+        baseline = _baseline(run, pipeline, ports)
     except ValueError as error:
-        return Write(done, events + _not_captured(done, str(error), pipeline))
-    captured = _captured(done, baseline, pipeline, post_run)
-    return Write(done, events + captured, {"baseline": baseline})
+        return not_captured(Write(done, events), str(error), pipeline)
+    return capture_baseline(Write(done, events), baseline, pipeline)
 
 
 def _baseline(run: Run, pipeline: Pipeline, ports: Ports) -> dict[str, Evidence]:
-    """The post-run readings as the job saw them; those it did not use, as they are now.
+    """The post-run readings as the job saw them; of those it did not use, what came since its attempt
+    was opened. An older one speaks of another run.
 
-    Raises ValueError for readings that can't be read, or are too large to be kept.
+    Raises ValueError for readings that can't be read.
     """
-    assert pipeline.post_run is not None
-    keys = frozenset(rule.key for rule in pipeline.post_run.rules)
-    now = as_evidence(readings_for(run.key, pipeline, ports, keys - run.evidence.keys()))
-    kept = now | {key: run.evidence[key] for key in keys & run.evidence.keys()}
-    sizes = {key: len(canonical.encode(seen)) for key, seen in kept.items()}
-    if sum(sizes.values()) > LARGEST_BASELINE:
-        largest = max(sizes, key=lambda key: sizes[key])
-        raise ValueError(f"the readings are too large to keep, {largest} most of all")
+    keys = post_run_keys(pipeline)
+    unused = readings_for(run.key, pipeline, ports, keys - run.evidence.keys())
+    for key, reading in unused.items():
+        if isinstance(reading, UnreadableReading):
+            raise ValueError(f"the stored reading of {key} can't be read: {reading.problem}")
+    kept = as_evidence(came_since(run, unused))
+    kept |= {key: run.evidence[key] for key in keys & run.evidence.keys()}
     return kept
-
-
-def _captured(
-    run: Run, baseline: Baseline, pipeline: Pipeline, post_run: PostRun
-) -> tuple[Event, ...]:
-    watched = dict.fromkeys((rule.key, drift_field(post_run, rule)) for rule in post_run.rules)
-    return about_run(
-        EventType.POST_RUN_BASELINE_CAPTURED,
-        run,
-        pipeline,
-        f"baseline stored, readings in it: {len(baseline.readings)}",
-        baseline=[
-            {"key": key, "field": field, "value": field_value(seen.fields, field or "")}
-            for key, field in watched
-            if (seen := baseline.readings.get(key)) is not None
-        ],
-    )
-
-
-def _not_captured(run: Run, error: str, pipeline: Pipeline) -> tuple[Event, ...]:
-    return about_run(
-        EventType.BASELINE_CAPTURE_FAILED,
-        run,
-        pipeline,
-        f"no baseline was stored: {error}",
-        error=clean(error),
-    )
 
 
 def _completed_events(run: Run, pipeline: Pipeline) -> tuple[Event, ...]:

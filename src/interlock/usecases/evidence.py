@@ -3,38 +3,54 @@
 from collections.abc import Iterable
 from datetime import datetime
 
-from interlock.domain.admission import rule_keys, used_keys
+from interlock.domain.admission import judged_keys, rejection, trigger_keys, used_keys
 from interlock.domain.partition import Label
 from interlock.domain.pipeline import Pipeline
-from interlock.domain.rules import Result
-from interlock.domain.run import Evidence, RuleRecord, RunKey
-from interlock.domain.sensor import Reading, period_keys, serving
+from interlock.domain.rules import Result, Verdict, judge_date
+from interlock.domain.run import Evidence, RuleRecord, Run, RunKey
+from interlock.domain.sensor import Reading, UnreadableReading, period_keys, serving
 from interlock.domain.zones import zone
 from interlock.ports import Ports
 
 
 def readings_for(
-    key: RunKey, pipeline: Pipeline, ports: Ports, keys: frozenset[str] | None = None
+    key: RunKey,
+    pipeline: Pipeline,
+    ports: Ports,
+    keys: frozenset[str] | None = None,
+    run: Run | None = None,
 ) -> dict[str, Reading]:
-    """The reading that serves each sensor key of the date: by point reads, both spellings."""
+    """The reading that serves each sensor key of the date: by point reads, both spellings. One that
+    came when its date lay beyond the horizon was rejected, and serves nothing.
+    """
     schedule, label = pipeline.schedule(key.schedule_id), Label.parse(key.date)
     wanted = used_keys(pipeline, schedule) if keys is None else keys
     rows = ports.sensors.find(
         key.pipeline_id, {candidate for name in wanted for candidate in period_keys(name, label)}
     )
-    return serving(wanted, rows, label, zone(schedule.timezone))
+    believed = {
+        name: reading
+        for name, reading in rows.items()
+        if rejection(pipeline, schedule, reading) is None
+    }
+    opened_with = None if run is None else run.trigger_version
+    own = trigger_keys(schedule)
+    return serving(wanted, believed, label, zone(schedule.timezone), own, opened_with)
 
 
-def judged_keys(pipeline: Pipeline, schedule_id: str) -> frozenset[str]:
-    """What an evaluation reads: the rules' keys, and the trigger's."""
-    trigger = pipeline.schedule(schedule_id).trigger
-    return rule_keys(pipeline) | (set() if trigger is None else {trigger.rule.key})
+def judge_now(run: Run, pipeline: Pipeline, now: datetime, ports: Ports) -> Verdict:
+    """Whether the date of a run could start on what is stored."""
+    schedule = pipeline.schedule(run.key.schedule_id)
+    keys = judged_keys(pipeline, schedule)
+    return judge_date(pipeline, schedule, readings_for(run.key, pipeline, ports, keys, run), now)
 
 
 def as_evidence(readings: dict[str, Reading]) -> dict[str, Evidence]:
+    """What can't be read proves nothing."""
     return {
         key: Evidence(reading.key, reading.version, reading.fields)
         for key, reading in readings.items()
+        if not isinstance(reading, UnreadableReading)
     }
 
 
@@ -50,8 +66,8 @@ def _record(
     result: Result, now: datetime, past: dict[tuple[str, str, str | None, str], RuleRecord]
 ) -> RuleRecord:
     rule = result.rule
-    earlier = past.get((rule.key, rule.check, rule.field, str(rule.value)))
+    earlier = past.get((rule.key, rule.check, rule.field, str(result.expected)))
     since = earlier.since if earlier is not None and earlier.kind == result.kind else now
     return RuleRecord(
-        rule.key, rule.check, rule.field, rule.value, result.actual, result.kind, since
+        rule.key, rule.check, rule.field, result.expected, result.actual, result.kind, since
     )

@@ -8,13 +8,14 @@ from typing import Any
 import msgspec
 
 from interlock.domain import duration
+from interlock.domain.admission import window_closed
 from interlock.domain.budgets import Source, rerun_budget, retry_budget
 from interlock.domain.calendars import excluded
 from interlock.domain.deadline import closes_at, deadlines
 from interlock.domain.opening import instants, window_end
 from interlock.domain.partition import Grain, Label, label_at
 from interlock.domain.pipeline import Pipeline, Schedule
-from interlock.domain.rules import judge, judge_one
+from interlock.domain.rules import judge_date, judge_one
 from interlock.domain.run import RuleRecord, Run, RunKey, Status
 from interlock.domain.schedule import next_occurrence
 from interlock.domain.sensor import Reading
@@ -98,7 +99,7 @@ def _explain(config: Config, schedule: Schedule, date: str, now: datetime, ports
     out = excluded(schedule, pipeline.calendars, label.day)
     moment = next_occurrence(schedule, pipeline.calendars, now)
     rules, at, recorded = _rules(key, run, config, now, ports)
-    trigger = _trigger(key, config, schedule, now, ports)
+    trigger = _trigger(key, run, config, schedule, now, ports)
     return Why(
         pipeline_id=pipeline.id,
         schedule_id=schedule.id,
@@ -129,23 +130,23 @@ def _rules(
     key: RunKey, run: Run | None, config: Config, now: datetime, ports: Ports
 ) -> tuple[tuple[RuleState, ...], datetime, bool]:
     """As recorded by the last evaluation; a date without one is judged as it stands."""
-    declared = config.pipeline.validation
-    readings = readings_for(key, config.pipeline, ports)
+    schedule = config.pipeline.schedule(key.schedule_id)
+    readings = readings_for(key, config.pipeline, ports, run=run)
     if run is not None and run.verdict is not None:
         at, records = run.verdict.at, run.verdict.results
         return tuple(_state(record, at, readings.get(record.key)) for record in records), at, True
-    verdict = judge(declared.rules, readings, now, declared.trigger)
+    verdict = judge_date(config.pipeline, schedule, readings, now)
     records = rule_records(verdict.results, now)
     return tuple(_state(each, now, readings.get(each.key)) for each in records), now, False
 
 
 def _trigger(
-    key: RunKey, config: Config, schedule: Schedule, now: datetime, ports: Ports
+    key: RunKey, run: Run | None, config: Config, schedule: Schedule, now: datetime, ports: Ports
 ) -> RuleState | None:
     if schedule.trigger is None:
         return None
     rule = schedule.trigger.rule
-    readings = readings_for(key, config.pipeline, ports, frozenset({rule.key}))
+    readings = readings_for(key, config.pipeline, ports, frozenset({rule.key}), run)
     reading = readings.get(rule.key)
     return _state(rule_records([judge_one(rule, reading, now)], now)[0], now, reading)
 
@@ -174,9 +175,15 @@ def _headline(
         if is_excluded:
             return "the calendar excludes this date; no run is expected"
         return "nothing has opened this date yet"
+    if run.status is Status.UNREADABLE:
+        return "its stored row can't be read, so nothing is known of it and nothing opens it"
+    if run.is_bare:
+        return _BARE_HEADLINES[run.status]
     age = duration.for_people(now - run.changed_at)
     if run.awaits_retry and run.retry_at is not None:
         return f"attempt {run.attempt} failed; it is tried again {_in(run.retry_at, now)}"
+    if run.waits_for and not failing_lines(run.verdict, now):
+        return f"its rules hold, and it waits for a place (attempt {run.attempt})"
     return _HEADLINES[run.status].format(age=age, attempt=run.attempt)
 
 
@@ -194,7 +201,7 @@ def _deadlines(
     if pipeline.sla is None:
         return {}
     due = deadlines(schedule, pipeline.sla, label, calendars=pipeline.calendars)
-    found = {"warning": due.warning_at, "breach": due.breach_at}
+    found = {"readiness": due.readiness_at, "warning": due.warning_at, "breach": due.breach_at}
     return {name: at for name, at in found.items() if at is not None}
 
 
@@ -242,15 +249,20 @@ def _unblock(
         trigger = config.pipeline.schedule(key.schedule_id).trigger
         wanted = [] if trigger is None else [f"a reading of {trigger.rule.key} for {key.date}"]
         return [*wanted, f"interlock rerun {name}"]
+    if run.status is Status.UNREADABLE:
+        return ["interlock doctor: it names the row and what to do about it"]
     if run.status is Status.PENDING:
-        return failing_lines(run.verdict, now)
+        ends = [f"the end of {each.date}" for each in run.waits_for]
+        return [*failing_lines(run.verdict, now), *ends]
     if run.status is Status.FAILED and not run.awaits_retry:
-        return ["a trigger reading that passes and says something new", f"interlock rerun {name}"]
+        reading = "a reading that a rule waits for" if window_closed(run) else _CHANGED
+        return [reading, f"interlock rerun {name}"]
     if run.status is Status.FAILED_FINAL:
         return [f"interlock rerun {name}"]
     return []
 
 
+_CHANGED = "a trigger reading that passes and says something new"
 _HEADLINES = {
     Status.PENDING: "waiting for its rules (attempt {attempt})",
     Status.TRIGGERING: "its job is being launched (attempt {attempt})",
@@ -258,4 +270,10 @@ _HEADLINES = {
     Status.FAILED: "attempt {attempt} failed {age} ago; new data or a rerun opens it again",
     Status.COMPLETED: "completed {age} ago (attempt {attempt})",
     Status.FAILED_FINAL: "failed for good {age} ago (attempt {attempt}); only a rerun opens it",
+}
+
+#: Of a row that says no more than how the date ended.
+_BARE_HEADLINES = {
+    Status.COMPLETED: "completed, as its row says and no more; only a rerun opens it",
+    Status.FAILED_FINAL: "failed for good, as its row says and no more; only a rerun opens it",
 }

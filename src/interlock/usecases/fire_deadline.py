@@ -19,7 +19,9 @@ from interlock.domain.telling import about_date
 from interlock.domain.timestamp import spell
 from interlock.domain.zones import zone
 from interlock.ports import Config, Ports
+from interlock.usecases.day_labelled import is_day_labelled
 from interlock.usecases.publish_outbox import publish_outbox
+from interlock.usecases.readable_config import readable_config
 from interlock.usecases.save_run import Write, save_run
 
 _TYPES = {
@@ -27,21 +29,23 @@ _TYPES = {
     DeadlineKind.BREACH: EventType.SLA_BREACH,
     DeadlineKind.RELATIVE_WARNING: EventType.RELATIVE_SLA_WARNING,
     DeadlineKind.RELATIVE_BREACH: EventType.RELATIVE_SLA_BREACH,
+    DeadlineKind.READINESS: EventType.READINESS_MISSED,
 }
 
 
 def fire_deadline(key: RunKey, kind: DeadlineKind, ports: Ports) -> bool:
     """Whether something was told. A retired or dry pipeline has no deadlines, nor has one whose file
-    has dropped them.
+    has dropped them. A date whose row or config can't be read is not known to be late.
     """
-    config = ports.pipelines.find(key.pipeline_id)
+    config = readable_config(key.pipeline_id, ports)
     if config is None or config.is_retired or config.pipeline.dry_run:
         return False
     if config.pipeline.sla is None or not config.pipeline.has_schedule(key.schedule_id):
         return False
-    if key in ports.runs.find([key]):
-        return _fire_on_run(key, kind, config, ports)
-    return _fire_on_watch(key, kind, config, ports)
+    run = ports.runs.find([key]).get(key)
+    if run is None:
+        return _fire_on_watch(key, kind, config, ports)
+    return run.status is not Status.UNREADABLE and _fire_on_run(key, kind, config, ports)
 
 
 def _fire_on_run(key: RunKey, kind: DeadlineKind, config: Config, ports: Ports) -> bool:
@@ -75,6 +79,8 @@ def _fire_on_watch(key: RunKey, kind: DeadlineKind, config: Config, ports: Ports
     watch = ports.marks.watch(key) or fresh
     due = watched_instants(fresh)  # of the file as it is; what was said stays said
     found = sla.judge_moment(kind, due, watch.told, watch.verdict, None, now)
+    if found is not None and is_covered(key, config, ports):
+        found = None
     if found is not None:
         told = msgspec.structs.replace(
             watch,
@@ -97,23 +103,39 @@ def first_watch(key: RunKey, config: Config) -> SlaWatch | None:
     if excluded(schedule, pipeline.calendars, label.day) is not None:
         return None
     due = deadlines(schedule, pipeline.sla, label, calendars=pipeline.calendars)
-    if due.breach_at is None or due.breach_at < config.active_since:
+    breaks = due.breach_at is not None and due.breach_at >= config.active_since
+    readies = due.readiness_at is not None and due.readiness_at >= config.active_since
+    if not breaks and not readies:
         return None
-    return SlaWatch(key=key, version=0, warning_at=due.warning_at, breach_at=due.breach_at)
+    return SlaWatch(
+        key=key,
+        version=0,
+        warning_at=due.warning_at if breaks else None,
+        breach_at=due.breach_at if breaks else None,
+        readiness_at=due.readiness_at if readies else None,
+    )
 
 
 def is_covered(key: RunKey, config: Config, ports: Ports) -> bool:
-    """Whether runs of hours stand in for a sensor-driven day; each has a deadline of its own."""
+    """Whether runs of hours stand in for a sensor-driven day, each with a deadline of its own, or runs
+    of days show that no hours are expected.
+    """
     label = Label.parse(key.date)
     schedule = config.pipeline.schedule(key.schedule_id)
-    if label.grain is not Grain.DAY or not sensor_driven(schedule):
+    if not sensor_driven(schedule):
         return False
+    if label.grain is not Grain.DAY:
+        return is_day_labelled(key.pipeline_id, key.schedule_id, ports)
     hours = (str(hour) for hour in hours_of(label.day, zone(schedule.timezone)))
     return bool(ports.runs.find([RunKey(key.pipeline_id, key.schedule_id, h) for h in hours]))
 
 
 def watched_instants(watch: SlaWatch) -> dict[DeadlineKind, datetime]:
-    found = {DeadlineKind.WARNING: watch.warning_at, DeadlineKind.BREACH: watch.breach_at}
+    found = {
+        DeadlineKind.WARNING: watch.warning_at,
+        DeadlineKind.BREACH: watch.breach_at,
+        DeadlineKind.READINESS: watch.readiness_at,
+    }
     return {kind: at for kind, at in found.items() if at is not None}
 
 
@@ -135,7 +157,10 @@ def deadline_events(
     declared = pipeline.sla
     assert declared is not None
     event_type = _TYPES[kind]
-    causes = sla.blocked_by(run, pipeline, key.schedule_id, now)
+    if kind is DeadlineKind.READINESS:
+        causes = sla.unready_by(run, pipeline, key.schedule_id, due[kind], now)
+    else:
+        causes = sla.blocked_by(run, pipeline, key.schedule_id, now)
     if config.is_paused(now):
         causes = ["paused", *causes]
     late = now - due[kind]
@@ -165,6 +190,12 @@ def _facts(
 ) -> dict[str, Any]:
     declared = pipeline.sla
     assert declared is not None
+    if kind is DeadlineKind.READINESS:
+        return {
+            "evaluationDeadline": declared.evaluation_deadline,
+            "timezone": declared.timezone or pipeline.schedule(key.schedule_id).timezone,
+            "readinessAt": spell(due[kind]),
+        }
     relative = kind in (DeadlineKind.RELATIVE_WARNING, DeadlineKind.RELATIVE_BREACH)
     pair = (
         (DeadlineKind.RELATIVE_WARNING, DeadlineKind.RELATIVE_BREACH)
@@ -201,5 +232,7 @@ def _message(
     name = declared.timezone or pipeline.schedule(key.schedule_id).timezone
     breach = due[sla.WARNINGS.get(kind, kind)].astimezone(zone(name))
     day = "" if f"{breach:%Y-%m-%d}" == key.date[:10] else f"{breach:%Y-%m-%d} "
+    if kind is DeadlineKind.READINESS:
+        return f"was to be ready {day}{breach:%H:%M} {name} and was not: {'; '.join(causes)}"
     what = "is due" if kind in sla.WARNINGS else "was due"
     return f"{what} {day}{breach:%H:%M} {name} and is not done: {'; '.join(causes)}"

@@ -1,17 +1,51 @@
 """Fire a timer: its moment has come; do what it was armed for."""
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 
+from interlock.domain.partition import Label
 from interlock.domain.run import DeadlineKind, RunKey
+from interlock.errors import UnreadableError
 from interlock.ports import Ports, TimerKind
 from interlock.usecases.fire_cron import fire_cron
 from interlock.usecases.fire_deadline import fire_deadline
+from interlock.usecases.judge_post_run import judge_again
 from interlock.usecases.retry_job import retry_job
+
+log = logging.getLogger(__name__)
 
 
 def fire_timer(kind: str, payload: Mapping[str, Any], ports: Ports) -> None:
-    """Every effect re-reads what it decides from, so firing late or twice is harmless."""
+    """Every effect re-reads what it decides from, so firing late or twice is harmless. What needs a row
+    that can't be read waits for the watchdog, which does it once the row can be.
+    """
+    try:
+        _fire(kind, payload, ports)
+    except UnreadableError as error:
+        extra = {"action": "timer_waits", "timer": kind}
+        log.warning("a timer waits for a row that can't be read: %s", error, extra=extra)
+
+
+def check_timer(kind: str, payload: Mapping[str, Any]) -> None:
+    """Raises ValueError for a timer that this version can't fire."""
+    if kind not in _KINDS:
+        raise ValueError(f"there is no timer of the kind {kind}")
+    named = ("pipelineId", "scheduleId") if kind == TimerKind.CRON else _OF_A_DATE
+    missing = [name for name in named if not isinstance(payload.get(name), str)]
+    if kind == TimerKind.RETRY and not isinstance(payload.get("attempt"), int):
+        missing.append("attempt")
+    if missing:
+        raise ValueError(f"a timer of the kind {kind} names {', '.join(missing)}")
+    if kind != TimerKind.CRON:
+        Label.parse(payload["date"])
+
+
+_KINDS = frozenset({*TimerKind, *DeadlineKind})
+_OF_A_DATE = ("pipelineId", "scheduleId", "date")
+
+
+def _fire(kind: str, payload: Mapping[str, Any], ports: Ports) -> None:
     pipeline_id, schedule_id = payload["pipelineId"], payload["scheduleId"]
     dry = bool(payload.get("dry"))
     if kind == TimerKind.CRON:
@@ -19,6 +53,9 @@ def fire_timer(kind: str, payload: Mapping[str, Any], ports: Ports) -> None:
     elif kind == TimerKind.RETRY:
         key = RunKey(pipeline_id, schedule_id, payload["date"], dry=dry)
         retry_job(key, int(payload["attempt"]), ports)
+    elif kind == TimerKind.POST_RUN:
+        key = RunKey(pipeline_id, schedule_id, payload["date"])
+        judge_again(key, int(payload["attempt"]), ports)
     else:
         key = RunKey(pipeline_id, schedule_id, payload["date"])
         fire_deadline(key, DeadlineKind(kind), ports)

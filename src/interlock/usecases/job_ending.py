@@ -7,7 +7,7 @@ import msgspec
 
 from interlock.domain.budgets import Category, Retry, decide_retry
 from interlock.domain.event import clean
-from interlock.domain.launch import Launch
+from interlock.domain.launch import Launch, launch_of
 from interlock.domain.pipeline import Job
 from interlock.domain.run import Failure, Run
 from interlock.ports import Failed, JobRecord, Ports, Running, Succeeded
@@ -23,6 +23,13 @@ def ending_of(launch: Launch, records: list[JobRecord]) -> JobRecord | None:
         if record.event in ENDINGS and _belongs(record, launch):
             return record
     return None
+
+
+def has_succeeded(run: Run, ports: Ports) -> bool:
+    """Whether the job log says that the job of a run that is RUNNING ended well."""
+    launch = launch_of(run)
+    ending = None if launch is None else ending_of(launch, ports.job_log.of_run(run.key))
+    return ending is not None and ending.event == "success"
 
 
 def is_failure(record: JobRecord) -> bool:

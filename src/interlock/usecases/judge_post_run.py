@@ -1,19 +1,29 @@
-"""Judge post-run: what a reading after the launch says about a run's result."""
+"""Judge post-run: what a reading after the launch, or the time that has passed, says about a run's result."""
 
 from datetime import datetime
 from typing import Any
 
 import msgspec
 
-from interlock.domain.aftermath import Drifted, drifts, outcome
 from interlock.domain.event import Event, EventType
 from interlock.domain.pipeline import Pipeline, PostRun
+from interlock.domain.post_run import (
+    Drifted,
+    came_since,
+    drifts,
+    looks_again_at,
+    outcome,
+    post_run_keys,
+    post_run_window,
+)
 from interlock.domain.rules import Verdict, explain
 from interlock.domain.run import Evidence, PostRunState, Run, RunKey, Status
 from interlock.domain.sensor import Reading
 from interlock.domain.telling import about_run
-from interlock.ports import Ports
-from interlock.usecases.evidence import readings_for, rule_records
+from interlock.domain.timestamp import spell
+from interlock.ports import Ports, Timer, TimerKind
+from interlock.usecases.capture_baseline import capture_baseline
+from interlock.usecases.evidence import as_evidence, readings_for, rule_records
 from interlock.usecases.note_late_data import rerun_request
 from interlock.usecases.save_run import Write, save_run
 
@@ -21,23 +31,90 @@ from interlock.usecases.save_run import Write, save_run
 def judge_post_run(
     key: RunKey, reading: Reading, rule_key: str, pipeline: Pipeline, ports: Ports
 ) -> Run:
-    """Tell of drift and of changed outcomes, once each; drift asks for a rerun in the same write."""
+    """Tell of drift and of changed outcomes, once each; drift asks for a rerun in the same write.
+
+    The first reading of a key that has no baseline becomes its baseline.
+    """
     post_run = pipeline.post_run
     assert post_run is not None
     now = ports.clock()
 
     def decide(run: Run) -> Write | None:
-        keys = frozenset(rule.key for rule in post_run.rules)
-        readings = readings_for(run.key, pipeline, ports, keys) | {rule_key: reading}
         if run.status is Status.RUNNING:
             return _in_flight(run, {rule_key: reading}, pipeline, post_run, now)
         if run.status is not Status.COMPLETED:
             return None
-        baseline = ports.runs.baseline(run.key)
-        before = {} if baseline is None or baseline.attempt != run.attempt else baseline.readings
-        return _after(run, rule_key, readings, before, pipeline, post_run, now)
+        noted = run.changed(now, post_run=_seen(run.post_run, rule_key, reading))
+        baseline = _baseline(run, ports)
+        drifted = next(drifts(post_run, {rule_key: reading}, baseline), None)
+        if drifted is not None:
+            return _drift(run, noted, drifted, pipeline, post_run)
+        readings = _readings(noted, pipeline, ports) | {rule_key: reading}
+        verdict = outcome(post_run, readings, noted.post_run.seen, now)
+        if rule_key not in baseline:
+            kept = baseline | as_evidence({rule_key: reading})
+            return _judged(capture_baseline(Write(noted), kept, pipeline), verdict, pipeline, now)
+        write = _judged(Write(noted), verdict, pipeline, now)
+        return None if write.run.post_run == run.post_run else write
 
     return save_run(key, decide, ports)
+
+
+def judge_again(key: RunKey, attempt: int, ports: Ports) -> Run | None:
+    """The moment of another look has come: judge what ages, and when the window is over, say what was
+    seen. The next look is armed before this one is recorded. None when there is nothing to look at.
+    """
+    config = ports.pipelines.find(key.pipeline_id)
+    now = ports.clock()
+    if config is None or key not in ports.runs.find([key]):
+        return None
+    pipeline, post_run = config.pipeline, config.pipeline.post_run
+
+    def decide(run: Run) -> Write | None:
+        due = run.post_run_look_at
+        if run.attempt != attempt or run.status is not Status.COMPLETED or not due or now < due:
+            return None
+        if config.is_retired or post_run is None or not pipeline.has_schedule(key.schedule_id):
+            return Write(run.changed(now, post_run_look_at=None))
+        look_at = looks_again_at(run.completed_at or due, post_run, now)
+        noted = run.changed(now, post_run_look_at=look_at)
+        if look_at is not None:
+            ports.timers.arm([look_timer(key, attempt, look_at)])
+        verdict = outcome(post_run, _readings(run, pipeline, ports), run.post_run.seen, now)
+        write = _judged(Write(noted), verdict, pipeline, now)
+        if look_at is not None:
+            return write
+        return Write(write.run, (*write.events, *_ended(write.run, verdict, pipeline, now, ports)))
+
+    return save_run(key, decide, ports)
+
+
+def look_timer(key: RunKey, attempt: int, at: datetime) -> Timer:
+    """The timer of a run's next look; its name holds its moment, so that a look can arm the next."""
+    return Timer(
+        f"post-run.{key.pipeline_id}.{key.schedule_id}.{key.date}.{attempt}.{int(at.timestamp())}",
+        TimerKind.POST_RUN,
+        at,
+        {
+            "timer": "post-run",
+            "pipelineId": key.pipeline_id,
+            "scheduleId": key.schedule_id,
+            "date": key.date,
+            "attempt": attempt,
+        },
+    )
+
+
+def _readings(run: Run, pipeline: Pipeline, ports: Ports) -> dict[str, Reading]:
+    """What the post-run rules judge: readings that can speak of this attempt."""
+    found = readings_for(run.key, pipeline, ports, post_run_keys(pipeline), run)
+    return came_since(run, found)
+
+
+def _baseline(run: Run, ports: Ports) -> dict[str, Evidence]:
+    """That of this attempt; empty when nothing has been captured yet."""
+    found = ports.runs.baseline(run.key)
+    return {} if found is None or found.attempt != run.attempt else found.readings
 
 
 def _in_flight(
@@ -59,34 +136,25 @@ def _in_flight(
     return None
 
 
-def _after(
-    run: Run,
-    rule_key: str,
-    readings: dict[str, Reading],
-    before: dict[str, Evidence],
-    pipeline: Pipeline,
-    post_run: PostRun,
-    now: datetime,
+def _drift(
+    run: Run, noted: Run, drifted: Drifted, pipeline: Pipeline, post_run: PostRun
 ) -> Write | None:
-    state = _seen(run.post_run, rule_key, readings[rule_key])
-    for drifted in drifts(post_run, {rule_key: readings[rule_key]}, before):
-        mark = f"drift:{drifted.reading.key}:{drifted.reading.version}"
-        if mark in state.told:
-            return None
-        noted = run.changed(now, post_run=_told(state, mark))
-        events = _drift_event(EventType.POST_RUN_DRIFT, noted, drifted, pipeline, post_run)
-        return Write(noted, events, {"request": rerun_request(run.key, "data-drift", noted)})
-    return _outcome(run, state, outcome(post_run, readings, now), pipeline, now)
+    mark = f"drift:{drifted.reading.key}:{drifted.reading.version}"
+    if mark in run.post_run.told:
+        return None
+    noted = msgspec.structs.replace(noted, post_run=_told(noted.post_run, mark))
+    events = _drift_event(EventType.POST_RUN_DRIFT, noted, drifted, pipeline, post_run)
+    return Write(noted, events, {"request": rerun_request(run.key, "data-drift", noted)})
 
 
-def _outcome(
-    run: Run, state: PostRunState, verdict: Verdict, pipeline: Pipeline, now: datetime
-) -> Write | None:
-    word = "passed" if verdict.ready else "failed"
-    if word == state.outcome:
-        return None if state == run.post_run else Write(run.changed(now, post_run=state))
+def _judged(write: Write, verdict: Verdict | None, pipeline: Pipeline, now: datetime) -> Write:
+    """The write with the outcome, and the event of it if that has changed."""
+    word = None if verdict is None else "passed" if verdict.ready else "failed"
+    state = write.run.post_run
+    if verdict is None or word == state.outcome:
+        return write
     state = msgspec.structs.replace(state, outcome=word, n=state.n + 1)
-    noted = run.changed(now, post_run=state)
+    noted = msgspec.structs.replace(write.run, post_run=state)
     if verdict.ready:
         kind, message = EventType.POST_RUN_PASSED, "post-run rules hold"
         detail: dict[str, Any] = {"results": rule_records(verdict.results, now)}
@@ -96,8 +164,27 @@ def _outcome(
             "failing": rule_records(verdict.failing, now),
             "passing": rule_records(verdict.passing, now),
         }
-    return Write(
-        noted, about_run(kind, noted, pipeline, message, parts=(run.attempt, state.n), **detail)
+    told = about_run(kind, noted, pipeline, message, parts=(noted.attempt, state.n), **detail)
+    return Write(noted, (*write.events, *told), write.also)
+
+
+def _ended(
+    run: Run, verdict: Verdict | None, pipeline: Pipeline, now: datetime, ports: Ports
+) -> tuple[Event, ...]:
+    assert pipeline.post_run is not None and run.completed_at is not None
+    seen, baseline = run.post_run.seen, _baseline(run, ports)
+    keys = dict.fromkeys(rule.key for rule in pipeline.post_run.rules)
+    unseen = [key for key in keys if key not in seen and key not in baseline]
+    return about_run(
+        EventType.POST_RUN_ENDED,
+        run,
+        pipeline,
+        f"the post-run window is over, last outcome: {run.post_run.outcome or 'none'}",
+        outcome=run.post_run.outcome,
+        results=None if verdict is None else rule_records(verdict.results, now),
+        seen={key: spell(at) for key, at in seen.items()} or None,
+        unseen=unseen or None,
+        windowEnd=spell(run.completed_at + post_run_window(pipeline.post_run)),
     )
 
 

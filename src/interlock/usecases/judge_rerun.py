@@ -4,12 +4,16 @@ from typing import Any
 
 import msgspec
 
+from interlock.domain.admission import judged_keys
 from interlock.domain.budgets import rerun_source
 from interlock.domain.calendars import excluded
 from interlock.domain.event import Event, EventType, happened, subject
+from interlock.domain.horizon import last_believed
 from interlock.domain.partition import Label
+from interlock.domain.pipeline import Pipeline
 from interlock.domain.reruns import Cause, Granted, Refused, judge_request
 from interlock.domain.run import OpenedBy, Run, RunKey
+from interlock.domain.sensor import Reading
 from interlock.domain.telling import about_date, about_run
 from interlock.ports import Config, Ports, RerunRecord, RerunRequest
 from interlock.usecases.claim_event import claim_event
@@ -52,10 +56,19 @@ def _judge(
     request: RerunRequest, key: RunKey, config: Config, run: Run | None, ports: Ports
 ) -> Answer:
     schedule = config.pipeline.schedule(key.schedule_id)
-    out = excluded(schedule, config.pipeline.calendars, Label.parse(key.date).day)
-    readings = {} if run is None else readings_for(key, config.pipeline, ports)
+    pipeline, label = config.pipeline, Label.parse(key.date)
+    out = excluded(schedule, pipeline.calendars, label.day)
+    last = last_believed(schedule, pipeline.calendars, label, request.requested_at)
     seen = None if run is None else _with_baseline(run, ports)
-    return judge_request(config.pipeline, request.reason, request.force, out, seen, readings)
+    readings = {} if seen is None else _compared(seen, pipeline, ports)
+    reason, force, believed = request.reason, request.force, last is None
+    return judge_request(pipeline, reason, force, out, seen, readings, believed)
+
+
+def _compared(run: Run, pipeline: Pipeline, ports: Ports) -> dict[str, Reading]:
+    """What may have changed since: inputs, and post-run readings that there is a baseline of."""
+    inputs = judged_keys(pipeline, pipeline.schedule(run.key.schedule_id))
+    return readings_for(run.key, pipeline, ports, inputs | run.evidence.keys(), run)
 
 
 def _with_baseline(run: Run, ports: Ports) -> Run:
@@ -222,7 +235,9 @@ def _has_schedule(config: Config, key: RunKey) -> bool:
 _EXPLAINED = {
     Cause.UNKNOWN_PIPELINE: "no such pipeline or schedule is in force",
     Cause.EXCLUDED: "the calendar excludes the date",
+    Cause.BEYOND_HORIZON: "the date lies beyond the schedule's horizon",
     Cause.IN_PROGRESS: "a run is in progress, or a retry is due",
     Cause.BUDGET: "the budget is spent",
     Cause.NO_NEW_DATA: "no reading has changed since the run succeeded",
+    Cause.UNREADABLE: "the stored row of the date can't be read; `interlock doctor` names it",
 }

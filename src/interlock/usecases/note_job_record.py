@@ -1,24 +1,36 @@
-"""Note a job record: arm the retry that a failure is due, and wake the run that polls for its end."""
+"""Note a job record: arm what follows from it, a retry or a look after the run, and wake who polls for it."""
 
 from datetime import timedelta
 
 import msgspec
 
+from interlock.domain.post_run import looks_again_at
 from interlock.domain.run import Run, Status
-from interlock.ports import JobRecord, Ports, Wait
+from interlock.ports import HANDED_OVER, LAUNCH_FAILED, JobRecord, Ports, Wait
+from interlock.usecases.hand_over import go_on
 from interlock.usecases.job_ending import ENDINGS, is_failure, retry_of
+from interlock.usecases.judge_post_run import look_timer
 from interlock.usecases.retry_job import foretell_retry, retry_timer
 
 #: How long the execution that polled a job may take until its run is FAILED; before that no retry can begin.
 _UNTIL_NOTED = timedelta(seconds=10)
+_NO_NEWS = ("triggered", LAUNCH_FAILED)
 
 
 def note_job_record(record: JobRecord, ports: Ports) -> None:
-    """A failure's retry is armed from its record; the run need not have heard of it yet. That a job was
-    launched is no news to anybody, nor is a success that its own execution saw.
+    """A failure's retry and a success's next look are armed from its record; the run need not have heard
+    of it yet. That a job was launched, or could not be, is no news, nor is a success that its own
+    execution saw.
     """
-    if record.event == "triggered" or (record.event == "success" and record.polled):
+    if record.event.startswith(_NO_NEWS):
         return
+    if record.event.startswith(HANDED_OVER):
+        go_on(record, ports)
+        return
+    if record.event == "success":
+        _arm_look(record, ports)
+        if record.polled:
+            return
     run = ports.runs.find([record.key]).get(record.key)
     if run is None:
         foretell_retry(record, ports)
@@ -30,6 +42,17 @@ def note_job_record(record: JobRecord, ports: Ports) -> None:
     due = _awaiting_retry(run, record, ports)
     if due is not None:
         ports.timers.arm([retry_timer(due)])
+
+
+def _arm_look(record: JobRecord, ports: Ports) -> None:
+    """The post-run rules are looked at again without a reading: when they have aged, and at the end."""
+    config = ports.pipelines.find(record.key.pipeline_id)
+    post_run = None if config is None else config.pipeline.post_run
+    if post_run is None or record.key.dry or record.attempt is None:
+        return  # of a record without an attempt the watchdog looks after its run
+    look_at = looks_again_at(record.at, post_run, ports.clock())
+    if look_at is not None:
+        ports.timers.arm([look_timer(record.key, record.attempt, look_at)])
 
 
 def _awaiting_retry(run: Run, record: JobRecord, ports: Ports) -> Run | None:

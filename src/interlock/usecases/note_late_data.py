@@ -7,6 +7,7 @@ from interlock.domain.admission import has_changed
 from interlock.domain.drift import changes
 from interlock.domain.event import EventType
 from interlock.domain.pipeline import Pipeline
+from interlock.domain.post_run import late_window
 from interlock.domain.run import Run, RunKey, Status
 from interlock.domain.sensor import Reading, split_key
 from interlock.domain.telling import about_run
@@ -16,7 +17,9 @@ from interlock.usecases.save_run import Write, save_run
 
 
 def note_late_data(key: RunKey, reading: Reading, pipeline: Pipeline, ports: Ports) -> Run:
-    """Tell of it and ask for a rerun, once per content, in one write."""
+    """Tell of it and ask for a rerun, once per content, in one write. What comes after the window for
+    late data is told, and a person decides.
+    """
     base, _ = split_key(reading.key)
     now = ports.clock()
 
@@ -26,21 +29,25 @@ def note_late_data(key: RunKey, reading: Reading, pipeline: Pipeline, ports: Por
         if reading.version in run.late_told or not has_changed(run, reading, base):
             return None
         seen = run.evidence.get(base)
+        too_late = reading.received_at > run.completed_at + late_window(pipeline)
         noted = run.changed(now, late_told=(*run.late_told, reading.version))
         late_by = max(reading.received_at - run.completed_at, now - now)
         events = about_run(
             EventType.LATE_DATA_ARRIVAL,
             noted,
             pipeline,
-            f"{reading.key} changed after the job completed",
+            f"{reading.key} changed after the job completed: "
+            + ("too late to rerun by itself" if too_late else "a rerun is requested"),
             parts=(run.attempt, reading.version[:12]),
             key=reading.key,
             changed=changes({} if seen is None else seen.fields, reading.fields),
             completedAt=spell(run.completed_at),
             lateBy=duration.for_people(late_by),
-            rerunRequested=True,
+            rerunRequested=not too_late,
             **_of_dry_run(run),
         )
+        if too_late:
+            return Write(noted, events)
         return Write(noted, events, {"request": rerun_request(key, "late-data", noted)})
 
     return save_run(key, decide, ports)

@@ -7,15 +7,16 @@ from typing import Any
 import msgspec
 
 from interlock.domain import duration
-from interlock.domain.deadline import is_unknown
+from interlock.domain.deadline import unknown
 from interlock.domain.event import Event, EventType
-from interlock.domain.opening import SlaState, first_attempt, instants
+from interlock.domain.opening import SlaState, first_attempt, open_moments
 from interlock.domain.partition import Label
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import DeadlineKind, OpenedBy, Run, RunKey, Status
 from interlock.domain.sensor import Reading
 from interlock.domain.telling import about_run
 from interlock.ports import Config, Ports, Timer
+from interlock.usecases.day_labelled import was_told_of_days
 from interlock.usecases.publish_outbox import publish_outbox
 from interlock.usecases.start_run import start_run
 
@@ -34,8 +35,9 @@ def open_run(
     recovered: Callable[[Run], Sequence[Event]] | None = None,
     also: Callable[[Run], Sequence[Event]] = lambda run: (),
 ) -> Run:
-    """Return the run as it stands. Safe to call again after dying at any line. `also` is what else
-    there is to tell; `recovered` the same, of a date that the watchdog had to open.
+    """Return the run as it stands, UNREADABLE where a row that can't be read has the date. Safe to call
+    again after dying at any line. `also` is what else there is to tell; `recovered` the same, of a date
+    that the watchdog had to open.
 
     Timers are armed before the row is written: one without a run finds the date as it is, whereas a
     run without its timers would wait for the watchdog.
@@ -56,13 +58,19 @@ def open_run(
     ports.timers.arm(deadline_timers(run))
     if recovered is not None:
         run, also = msgspec.structs.replace(run, recovered=True), recovered
-    events = (*opening_events(run, config.pipeline, due_at=due_at), *also(run))
+    opening = opening_events(run, config.pipeline, due_at=due_at)
+    events = (*opening, *_unknown_deadline(run, config, ports), *also(run))
     if not ports.runs.open(run, events):
-        run = ports.runs.get(key)  # our own repeat, or somebody got there first
+        run = _in_the_way(key, ports)  # our own repeat, or somebody got there first
     publish_outbox(key, ports)
     if run.status is Status.PENDING:
         start_run(run, config.pipeline, ports)
     return run
+
+
+def _in_the_way(key: RunKey, ports: Ports) -> Run:
+    found = ports.runs.find([key]).get(key)
+    return ports.runs.get(key) if found is None else found
 
 
 def opening_events(
@@ -72,7 +80,7 @@ def opening_events(
     late = None if due_at is None or due_at >= run.opened_at else run.opened_at - due_at
     word = "key" if run.opened_by in (OpenedBy.SENSOR, OpenedBy.CASCADE) else "reason"
     named: dict[str, Any] = {word: run.opened_for or None}
-    events = about_run(
+    return about_run(
         EventType.TRIGGER_STARTED,
         run,
         pipeline,
@@ -82,18 +90,11 @@ def opening_events(
         lateBy=None if late is None else duration.for_people(late),
         **named,
     )
-    return events + (() if run.attempt else _unknown_deadline(run, pipeline))
 
 
 def deadline_timers(run: Run) -> list[Timer]:
     """The timers of a run's deadlines that are neither told nor settled."""
-    if run.sla_verdict is not None:
-        return []
-    return [
-        deadline_timer(run.key, kind, at)
-        for kind, at in instants(run).items()
-        if kind not in run.sla_told
-    ]
+    return [deadline_timer(run.key, kind, at) for kind, at in open_moments(run).items()]
 
 
 def deadline_timer(key: RunKey, kind: DeadlineKind, at: datetime) -> Timer:
@@ -116,16 +117,21 @@ def _inherited(key: RunKey, ports: Ports) -> SlaState:
     return SlaState(watch.armed, watch.told, watch.verdict)
 
 
-def _unknown_deadline(run: Run, pipeline: Pipeline) -> tuple[Event, ...]:
+def _unknown_deadline(run: Run, config: Config, ports: Ports) -> tuple[Event, ...]:
+    """Told with the first day that meets a deadline for hours, once per file."""
+    pipeline = config.pipeline
     schedule, label = pipeline.schedule(run.key.schedule_id), Label.parse(run.key.date)
-    if pipeline.sla is None or not is_unknown(schedule, pipeline.sla, label):
+    text = None if pipeline.sla is None else unknown(schedule, pipeline.sla, label)
+    if text is None:
+        return ()
+    if was_told_of_days(run.key, run.config_hash, ports):
         return ()
     return about_run(
         EventType.DEADLINE_UNKNOWN,
         run,
         pipeline,
-        f"deadline {pipeline.sla.deadline} needs a date with an hour, this run is of {run.key.date}",
+        f"deadline {text} needs a date with an hour, this run is of {run.key.date}",
         parts=(),
-        deadline=pipeline.sla.deadline,
+        deadline=text,
         problem="the date has no hour",
     )

@@ -7,15 +7,23 @@ from typing import Any
 import msgspec
 
 from interlock.domain import duration
-from interlock.domain.admission import OpenRun, Reopen, admit, run_keys, used_keys
-from interlock.domain.pipeline import Schedule
+from interlock.domain.admission import (
+    Admission,
+    OpenRun,
+    Reopen,
+    ReopenWhenReady,
+    admit,
+    used_keys,
+)
+from interlock.domain.pipeline import Pipeline, Schedule
 from interlock.domain.run import RunKey
 from interlock.domain.schedule import occurrences
-from interlock.domain.sensor import Reading, split_key
+from interlock.domain.sensor import Reading, UnreadableReading, split_key
 from interlock.errors import NotFoundError, TransientError
 from interlock.ports import Config, Ports, RerunRequest
-from interlock.usecases.admit_reading import admit_reading
+from interlock.usecases.admit_reading import admit_reading, concerned_runs
 from interlock.usecases.arm_cron import fires
+from interlock.usecases.evidence import judge_now
 from interlock.usecases.fire_cron import fire_cron
 from interlock.usecases.judge_rerun import judge_rerun
 from interlock.usecases.retry_job import retry_job
@@ -77,12 +85,11 @@ def _foreseen(
 ) -> Iterator[Foreseen]:
     now, pipeline = ports.clock(), config.pipeline
     for reading in _held(config, schedule, since, ports):
-        runs = ports.runs.find(run_keys(pipeline, reading))
+        runs = concerned_runs(pipeline, reading, ports)
         for admission in admit(pipeline, reading, runs, now):
-            if isinstance(admission, OpenRun) and admission.key.schedule_id == schedule.id:
-                yield Foreseen(schedule.id, admission.key.date, f"reading of {reading.key}")
-            elif isinstance(admission, Reopen) and admission.run.key.schedule_id == schedule.id:
-                yield Foreseen(schedule.id, admission.run.key.date, f"reading of {reading.key}")
+            key = _would_open(admission, pipeline, now, ports)
+            if key is not None and key.schedule_id == schedule.id:
+                yield Foreseen(schedule.id, key.date, f"reading of {reading.key}")
     if fires(schedule):
         first = max(now - duration.parse(schedule.evaluation.window), config.active_since)
         until = now + timedelta(microseconds=1)
@@ -92,6 +99,21 @@ def _foreseen(
         for moment in moments:
             if moment.date not in there:
                 yield Foreseen(schedule.id, moment.date, "its cron moment fell into the pause")
+
+
+def _would_open(
+    admission: Admission, pipeline: Pipeline, now: datetime, ports: Ports
+) -> RunKey | None:
+    """The date that an admission would start."""
+    match admission:
+        case OpenRun(key):
+            return key
+        case Reopen(run):
+            return run.key
+        case ReopenWhenReady(run):
+            return run.key if judge_now(run, pipeline, now, ports).ready else None
+        case _:
+            return None
 
 
 def _catch_up(config: Config, since: datetime, ports: Ports) -> None:
@@ -118,7 +140,9 @@ def _held(config: Config, schedule: Schedule, since: datetime, ports: Ports) -> 
     held = [
         reading
         for reading in ports.sensors.of_pipeline(config.pipeline.id)
-        if reading.received_at >= since and split_key(reading.key)[0] in used
+        if reading.received_at >= since
+        and split_key(reading.key)[0] in used
+        and not isinstance(reading, UnreadableReading)
     ]
     return sorted(held, key=lambda reading: reading.received_at)
 

@@ -5,7 +5,8 @@ from datetime import datetime
 from typing import Any
 
 from interlock.domain import canonical
-from interlock.domain.sensor import Reading, Rejection, carried_label, split_key
+from interlock.domain.admission import rejection
+from interlock.domain.sensor import RESERVED, Reading, Rejection, carried_label, split_key
 from interlock.domain.zones import zone
 from interlock.errors import ConfigError, NotFoundError
 from interlock.ports import Config, Ports
@@ -33,8 +34,16 @@ def admissible_reading(
     for name in {schedule.timezone for schedule in config.pipeline.schedules}:
         label = carried_label(reading.fields, zone(name), reading.received_at, period)
         if isinstance(label, Rejection):
-            raise ConfigError(f"{label.field} is {label.value!r}, needs {label.allowed}")
+            raise ConfigError(_refusal(label))
+    rejections = [rejection(config.pipeline, s, reading) for s in config.pipeline.schedules]
+    beyond = [found for found in rejections if found is not None]
+    if len(beyond) == len(rejections):  # one schedule that believes it is enough
+        raise ConfigError(_refusal(beyond[0]))
     return reading
+
+
+def _refusal(found: Rejection) -> str:
+    return f"{found.field} is {found.value!r}, needs {found.allowed}"
 
 
 def checked_reading(
@@ -45,6 +54,8 @@ def checked_reading(
         raise ConfigError(f"a sensor key has 1 to {LONGEST_KEY} printable characters")
     if key.startswith("SENSOR#"):
         raise ConfigError("a sensor key is written without SENSOR#")
+    if key.startswith(RESERVED):
+        raise ConfigError(f"keys that begin with {RESERVED} are written by Interlock alone")
     try:
         text = canonical.encode(fields)
     except (TypeError, ValueError, RecursionError) as error:

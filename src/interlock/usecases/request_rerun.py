@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import timedelta
 
+from interlock.domain.horizon import last_believed
 from interlock.domain.partition import Label
 from interlock.domain.pipeline import Schedule
 from interlock.domain.run import RunKey
@@ -32,10 +33,14 @@ def request_rerun(
         label = Label.parse(date)
     except ValueError as error:
         raise ConfigError(str(error)) from error
+    now = ports.clock()
+    last = last_believed(schedule, config.pipeline.calendars, label, now)
+    if last is not None:
+        raise ConfigError(f"{label} lies too far ahead: {last} is the last date that may run now")
     request = RerunRequest(
         key=RunKey(pipeline_id, schedule.id, str(label)),
         reason=reason,
-        requested_at=ports.clock(),
+        requested_at=now,
         requested_by=requested_by,
         force=force,
     )

@@ -59,7 +59,7 @@ def foretell_retry(record: JobRecord, ports: Ports) -> None:
     config = ports.pipelines.find(record.key.pipeline_id)
     key = msgspec.structs.replace(record.key, dry=True)
     run = ports.runs.find([key]).get(key)
-    if config is None or run is None or not is_failure(record):
+    if config is None or run is None or run.status is Status.UNREADABLE or not is_failure(record):
         return
     retry = retry_of(record, run, config.pipeline.job)
     kind = EventType.DRY_RUN_WOULD_RETRY if retry.due_at else EventType.DRY_RUN_RETRY_EXHAUSTED

@@ -1,13 +1,29 @@
 """Route a change: by the kind of record, and nothing more."""
 
+import logging
+
+from interlock.errors import UnreadableError
 from interlock.ports import Change, ChangeKind, Ports
 from interlock.usecases.admit_reading import admit_reading
 from interlock.usecases.judge_rerun import judge_rerun
 from interlock.usecases.note_job_record import note_job_record
 
+log = logging.getLogger(__name__)
+
 
 def route_change(change: Change, ports: Ports) -> None:
-    """Handle one record. It may come again, late, and in any company."""
+    """Handle one record. It may come again, late, and in any company.
+
+    One that needs a row that can't be read waits for the watchdog, which acts on it once the row can.
+    """
+    try:
+        _route(change, ports)
+    except UnreadableError as error:
+        extra = {"action": "change_waits", "change": change.id}
+        log.warning("a change waits for a row that can't be read: %s", error, extra=extra)
+
+
+def _route(change: Change, ports: Ports) -> None:
     if change.kind is ChangeKind.CONFIG:
         from interlock.usecases.adopt_config import (
             adopt_config,

@@ -23,21 +23,14 @@ class Write(msgspec.Struct, frozen=True):
     also: dict[str, Any] = {}
 
 
-def save_run(
-    key: RunKey, decide: Callable[[Run], Write | None], ports: Ports, *, tell: bool = True
-) -> Run:
-    """Return the run as it stands afterwards. `decide` answers None when there is nothing to do.
-
-    Without `tell` the state changes even where nobody can be told: its events wait, and telling them is
-    the caller's.
-    """
+def save_run(key: RunKey, decide: Callable[[Run], Write | None], ports: Ports) -> Run:
+    """Return the run as it stands afterwards. `decide` answers None when there is nothing to do."""
     for _ in range(_TRIES):
-        run = load_run(key, ports) if tell else ports.runs.get(key)
+        run = load_run(key, ports)
         write = decide(run)
         if write is None:
             return run
         if ports.runs.save(write.run, write.events, **write.also):
-            if tell:
-                publish_outbox(key, ports)
+            publish_outbox(key, ports)
             return write.run
     raise TransientError(f"{key}: somebody got there first, {_TRIES} times in a row")

@@ -29,7 +29,7 @@ from interlock.domain.digest import split
 from interlock.domain.event import Event, EventType, Subject, clean, happened
 from interlock.domain.note import AlertNote, DigestNote, RootNote
 from interlock.domain.thread import Thread, thread_key
-from interlock.errors import InterlockError
+from interlock.errors import InterlockError, TransientError, UnavailableError
 from interlock.ports import AlertPorts, Sink
 from interlock.usecases.converse import change_thread
 from interlock.usecases.route_event import open_thread
@@ -271,9 +271,16 @@ class Round:
             self._again.append(other)
 
     def _tell_given_up(self, delivery: Delivery) -> None:
-        """Publish first, then bury: a repeat tells the same thing again, under the same id."""
-        if delivery.event.type is not EventType.ALERT_UNDELIVERED:
-            self.ports.events.publish([_undelivered(delivery)])
+        """Publish first, then bury: a repeat tells the same thing again, under the same id. While nothing
+        can be published it waits, and keeps no other alert waiting.
+        """
+        try:
+            if delivery.event.type is not EventType.ALERT_UNDELIVERED:
+                self.ports.events.publish([_undelivered(delivery)])
+        except (TransientError, UnavailableError) as error:
+            _log("alert_told_later", delivery, str(error))
+            self._save_last(delivery.told_later(self.ports.clock() + UNREACHABLE_WAIT))
+            return
         self._save_last(delivery.dead(delivery.due_at))
 
     def _come_again(self, delivery: Delivery) -> None:

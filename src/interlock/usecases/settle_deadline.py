@@ -5,13 +5,13 @@ from datetime import datetime
 from interlock.domain import duration
 from interlock.domain.deadline import SlaVerdict
 from interlock.domain.event import EventType
-from interlock.domain.opening import instants
-from interlock.domain.run import Run, RunKey, Status
-from interlock.domain.sla import BREACHES, WARNINGS
+from interlock.domain.opening import instants, without_deadlines
+from interlock.domain.run import DeadlineKind, Run, RunKey, Status
+from interlock.domain.sla import BREACHES, WARNINGS, was_ready
 from interlock.domain.telling import about_run
 from interlock.domain.timestamp import spell
 from interlock.ports import Config, Ports
-from interlock.usecases.fire_deadline import deadline_events
+from interlock.usecases.fire_deadline import deadline_events, fire_deadline
 from interlock.usecases.open_run import deadline_timer
 from interlock.usecases.save_run import Write, save_run
 
@@ -19,10 +19,18 @@ from interlock.usecases.save_run import Write, save_run
 def settle_deadline(key: RunKey, config: Config, ports: Ports) -> SlaVerdict | None:
     """The verdict of the date; written once, whoever comes first."""
     now = ports.clock()
-    run = save_run(key, lambda run: _decide(run, config, now), ports)
+    due: dict[DeadlineKind, datetime] = {}
+
+    def decide(run: Run) -> Write | None:
+        nonlocal due
+        due = instants(run)
+        return _decide(run, config, now)
+
+    run = save_run(key, decide, ports)
     if run.status is Status.COMPLETED:
-        armed = [deadline_timer(key, kind, at).name for kind, at in instants(run).items()]
-        ports.timers.cancel(armed)
+        if DeadlineKind.READINESS not in run.sla_told and not was_ready(run, run.readiness_at):
+            fire_deadline(key, DeadlineKind.READINESS, ports)  # its timer may be late, and goes now
+        ports.timers.cancel([deadline_timer(key, kind, at).name for kind, at in due.items()])
     return run.sla_verdict
 
 
@@ -31,8 +39,10 @@ def _decide(run: Run, config: Config, now: datetime) -> Write | None:
         return None
     due = instants(run)
     breaches = [(at, kind) for kind, at in due.items() if kind in BREACHES]
-    if run.sla_verdict is not None or not breaches or config.pipeline.sla is None:
+    if run.sla_verdict is not None or not breaches:
         return None
+    if config.pipeline.sla is None or not config.pipeline.has_schedule(run.key.schedule_id):
+        return Write(without_deadlines(run, now))
     passed = [kind for at, kind in sorted(breaches) if run.completed_at >= at]
     if passed:
         noted = run.changed(now, sla_verdict=SlaVerdict.BREACHED, sla_told=(*run.sla_told, *passed))

@@ -4,7 +4,7 @@ What each needs is a pure question; the answers are fetched together for a hundr
 costs requests by the hundred pipelines and not by the pipeline.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -20,17 +20,17 @@ from interlock.domain.admission import (
     run_keys,
 )
 from interlock.domain.guards import EngineState, Needs, Snapshot, stand_ins, wants_engine
-from interlock.domain.launch import launch_of
 from interlock.domain.partition import Grain, label_at
 from interlock.domain.pipeline import Schedule
+from interlock.domain.post_run import post_run_keys
 from interlock.domain.run import Run, RunKey, Status
-from interlock.domain.sensor import Reading, carried_label
+from interlock.domain.sensor import Reading, UnreadableReading, carried_label
 from interlock.domain.sla import SlaWatch
 from interlock.domain.zones import zone
 from interlock.ports import Config, Ports, WatchdogState
 from interlock.usecases.admit_reading import refusal_events
 from interlock.usecases.evidence import readings_for
-from interlock.usecases.job_ending import ending_of
+from interlock.usecases.job_ending import has_succeeded
 
 FARTHEST = timedelta(days=31)
 _TRIGGER_DAYS = timedelta(days=2)
@@ -128,17 +128,31 @@ def trigger_readings(look: Look, now: datetime, ports: Ports) -> list[Reading]:
 
 
 def _names_a_date(reading: Reading, where: ZoneInfo) -> bool:
-    """Of one that names none and that nobody knows when it came, nobody can say which run it missed."""
+    """Of one that names none and that nobody knows when it came, nobody can say which run it missed; nor
+    of one that can't be read.
+    """
+    if isinstance(reading, UnreadableReading):
+        return False
     return reading.timed or carried_label(reading.fields, where, reading.received_at) is not None
 
 
+def unattended(ports: Ports) -> list[Run]:
+    """Open runs that no execution under way works on. Both lists may lag: the engine is asked about each
+    before anything is said of it.
+    """
+    by_execution = ports.runs.open_executions()
+    names = by_execution.keys() - ports.workflows.running() if by_execution else set()
+    found = ports.runs.find([by_execution[name] for name in names])
+    return [run for run in found.values() if run.is_open and run.execution_name in names]
+
+
 def ask_engine(
-    due: Iterable[Run], now: datetime, ports: Ports
+    due: Iterable[Run], unattended: Collection[RunKey], now: datetime, ports: Ports
 ) -> tuple[dict[str, EngineState], frozenset[str]]:
     """What became of the attempts that may be dead: in the engine, and in the job log."""
-    doubtful = [run for run in due if wants_engine(run, now)]
+    doubtful = [run for run in due if wants_engine(run, run.key not in unattended, now)]
     engine = {run.execution_name: ports.workflows.describe(run.execution_name) for run in doubtful}
-    return engine, frozenset(_succeeded(doubtful, ports))
+    return engine, frozenset(run.key.date for run in doubtful if has_succeeded(run, ports))
 
 
 def _stand_ins(
@@ -156,17 +170,9 @@ def _stand_ins(
 def _is_open_question(look: Look, date: str, watch: SlaWatch | None, now: datetime) -> bool:
     if date in look.needs.closing or watch is None:
         return True
-    passed = [at for at in (watch.warning_at, watch.breach_at) if at is not None and at <= now]
+    moments = (watch.warning_at, watch.breach_at, watch.readiness_at)
+    passed = [at for at in moments if at is not None and at <= now]
     return watch.verdict is None and len(passed) > len(watch.told)
-
-
-def _succeeded(doubtful: Iterable[Run], ports: Ports) -> Iterable[str]:
-    for run in doubtful:
-        launch = launch_of(run)
-        if launch is not None:
-            ending = ending_of(launch, ports.job_log.of_run(run.key))
-            if ending is not None and ending.event == "success":
-                yield run.key.date
 
 
 def _down(state: WatchdogState) -> tuple[datetime, datetime] | None:
@@ -176,25 +182,23 @@ def _down(state: WatchdogState) -> tuple[datetime, datetime] | None:
 
 
 def _seen_after(config: Config, due: Iterable[Run], ports: Ports) -> dict[str, frozenset[str]]:
-    """The post-run keys of which something came after completion."""
-    post_run = config.pipeline.post_run
-    if post_run is None:
-        return {}
-    keys = frozenset(rule.key for rule in post_run.rules)
+    """The post-run keys of which something came since the job was launched."""
+    keys = post_run_keys(config.pipeline)
     found = {}
-    for run in due:
-        done_at = run.completed_at
-        if run.status is not Status.COMPLETED or done_at is None:
+    for run in due if keys else ():
+        since = run.launched_at or run.completed_at
+        if run.status is not Status.COMPLETED or since is None:
             continue
-        seen = {key for key, at in run.post_run.seen.items() if at >= done_at}
-        readings = readings_for(run.key, config.pipeline, ports, keys)
-        seen |= {
-            key
-            for key, reading in readings.items()
-            if reading.updated_at is not None and reading.updated_at > done_at
-        }
-        found[run.key.date] = frozenset(seen)
+        readings = readings_for(run.key, config.pipeline, ports, keys, run)
+        came = {key for key, reading in readings.items() if _came_since(reading, since)}
+        found[run.key.date] = frozenset(came | run.post_run.seen.keys())
     return found
+
+
+def _came_since(reading: Reading, since: datetime) -> bool:
+    if reading.timed and reading.received_at >= since:
+        return True
+    return reading.updated_at is not None and reading.updated_at > since
 
 
 def _decided(

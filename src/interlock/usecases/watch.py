@@ -1,7 +1,7 @@
 """Watch: one pass of the watchdog. It looks for what did not happen, and must work when all else fails."""
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, TypeVar
@@ -23,26 +23,29 @@ from interlock.domain.guards import (
     needs,
 )
 from interlock.domain.pipeline import Schedule
-from interlock.domain.run import Run
+from interlock.domain.run import Run, RunKey
 from interlock.domain.timestamp import spell
+from interlock.errors import UnreadableError
 from interlock.ports import Config, Ports, WatchdogState
 from interlock.usecases.act_on_finding import act_on_finding
 from interlock.usecases.adopt_config import adopt_config
 from interlock.usecases.arm_cron import arm_cron
 from interlock.usecases.claim_event import claim_event
 from interlock.usecases.judge_rerun import judge_rerun
+from interlock.usecases.report_unreadable import report_unreadable
 from interlock.usecases.snapshots import (
     FARTHEST,
+    Loaded,
     Look,
     ask_engine,
     load,
     snapshot,
     trigger_readings,
+    unattended,
 )
 from interlock.usecases.turns import in_order, in_turn
 
 T = TypeVar("T")
-Due = dict[str, list[Run]]
 log = logging.getLogger(__name__)
 
 OVERLAP = timedelta(minutes=15)
@@ -63,6 +66,13 @@ class Failure(msgspec.Struct, frozen=True):
     error: str
 
 
+class Due(msgspec.Struct):
+    """The runs that a pass must look at, by pipeline; of some no execution seems to be at work."""
+
+    runs: dict[str, list[Run]] = {}
+    unattended: frozenset[RunKey] = frozenset()
+
+
 class Report(msgspec.Struct):
     """What a pass found and did."""
 
@@ -71,6 +81,8 @@ class Report(msgspec.Struct):
     failures: list[Failure] = []
     suspects: dict[str, datetime] = {}
     beyond: datetime | None = None
+    #: The pipelines of which something can't be read: they are looked at from the same moment again.
+    unreadable: set[str] = set()
     #: The pipelines for which no time was left, in order; the next pass begins with them.
     left_out: dict[str, None] = {}
 
@@ -104,10 +116,11 @@ def watch(
     turn = in_turn(configs, claimed, now, timedelta(0) if since else reconcile_every)
     for batch in batched(configs, _TOGETHER):
         if has_time():
-            _look_at(batch, due, turn, since, claimed, report, ports)
+            _look_at(batch, due, turn, since, claimed, report, ports, has_time)
         else:
             report.left_out |= dict.fromkeys(config.pipeline.id for config in batch)
     _arm_all(configs, report, ports)
+    _guarded(report, "report", "*", lambda: report_unreadable(ports))
     _note_starving(claimed, configs, report, every)
     paused = {config.pipeline.id for config in configs if config.is_paused(now)}
     _conclude(claimed, report, paused, every, ports)
@@ -131,17 +144,20 @@ def _publish(event: Event, ports: Ports) -> None:
 
 
 def _due(report: Report, ports: Ports) -> Due:
-    """The runs that somebody must look at, by pipeline."""
-    due: Due = {}
-    for run in _guarded(report, "stale-triggers", "*", lambda: ports.runs.due(report.now)) or []:
-        due.setdefault(run.key.pipeline_id, []).append(run)
+    """Those whose time has come, and those that are open while no execution is at work on them."""
+    by_time = _guarded(report, "stale-triggers", "*", lambda: ports.runs.due(report.now)) or []
+    left = _guarded(report, "stale-triggers", "*", lambda: unattended(ports)) or []
+    due = Due(unattended=frozenset(run.key for run in left))
+    for run in {run.key: run for run in (*by_time, *left)}.values():
+        due.runs.setdefault(run.key.pipeline_id, []).append(run)
     return due
 
 
 def _listed(due: Due, report: Report, ports: Ports) -> list[Config]:
     """The configs in force, and those of pipelines that are gone and still have something under way."""
     configs = _guarded(report, "list", "*", ports.pipelines.in_force) or []
-    for pipeline_id in due.keys() - {config.pipeline.id for config in configs}:
+    report.unreadable |= ports.pipelines.unreadable()
+    for pipeline_id in due.runs.keys() - {config.pipeline.id for config in configs}:
         find = partial(ports.pipelines.find, pipeline_id)
         config = _guarded(report, "list", pipeline_id, find)
         if config is not None:
@@ -157,6 +173,7 @@ def _look_at(
     state: WatchdogState,
     report: Report,
     ports: Ports,
+    has_time: Callable[[], bool],
 ) -> None:
     names = [config.pipeline.id for config in configs if config.pipeline.id in turn]
     _each(report, "sweep")(
@@ -173,7 +190,7 @@ def _look_at(
         )
         or []
     ]
-    _check(looks, state, report, ports)
+    _check(looks, state, report, ports, has_time)
 
 
 def _arm_all(configs: Iterable[Config], report: Report, ports: Ports) -> None:
@@ -208,7 +225,7 @@ def _looks(
     """What there is to look at in a pipeline, with what only it knows."""
     start = since or _since(state, config, report)
     pipeline = config.pipeline
-    left = {run.key.schedule_id for run in due.get(pipeline.id, ())}
+    left = {run.key.schedule_id for run in due.runs.get(pipeline.id, ())}
     gone = [Schedule(id=name) for name in sorted(left) if not pipeline.has_schedule(name)]
     schedules = (*pipeline.schedules, *gone)
     closely = pipeline.id in turn
@@ -225,31 +242,75 @@ def _look(
     ports: Ports,
 ) -> Look:
     pipeline, now = config.pipeline, report.now
-    ours = tuple(r for r in due.get(pipeline.id, ()) if r.key.schedule_id == schedule.id)
+    ours = tuple(r for r in due.runs.get(pipeline.id, ()) if r.key.schedule_id == schedule.id)
     look = Look(config, schedule, since, ours, Needs((), {}, ()))
     if not look.is_quiet:
         look.needs = needs(pipeline, schedule, since, config.active_since, now)
     if closely or may_have_come(look.needs, schedule, now):
         look.readings = trigger_readings(look, now, ports)
     # an engine that can't be asked blinds this check alone, and declares nobody dead
-    asked = _guarded(report, "stale-triggers", pipeline.id, partial(ask_engine, ours, now, ports))
+    ask = partial(ask_engine, ours, due.unattended, now, ports)
+    asked = _guarded(report, "stale-triggers", pipeline.id, ask)
     look.engine, look.succeeded = asked or ({}, frozenset())
     return look
 
 
-def _check(looks: Sequence[Look], state: WatchdogState, report: Report, ports: Ports) -> None:
-    loaded = _guarded(report, "load", "*", lambda: load(looks, report.now, ports))
-    if loaded is None:
+def _check(
+    looks: Sequence[Look],
+    state: WatchdogState,
+    report: Report,
+    ports: Ports,
+    has_time: Callable[[], bool],
+) -> None:
+    for some, loaded in _loaded(looks, report, ports, has_time):
+        for look in some:
+            see = partial(snapshot, look, loaded, state, report.now, ports)
+            seen = _guarded(report, "look", look.config.pipeline.id, see)
+            if seen is None:
+                continue
+            for name, guard in GUARDS.items():
+                if name == "stale-triggers" or not look.is_quiet:
+                    _run_guard(name, guard, seen, look.config, report, ports)
+
+
+def _loaded(
+    looks: Sequence[Look], report: Report, ports: Ports, has_time: Callable[[], bool]
+) -> Iterator[tuple[Sequence[Look], Loaded]]:
+    """The looks with what they need, read together; if that fails, pipeline by pipeline, so that the
+    trouble of one stays its own.
+    """
+    try:
+        together = load(looks, report.now, ports)
+    except Exception:
+        log.exception("many pipelines can't be read together", extra={"action": "batch_failed"})
+    else:
+        yield looks, together
         return
-    for look in looks:
-        pipeline_id = look.config.pipeline.id
-        see = partial(snapshot, look, loaded, state, report.now, ports)
-        seen = _guarded(report, "look", pipeline_id, see)
-        if seen is None:
+    tried = Report(report.now)
+    groups = _by_pipeline(looks)
+    for name, some in groups.items():
+        if not has_time():
+            report.left_out[name] = None
             continue
-        for name, guard in GUARDS.items():
-            if name == "stale-triggers" or not look.is_quiet:
-                _run_guard(name, guard, seen, look.config, report, ports)
+        loaded = _guarded(tried, "load", name, partial(load, some, report.now, ports))
+        if loaded is not None:
+            yield some, loaded
+    report.unreadable |= tried.unreadable
+    report.failures += _one_for_all(tried.failures, len(groups))
+
+
+def _by_pipeline(looks: Iterable[Look]) -> dict[str, list[Look]]:
+    found: dict[str, list[Look]] = {}
+    for look in looks:
+        found.setdefault(look.config.pipeline.id, []).append(look)
+    return found
+
+
+def _one_for_all(failures: list[Failure], pipelines: int) -> list[Failure]:
+    """What fails for each of several pipelines is not the trouble of one of them."""
+    if pipelines > 1 and len(failures) == pipelines:
+        return [msgspec.structs.replace(failures[0], pipeline="*")]
+    return failures
 
 
 def _run_guard(
@@ -314,11 +375,13 @@ def _conclude(
 
 
 def _lagging(state: WatchdogState, report: Report, paused: set[str]) -> dict[str, datetime] | None:
-    """Pipelines that stay where they were: those that failed, those without time, and those paused.
+    """Pipelines that stay where they were: those that failed, those without time, those paused, and those
+    whose config can't be read.
 
     None when the common start itself must stay.
     """
     behind = {failure.pipeline for failure in report.failures} | report.left_out.keys() | paused
+    behind |= report.unreadable - {"*"}
     if "*" in behind or len(behind) > _LAGGING:
         return None
     start = state.since or report.now
@@ -380,9 +443,16 @@ def batched(items: Sequence[T], size: int) -> Iterable[Sequence[T]]:
 
 
 def _guarded(report: Report, check: str, pipeline_id: str, act: Callable[[], T]) -> T | None:
-    """One bad pipeline never blinds the others: what it raises is recorded."""
+    """One bad pipeline never blinds the others: what it raises is recorded. A row that can't be read is
+    reported by itself.
+    """
     try:
         return act()
+    except UnreadableError as error:
+        extra = {"action": "row_unreadable", "check": check}
+        log.warning("a check met a row that can't be read: %s", error, extra=extra)
+        report.unreadable.add(pipeline_id)
+        return None
     except Exception as error:
         log.exception("watchdog check failed", extra={"action": "guard_broke", "check": check})
         report.failures.append(

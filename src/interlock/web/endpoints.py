@@ -17,6 +17,7 @@ from interlock.domain.run import Run, RunKey
 from interlock.domain.sensor import Reading
 from interlock.errors import NotFoundError
 from interlock.ports import Config, RerunRequest
+from interlock.ports import Refusal as NotInForce
 from interlock.usecases.explain import Why
 from interlock.usecases.pause import Foreseen
 from interlock.usecases.put_reading import admissible_reading
@@ -326,6 +327,10 @@ def watchdog(desk: Desk, given: Given) -> Heartbeat:
     return desk.home.operations.heartbeat()
 
 
+def refused(desk: Desk, given: Given) -> Page[NotInForce]:
+    return Page(desk.home.operations.refused())
+
+
 def backfill(desk: Desk, given: Given) -> Page[str]:
     query: BackfillQuery = given.query
     return Page(
@@ -578,6 +583,15 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         Scope.READ,
         Heartbeat,
         act=watchdog,
+    ),
+    Endpoint(
+        "GET",
+        "/refused",
+        "listRefused",
+        "The files, or stored configs, that were refused: where, and why.",
+        Scope.READ,
+        Page[NotInForce],
+        act=refused,
     ),
     Endpoint(
         "POST",

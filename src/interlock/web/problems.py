@@ -11,6 +11,7 @@ from interlock.errors import (
     NotFoundError,
     TransientError,
     UnavailableError,
+    UnreadableError,
 )
 
 MEDIA = "application/problem+json"
@@ -72,4 +73,5 @@ _STATUS: dict[type[InterlockError], int] = {
     NotFoundError: 404,
     TransientError: 503,
     UnavailableError: 503,
+    UnreadableError: 500,
 }

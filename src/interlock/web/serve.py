@@ -55,7 +55,7 @@ def serve(
     try:
         with controller_of(settings, sink, on_pass, before=before) as (home, health, _):
             metrics.watch(home)
-            metrics.watch_files(lambda: health.refused.files)
+            metrics.watch_files(lambda: len(health.refused.files))
             _answer(home, health, metrics, where[0], say, greet)
     finally:
         for each in where:

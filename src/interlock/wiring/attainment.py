@@ -38,7 +38,7 @@ def attainments(
     configs: Sequence[Config], since: datetime, until: datetime, history: History
 ) -> list[Attainment]:
     """Of the pipelines that have a deadline."""
-    bound = [config for config in configs if config.pipeline.sla is not None]
+    bound = [each for each in configs if each.pipeline.sla and each.pipeline.sla.has_deadline]
     if not bound:
         return []
     found = defaultdict[str, list[Tally]](list)

@@ -7,8 +7,9 @@ from enum import IntEnum
 import msgspec
 
 from interlock.domain.event import Event, EventType
-from interlock.domain.run import FINAL, Run, RunKey, Status
+from interlock.domain.run import Run, RunKey, Status
 from interlock.domain.sla import blocked_by
+from interlock.domain.unreadable import RowKind
 from interlock.ports import Config, EventFilter, History, Ports
 
 #: What nobody has looked at for so long is history.
@@ -20,6 +21,7 @@ _MISSED = (
     EventType.IRREGULAR_SCHEDULE_MISSED,
     EventType.SENSOR_DEADLINE_EXPIRED,
     EventType.SLA_BREACH,
+    EventType.READINESS_MISSED,
 )
 
 
@@ -29,10 +31,11 @@ class Kind(IntEnum):
     OVERDUE = 0
     GIVEN_UP = 1
     FAILED = 2
-    MISSED = 3
-    REFUSED = 4
-    AT_RISK = 5
-    PAUSED = 6
+    UNREADABLE = 3
+    MISSED = 4
+    REFUSED = 5
+    AT_RISK = 6
+    PAUSED = 7
 
 
 class Concern(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,6 +59,7 @@ def concerns(
         assert found.key is not None
         by_key.setdefault(found.key, found)
     others = (
+        *_unreadable(now, ports, history),
         *_missed(by_key, now, ports, history),
         *_refused(configs, now, history),
         *_paused(configs, now),
@@ -129,12 +133,13 @@ def _missed(
     told: dict[RunKey, Event] = {}
     for kind in _MISSED:
         for event in _recent(kind, now, history):
-            if event.pipeline_id and event.schedule_id and event.date:
-                told.setdefault(RunKey(event.pipeline_id, event.schedule_id, event.date), event)
+            key = _key_of(event)
+            if key is not None:
+                told.setdefault(key, event)
     runs = ports.runs.find(list(told))
     for key, event in told.items():
         run = runs.get(key)
-        if key in known or (run is not None and (run.is_open or run.status in FINAL)):
+        if key in known or (run is not None and run.status is not Status.FAILED):
             continue
         yield Concern(
             kind=Kind.MISSED,
@@ -143,6 +148,33 @@ def _missed(
             since=event.timestamp,
             reasons=(event.message,),
         )
+
+
+def _unreadable(now: datetime, ports: Ports, history: History) -> Iterator[Concern]:
+    """Rows of pipelines that can't be read; of rows of runs, those that still can't."""
+    events = _recent(EventType.ROW_UNREADABLE, now, history)
+    keys = {event.event_id: _key_of(event) for event in events}
+    runs = ports.runs.find([key for key in keys.values() if key is not None])
+    for event in events:
+        key = keys[event.event_id]
+        run = None if key is None else runs.get(key)
+        of_run = event.detail.get("kind") == RowKind.RUN
+        mended = of_run and (run is None or run.status is not Status.UNREADABLE)
+        if mended or event.pipeline_id is None:
+            continue
+        yield Concern(
+            kind=Kind.UNREADABLE,
+            pipeline_id=event.pipeline_id,
+            key=key if of_run else None,
+            since=event.timestamp,
+            reasons=(event.message,),
+        )
+
+
+def _key_of(event: Event) -> RunKey | None:
+    if not event.pipeline_id or not event.schedule_id or not event.date:
+        return None
+    return RunKey(event.pipeline_id, event.schedule_id, event.date)
 
 
 def _refused(configs: Mapping[str, Config], now: datetime, history: History) -> Iterator[Concern]:

@@ -15,7 +15,7 @@ from interlock.adapters.aws.notes import Notes
 from interlock.adapters.aws.store import Store, TableNames
 from interlock.domain.run import EXECUTION_TIMEOUT
 from interlock.errors import ConfigError
-from interlock.ports import Clock, Jobs, Ports, Timer
+from interlock.ports import Clock, Jobs, Ports, Timer, Wait
 from interlock.wiring.aws_settings import AwsSettings
 from interlock.wiring.clock import utc_now
 
@@ -105,6 +105,7 @@ def open_aws_home(
         workflows=_workflows(settings, client("stepfunctions")),
         jobs=_unwired("jobs", settings) if jobs is None else jobs(time_left, now),
         watch=store.watch,
+        unreadable=store.unreadable,
         instance=settings.instance,
         execution_timeout=settings.execution_timeout or EXECUTION_TIMEOUT,
     )
@@ -142,9 +143,18 @@ def _timers(settings: AwsSettings, client: Any, clock: Clock, overdue: list[Time
     return Scheduler(client, targets, clock, overdue.append)
 
 
+class NoEngine(Unwired):
+    """The engine for a function that may not start executions. Waking does nothing, as Step Functions can't
+    cut a wait short.
+    """
+
+    def wake(self, pipeline_id: str, waiting_for: Wait) -> None:
+        return
+
+
 def _workflows(settings: AwsSettings, client: Any) -> Any:
     if not settings.machine_arn:
-        return _unwired("engine", settings)
+        return NoEngine("engine", settings)
     from interlock.adapters.aws.workflows import StepFunctions
 
     return StepFunctions(client, settings.machine_arn)

@@ -16,8 +16,10 @@ from interlock.adapters.aws.timers import MUTE
 from interlock.adapters.jobs.addresses import NOWHERE, AllowedHosts
 from interlock.adapters.jobs.aws_secrets import fetch_secret
 from interlock.adapters.jobs.secrets import FetchSecret, Secrets
+from interlock.adapters.unreadable_rows import DAMAGED
 from interlock.domain.alerts import Alerts, with_sinks
 from interlock.domain.delivery import Delivery
+from interlock.domain.unreadable import unreadable_event
 from interlock.files.alerts import read_alerts
 from interlock.ports import AlertPorts, Sink, Timer
 from interlock.wiring.alert_sinks import sinks_of, slack_channel
@@ -65,7 +67,7 @@ class AwsAlerting:
         self._settings = sink_settings(home.settings.environment)
         self._secrets = Secrets(home.settings.environment, fetch=fetch)
         self._console = console or LineAlerts()
-        events = Table(home.store.client, home.store.names.events)
+        events = Table(home.store.client, home.store.names.events, home.store.unreadable)
         self._routes = DynamoAlertRoutes(events)
         self.deliveries = DynamoDeliveries(events, home.ports.clock, self._arm_release)
         self.queue = AlertQueue(
@@ -89,7 +91,7 @@ class AwsAlerting:
     def _declared(self) -> Alerts | None:
         try:
             stored = self._routes.find()
-        except ValueError:
+        except DAMAGED:
             stored = "no JSON"
         if stored is None:
             return Alerts()
@@ -111,6 +113,15 @@ class AwsAlerting:
             events=home.ports.events,
             sinks=sinks_of(self.alerts, self._settings, self._secrets, self._console, clock),
         )
+
+    def report_unreadable(self) -> None:
+        """Tell of the rows that could not be read. What was sent of one already is known by its event."""
+        met = self._home.store.unreadable
+        for row in met.met():
+            event = unreadable_event(row, self._home.ports.clock(), None)
+            if not self.deliveries.of_events([event]):
+                self._home.ports.events.publish([event])
+            met.reported(row)
 
     def _arm_release(self, held: Delivery) -> None:
         """At the end of a mute a message tells us to release what it held."""

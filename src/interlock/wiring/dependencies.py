@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from interlock.domain.pipeline import Hours, Pipeline
-
-UPSTREAM = "pipeline:"
+from interlock.domain.sensor import RESERVED
 
 
 class Edge(msgspec.Struct, frozen=True, order=True):
@@ -38,8 +37,8 @@ def _into(pipeline: Pipeline) -> Iterator[Edge]:
             kind = "opens daily" if trigger.hours is Hours.ALL else "opens"
             yield Edge(trigger.pipeline, pipeline.id, kind)
     for rule in pipeline.validation.rules:
-        upstream = rule.key.removeprefix(UPSTREAM)
-        if rule.key.startswith(UPSTREAM) and upstream not in opened:
+        upstream = rule.key.removeprefix(RESERVED)
+        if rule.key.startswith(RESERVED) and upstream not in opened:
             yield Edge(upstream, pipeline.id, "is checked by")
 
 

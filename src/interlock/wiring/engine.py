@@ -9,7 +9,9 @@ import logging
 import msgspec
 
 from interlock.adapters.local.workflows import Claimed, LogEntry, Progress, SqliteWorkflows
+from interlock.adapters.unreadable_rows import DAMAGED
 from interlock.domain import canonical
+from interlock.errors import ConfigError
 from interlock.lifecycle import asl
 from interlock.lifecycle.definition import render
 from interlock.lifecycle.modes import ORCHESTRATOR, SLA_MONITOR, call
@@ -58,7 +60,22 @@ class Engine:
 
     def _move(self, claimed: Claimed) -> None:
         definition = claimed.definition or self._define()
-        machine = self._machine(definition)
+        try:
+            machine = self._machine(definition)
+            execution, entries, step = self._begun(machine, claimed)
+        except (ConfigError, *DAMAGED) as error:  # of its definition, or of its own data
+            log.exception("an execution can't be read", extra={"action": "execution_unreadable"})
+            self._workflows.break_off(claimed, error)
+            return
+        if isinstance(step, asl.Do):
+            execution = self._do(claimed.name, machine, execution, step)
+            entries += execution.log
+        self._store(claimed, definition, execution, entries, machine)
+
+    def _begun(
+        self, machine: asl.Machine, claimed: Claimed
+    ) -> tuple[asl.Execution, tuple[asl.Entry, ...], asl.Step]:
+        """The execution as it stands, what it has to say already, and what is to be done with it."""
         execution = self._restored(machine, claimed)
         entries = execution.log if claimed.snapshot is None else ()
         step = asl.next_step(machine, execution, self._ports.clock())
@@ -66,10 +83,7 @@ class Engine:
             execution = step.execution
             entries += execution.log
             step = asl.next_step(machine, execution, self._ports.clock())
-        if isinstance(step, asl.Do):
-            execution = self._do(claimed.name, machine, execution, step)
-            entries += execution.log
-        self._store(claimed, definition, execution, entries, machine)
+        return execution, entries, step
 
     def _do(
         self, name: str, machine: asl.Machine, execution: asl.Execution, task: asl.Do

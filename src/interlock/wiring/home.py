@@ -121,6 +121,7 @@ def _put_together(settings: Settings, database: Database, clock: Clock, spares: 
         workflows=store.workflows,
         jobs=JobsByPipeline(jobs),
         watch=store.watch,
+        unreadable=store.unreadable,
         instance=settings.instance,
         execution_timeout=settings.execution_timeout,
     )

@@ -6,7 +6,7 @@ away only when its file is surely gone: not while some file can't be read, which
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -15,9 +15,10 @@ from interlock.domain import canonical
 from interlock.domain.alerts import Alerts
 from interlock.files import Problem, Project, load_project, load_text
 from interlock.files.nodes import Unreadable
+from interlock.files.problem import by_file
 from interlock.files.sources import ALERTS, CALENDARS, PIPELINES, read_source
-from interlock.ports import Ports, Wanted
-from interlock.usecases.refuse_file import refuse_file
+from interlock.ports import Ports, Refusal, Wanted
+from interlock.usecases.refuse_file import refusal, refuse_file
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +29,7 @@ Stamps = Mapping[str, tuple[int, int, int]]
 class Refused(msgspec.Struct, frozen=True):
     """What of a project can't be used now."""
 
-    files: int = 0
+    files: tuple[Refusal, ...] = ()
     #: What is wrong with the file of alerts; nothing when it is sound.
     alerts: str = ""
 
@@ -72,18 +73,18 @@ class Loader:
         wanted = {name: canonical.as_json(each) for name, each in project.pipelines.items()}
         for pipeline_id, config in wanted.items():
             self._want(pipeline_id, config)
-        refused = self._refuse(project)
+        refused: list[str | None] = []
+        files = tuple(self._refuse(project, refused))
         wrong = [each for each in project.errors if _is_alerts(Path(each.file), self._project)]
         if not wrong:
             self._use_alerts(project.alerts)
-        files = len({each.file for each in project.errors})
         self._note(Refused(files, f"line {wrong[0].line}: {wrong[0].message}" if wrong else ""))
         if None not in refused:
             self._take_away({*wanted, *refused})
         log.info(
             "pipelines loaded: %d, files refused: %d",
             len(wanted),
-            files,
+            len(files),
             extra={"action": "files_loaded"},
         )
 
@@ -94,23 +95,31 @@ class Loader:
             now = self._ports.clock()
             self._ports.pipelines.want(Wanted(pipeline_id, config, digest, now))
 
-    def _refuse(self, project: Project) -> list[str | None]:
-        """The ids of the files that are wrong; None for one that does not say its id."""
-        refused: list[str | None] = []
-        for file, problems in _by_file(project.errors).items():
+    def _refuse(self, project: Project, ids: list[str | None]) -> Iterator[Refusal]:
+        """Each file that is wrong. `ids` gets those of pipelines; None for one that does not say its id."""
+        for file, problems in by_file(project.errors).items():
             for problem in problems:
                 log.error("%s", problem, extra={"action": "file_refused"})
+            named = [self._within(problem) for problem in problems]
             if _is_calendar(Path(file), self._project):
-                continue  # the pipelines that name it are refused themselves
-            if _is_alerts(Path(file), self._project):
-                _, digest = _identity(Path(file))
-                refuse_file(None, digest, problems, self._ports)
+                yield refusal(None, named)  # the pipelines that name it are refused themselves
                 continue
             pipeline_id, digest = _identity(Path(file))
-            refused.append(pipeline_id)
+            if _is_alerts(Path(file), self._project):
+                yield refusal(None, named)
+                refuse_file(None, digest, named, self._ports)
+                continue
+            yield refusal(pipeline_id, named)
+            ids.append(pipeline_id)
             if pipeline_id is not None:
-                refuse_file(pipeline_id, digest, problems, self._ports)
-        return refused
+                refuse_file(pipeline_id, digest, named, self._ports)
+
+    def _within(self, problem: Problem) -> Problem:
+        """The problem, with its file as the project names it: the folder of the project is our own affair."""
+        file = Path(problem.file)
+        if not file.is_relative_to(self._project):
+            return problem
+        return msgspec.structs.replace(problem, file=str(file.relative_to(self._project)))
 
     def _take_away(self, kept: set[str | None]) -> None:
         for config in self._ports.pipelines.in_force():
@@ -145,13 +154,6 @@ def _stamps_in(folder: str) -> Iterator[tuple[str, tuple[int, int, int]]]:
                 yield entry.path, (about.st_mtime_ns, about.st_size, about.st_ino)
         except OSError:
             yield entry.path, (0, 0, 0)
-
-
-def _by_file(problems: Sequence[Problem]) -> dict[str, list[Problem]]:
-    found: dict[str, list[Problem]] = {}
-    for problem in problems:
-        found.setdefault(problem.file, []).append(problem)
-    return found
 
 
 def _is_calendar(file: Path, project: Path) -> bool:

@@ -24,6 +24,7 @@ from interlock.domain.admission import (
     PostRunReading,
     Reject,
     Reopen,
+    ReopenWhenReady,
     StartAgain,
     run_keys,
 )
@@ -34,7 +35,7 @@ from interlock.domain.schedule import next_occurrence, occurrences
 from interlock.domain.sensor import Reading
 from interlock.domain.zones import zone
 from interlock.errors import ConfigError, NotFoundError
-from interlock.ports import Config, Deliveries, Ports, RerunRequest, WatchdogState
+from interlock.ports import Config, Deliveries, Ports, Refusal, RerunRequest, WatchdogState
 from interlock.usecases.admit_reading import admit_reading
 from interlock.usecases.explain import Why, explain
 from interlock.usecases.pause import Foreseen, foresee_resume, pause, resume
@@ -186,6 +187,28 @@ class Operations:
     def is_adopting(self) -> bool:
         """Whether some file is wanted and neither in force nor refused."""
         return bool(self._ports.pipelines.unadopted())
+
+    def refused(self) -> list[Refusal]:
+        """The files that were refused when they were last read, and what was stored and refused."""
+        from interlock.usecases.adopt_config import (
+            judge_config,
+        )  # and with it all that checks files
+        from interlock.usecases.refuse_file import refusal
+
+        files = [] if self._file is None else self._file.refused_files.kept()
+        stored = (
+            (wanted.pipeline_id, judge_config(wanted)[1])
+            for wanted in self._ports.pipelines.refused()
+        )
+        return [
+            *files,
+            *(
+                refusal(name, problems)
+                if problems
+                else Refusal(pipeline_id=name, message=_SOUND_NOW)
+                for name, problems in stored
+            ),
+        ]
 
     def config(self, pipeline_id: str) -> Config:
         return self._config(pipeline_id)
@@ -403,12 +426,14 @@ def _said(admission: Admission) -> str:
     return _SAID[type(admission)]
 
 
+_SOUND_NOW = "was refused by another version of Interlock; store it again, this one takes it"
 _OPENED = "opened"
 _BY_READING = (OpenedBy.SENSOR, OpenedBy.CASCADE)
 _SAID: dict[type, str] = {
     OpenRun: _OPENED,
     StartAgain: _OPENED,
     Reopen: "opened again",
+    ReopenWhenReady: "may open a date again whose window closed, once its rules hold",
     NoteFirst: "the first reading of a run that was opened before",
     NoteLate: "late data",
     PostRunReading: "a reading after the run",

@@ -5,7 +5,7 @@ The simulator drives the very same object with a virtual clock.
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
@@ -13,11 +13,14 @@ import msgspec
 
 from interlock.adapters.local.store import Store
 from interlock.domain.event import EventType, clean, happened, subject
-from interlock.domain.run import RunKey, Status
+from interlock.domain.run import Run, RunKey, Status
 from interlock.domain.watching import START_GRACE
+from interlock.lifecycle.deferred_events import deferring
 from interlock.ports import Change, Ports, Timer, TimerKind
 from interlock.usecases.claim_event import claim_event
-from interlock.usecases.fire_timer import fire_timer
+from interlock.usecases.fire_timer import check_timer, fire_timer
+from interlock.usecases.readable_config import readable_config
+from interlock.usecases.report_unreadable import report_unreadable
 from interlock.usecases.route_change import route_change
 from interlock.usecases.start_run import start_run
 from interlock.usecases.watch import Report, watch
@@ -104,13 +107,15 @@ class Runtime:
         for run in self._ports.runs.due(soon):
             if run.status is not Status.PENDING or run.started_at is not None:
                 continue
-            config = self._ports.pipelines.find(run.key.pipeline_id)
-            if config is None or self._store.workflows.describe(run.execution_name) != "absent":
-                continue
             try:
-                start_run(run, config.pipeline, self._ports)
+                self._start(run)
             except Exception:
                 log.exception("start failed", extra={"action": "start_failed"})
+
+    def _start(self, run: Run) -> None:
+        config = self._ports.pipelines.find(run.key.pipeline_id)
+        if config is not None and self._store.workflows.describe(run.execution_name) == "absent":
+            start_run(run, config.pipeline, self._ports)
 
     def settle(self) -> None:
         """Do everything that is due by now, and what follows from it."""
@@ -132,7 +137,19 @@ class Runtime:
         if did and not self._is_impatient(now):
             return True
         self._busy_since = None
+        self._report(now)
         return self._timers(now) or self._leftovers(now) or self._watch(now) or did
+
+    def _report(self, now: datetime) -> None:
+        """Rows that something has met since the last look and that can't be read."""
+        if self._later.get("unreadable", now) > now:
+            return
+        self._later.pop("unreadable", None)
+        try:
+            report_unreadable(self._ports)
+        except Exception:
+            log.exception("report failed", extra={"action": "report_failed"})
+            self._later["unreadable"] = now + PAUSE
 
     def _is_impatient(self, now: datetime) -> bool:
         """Under a load that never ends, what is due by the clock must have its turn all the same."""
@@ -144,11 +161,20 @@ class Runtime:
         moments = [
             self._agenda().next_try,
             self._agenda().next_wake,
-            self._agenda().next_timer,
+            self._next_timer(self._ports.clock()),
             self._watch_due(self._ports.clock()),
             *self._later.values(),
         ]
         return min((moment for moment in moments if moment is not None), default=None)
+
+    def _next_timer(self, now: datetime) -> datetime | None:
+        """Of timers that are due and whose effect has just failed, `_later` says when."""
+        due = self._agenda().next_timer
+        if due is None or due > now:
+            return due
+        timers = self._store.timers.due(now, AT_ONCE)
+        held = all(self._later.get(timer.name, now) > now for timer in timers)
+        return self._store.timers.next_due(now) if held else due
 
     def _changes(self, now: datetime) -> bool:
         feed = self._store.changes
@@ -176,7 +202,7 @@ class Runtime:
         return True
 
     def _tell_given_up(self, change: Change, error: Exception, now: datetime) -> None:
-        config = self._ports.pipelines.find(change.pipeline_id)
+        config = readable_config(change.pipeline_id, self._ports)
         name = f"change-{change.id}"
         event = happened(
             EventType.INFRA_FAILURE,
@@ -191,7 +217,7 @@ class Runtime:
             error=clean(str(error)),
             change=change.id,
         )
-        claim_event(event, self._ports)
+        claim_event(event, deferring(self._ports))  # it may be the bus that made the change fail
 
     def _executions(self, now: datetime) -> bool:
         if not _is_due(self._agenda().next_wake, now):
@@ -202,10 +228,20 @@ class Runtime:
         if not _is_due(self._agenda().next_timer, now):
             return False
         did = False
-        for timer in self._store.timers.due(now, AT_ONCE):
+        for timer in self._sound_timers(now):
             if self._later.get(timer.name, now) <= now and not self._is_looked_at(timer, now):
                 did = self._fire(timer, now) or did
         return did
+
+    def _sound_timers(self, now: datetime) -> Iterator[Timer]:
+        """One that can't be fired is dropped: the watchdog does what it was for."""
+        for timer in self._store.timers.due(now, AT_ONCE):
+            try:
+                check_timer(timer.kind, timer.payload)
+            except ValueError as error:
+                self._store.timers.drop(timer, error)
+            else:
+                yield timer
 
     def _is_looked_at(self, timer: Timer, now: datetime) -> bool:
         """A deadline waits a little for the look at its job that is under way."""
@@ -242,7 +278,7 @@ class Runtime:
             log.exception("publish failed", extra={"action": "publish_failed"})
             self._later["outbox"] = now + OUTBOX_PAUSE
             return False
-        return True
+        return bool(events)
 
     def _watch(self, now: datetime) -> bool:
         if self._watch_due(now) > now:

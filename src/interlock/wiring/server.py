@@ -23,7 +23,7 @@ from interlock.wiring.dispatcher import Dispatcher, SenderThreads
 from interlock.wiring.engine import Engine
 from interlock.wiring.health import Health, NotedDatabase
 from interlock.wiring.home import Home, open_home
-from interlock.wiring.loader import Loader
+from interlock.wiring.loader import Loader, Refused
 from interlock.wiring.overdue import Overdue
 from interlock.wiring.runtime import Runtime
 from interlock.wiring.settings import Settings
@@ -75,7 +75,7 @@ class Controller:
         self._senders = SenderThreads(self._untold.set)
         alerting = AlertDesk(home, console)
         self._dispatcher = Dispatcher(home.store, alerting, self._senders)
-        self._loader = Loader(home.settings.project, home.ports, alerting.use, health.note_refused)
+        self._loader = Loader(home.settings.project, home.ports, alerting.use, self._note_refused)
         self._overdue = Overdue(
             home.database, home.store.watch, home.ports.clock, home.settings.watchdog_every
         )
@@ -105,6 +105,10 @@ class Controller:
             thread.join(max(0.0, until - time.monotonic()))
         self._home.database.after_commit = None
         self._ends.close()
+
+    def _note_refused(self, refused: Refused) -> None:
+        self._health.note_refused(refused)
+        self._home.store.refused_files.keep(refused.files)
 
     def _hire(self, engine: Engine) -> Workers:
         self._workers = Workers(engine, self._news.set)

@@ -248,6 +248,26 @@ def test_a_supervisor_that_is_shut_down_takes_its_command_along(
     assert answer.detail == {"state": "signal 15"}
 
 
+TIDY = "trap 'echo half done; exit 0' TERM; echo ready > ready; while :; do sleep 0.05; done"
+
+
+@pytest.mark.parametrize("everybody", [False, True])
+def test_a_command_that_was_shut_down_has_not_succeeded_whatever_it_says(
+    jobs: JobsByType, tmp_path: Path, everybody: bool
+) -> None:
+    """A service manager sends TERM to all processes at once; the command may be the first to end."""
+    job = a_job(JobType.COMMAND, command=["sh", "-c", TIDY], cwd=str(tmp_path))
+    launched = jobs.launch(job, a_context())
+    soon((tmp_path / "ready").exists)
+    pid = pid_of(tmp_path)
+    for process in (parent_of(pid), *((pid,) if everybody else ())):
+        os.kill(process, signal.SIGTERM)
+    answer = ending(jobs, launched)
+    assert isinstance(answer, Failed)
+    assert answer.category is Category.TRANSIENT and not answer.stopped
+    assert answer.detail == {"state": "exit code 0"}
+
+
 # --- pids are given away again --------------------------------------------------------------------
 
 

@@ -133,6 +133,7 @@ def test_a_request_that_may_have_arrived_is_not_sent_again(
     jobs = JobsByType(surroundings(tmp_path))
     with pytest.raises(TransientError):
         controller.trigger(jobs)
+    controller.home.pass_time(seconds=30)
     with pytest.raises(LaunchError, match="outcome unknown, not repeated"):
         controller.trigger(jobs)
     assert len(stand_in.seen) == 1

@@ -101,3 +101,32 @@ def test_a_change_whose_write_failed_was_never_there(store: Store) -> None:
         store.sensors.put_all([a_reading("orders"), broken])
     assert store.changes.next("router", 10) == []
     assert store.sensors.of_pipeline(KEY.pipeline_id) == []
+
+
+def test_a_change_that_cannot_be_read_is_passed_over(store: Store) -> None:
+    for number in range(12):
+        store.sensors.put(a_reading(f"key-{number}"))
+    store.database.write(
+        lambda connection: connection.execute("UPDATE changes SET body = '{' WHERE seq <= 11")
+    )
+    (change,) = store.changes.next("router", 5)
+    assert change.key == "key-11"
+    assert len(store.unreadable.met()) == 11
+    store.changes.done("router", change)
+    assert store.changes.next("router", 5) == []
+
+
+def test_a_parked_change_that_cannot_be_read_stays_parked_and_is_not_tried_again(
+    store: Store,
+) -> None:
+    store.sensors.put(a_reading())
+    (change,) = store.changes.next("router", 5)
+    store.changes.park("router", change, "no", NOW)
+    store.database.write(
+        lambda connection: connection.execute("UPDATE dead_changes SET change = '{'")
+    )
+    later = NOW + timedelta(days=1)
+    assert store.changes.parked_due("router", later) == []
+    assert store.changes.next_try("router") is None
+    assert store.changes.parked() == []
+    assert [row.table for row in store.unreadable.met()] == ["dead_changes"]

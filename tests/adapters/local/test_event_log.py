@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from contracts.samples import NOW, an_event, many
 from interlock.adapters.local.store import Store
+from interlock.ports import EventFilter
 
 
 def test_a_listener_follows_the_log_in_the_order_of_telling(store: Store) -> None:
@@ -31,3 +32,34 @@ def test_a_cursor_that_was_moved_stays_moved(store: Store) -> None:
     store.cursors.move("alerts", 7)
     store.cursors.move("alerts", 3)
     assert store.cursors.at("alerts") == 7
+
+
+def of_another_version(store: Store, count: int) -> None:
+    """Events of a type that only a later version knows."""
+    store.events.publish(many(count, lambda number: an_event(f"later-{number}")))
+    store.database.write(
+        lambda connection: connection.execute(
+            "UPDATE events SET type = 'LATER', body = '{}' WHERE id GLOB '*later*'"
+        )
+    )
+
+
+def test_events_that_only_a_later_version_knows_hold_up_no_listener(store: Store) -> None:
+    of_another_version(store, 20)
+    store.events.publish([an_event("known")])
+    (told,) = store.events.after(0, 5)
+    assert told.event == an_event("known")
+    of_another_version(store, 3)
+    assert store.events.after(told.seq, 5) == []
+    assert store.unreadable.met() == []
+
+
+def test_events_that_only_a_later_version_knows_make_no_page_shorter(store: Store) -> None:
+    store.events.publish([an_event("first")])
+    of_another_version(store, 20)
+    store.events.publish([an_event("last")])
+    found = store.history.events(EventFilter(), None, 5)
+    assert [told.event for told in found] == [an_event("last"), an_event("first")]
+    assert store.history.events(EventFilter(), None, 1) == found[:1]
+    place = (found[0].event.timestamp, found[0].seq)
+    assert store.history.events(EventFilter(), place, 5) == found[1:]

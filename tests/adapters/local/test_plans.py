@@ -114,6 +114,7 @@ CALLS: dict[str, Callable[[Store], Any]] = {
     "workflows: work": work,
     "workflows: due": lambda store: store.workflows.due(NOW, 9),
     "workflows: wake": lambda store: store.workflows.wake("p", Wait.RULES),
+    "workflows: given": lambda store: store.workflows.given("e"),
     "workflows: describe": lambda store: store.workflows.describe("e"),
     "workflows: history": lambda store: store.workflows.history("e"),
     "changes: park": park,
@@ -151,6 +152,8 @@ CALLS: dict[str, Callable[[Store], Any]] = {
 LISTINGS: dict[str, tuple[Callable[[Store], Any], str]] = {
     "in force": (lambda store: store.pipelines.in_force(), "pipelines_in_force"),
     "unadopted": (lambda store: store.pipelines.unadopted(), "pipelines_unadopted"),
+    "open executions": (lambda store: store.runs.open_executions(), "runs_active"),
+    "running executions": (lambda store: store.workflows.running(), "executions_due"),
     "active": (lambda store: store.runs.active(), "runs_active"),
     "unjudged": (lambda store: store.reruns.unjudged(), "rerun_requests_unjudged"),
     "waiting": (lambda store: store.history.waiting(9), "runs_active"),

@@ -5,7 +5,7 @@ from datetime import timedelta
 import msgspec
 import pytest
 
-from interlock.domain.run import Failure, Status
+from interlock.domain.run import Failure, RunKey, Status
 from interlock.errors import UnavailableError
 from web.house import House
 from web.pages.visitor import Visitor
@@ -124,6 +124,22 @@ def test_a_run_page_tells_rules_deadline_and_history(house: House, visitor: Visi
     for word in ("waiting", "orders.count", "gte 1000", "940", "opened by sensor", "breach"):
         assert word in text, word
     assert "Trigger started" in text
+
+
+def test_a_run_page_tells_for_whom_it_waits_and_by_when_its_rules_must_hold(
+    house: House, visitor: Visitor
+) -> None:
+    declare_short(house)
+    runs = house.home.store.runs
+    run = runs.get(RunKey("bronze", "stream", "2026-03-03"))
+    before = RunKey("bronze", "stream", "2026-03-02")
+    at = run.changed_at + timedelta(hours=1)
+    assert runs.save(run.changed(run.changed_at, waits_for=(before,), readiness_at=at))
+
+    page = visitor.see("/runs/bronze/stream/2026-03-03")
+
+    assert "waits for a place" in page.text and "ready by" in page.text
+    assert "/runs/bronze/stream/2026-03-02" in {link.get("href") for link in page.all("a")}
 
 
 def test_a_date_without_a_run_says_what_would_open_it(visitor: Visitor) -> None:

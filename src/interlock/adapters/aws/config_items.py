@@ -8,16 +8,18 @@ import msgspec
 from interlock.adapters.aws.keys import active_key, config_key, downstream_key, pipeline_of
 from interlock.adapters.aws.rows import maybe_text, text
 from interlock.adapters.aws.values import Item
+from interlock.adapters.unreadable_rows import DAMAGED
 from interlock.domain import canonical
 from interlock.domain.pipeline import Hours, Pipeline
 from interlock.domain.schedule import Occurrence
 from interlock.domain.timestamp import instant
-from interlock.errors import ConfigError
 from interlock.ports import Config, Downstream, Wanted
 
-#: The partitions of the index that list what is wanted and what is in force.
+#: The partitions of the index that list what is wanted, what is in force, and what was refused where
+#: nothing is in force.
 WANTED = "CONFIG"
 IN_FORCE = "ACTIVE"
+REFUSED = "REFUSED"
 
 
 def wanted_item(wanted: Wanted) -> Item:
@@ -42,10 +44,10 @@ def wanted_from(pipeline_id: str, item: Item | None, now: datetime) -> Wanted:
     if item is None:
         return Wanted(pipeline_id, None, "", now)
     if "removedAt" in item:
-        config_hash = item.get("configHash", "-")
+        config_hash = str(item.get("configHash", "-"))
         removed_at = instant(item["removedAt"]) or now
         return Wanted(pipeline_id, None, config_hash if config_hash != "-" else "", removed_at)
-    config = _document(item.get("config"))
+    config = _document(item.get("config", ""))
     config_hash = item.get("configHash") or canonical.content_hash(config)
     return Wanted(pipeline_id, config, str(config_hash), instant(item.get("wantedAt")) or now)
 
@@ -72,24 +74,21 @@ def config_item(config: Config) -> Item:
 
 
 def config_from(item: Item) -> Config:
-    """Raises ConfigError when what is stored can't be read."""
-    try:
-        pipeline = msgspec.convert(canonical.decode(item["config"]), Pipeline)
-    except (msgspec.ValidationError, msgspec.DecodeError) as error:
-        name = pipeline_of(item["PK"])
-        raise ConfigError(f"the stored config of {name} can't be read: {error}") from error
-    armed = msgspec.convert(canonical.decode(item.get("armed", "{}")), dict[str, Occurrence])
+    """Raises ValueError, or what msgspec raises, when what is stored can't be read."""
+    pipeline = msgspec.convert(canonical.decode(item["config"]), Pipeline)
+    if pipeline.id != pipeline_of(item["PK"]):
+        raise ValueError(f"its config is of the pipeline {pipeline.id}")
     return Config(
         pipeline=pipeline,
-        config_hash=item["configHash"],
+        config_hash=str(item["configHash"]),
         adopted_at=_moment(item, "adoptedAt"),
         active_since=_moment(item, "activeSince"),
-        version=item["version"],
+        version=msgspec.convert(item["version"], int),
         rejected_hash=item.get("rejectedHash"),
         retired_at=instant(item.get("retiredAt")),
         paused_since=instant(item.get("pausedSince")),
         paused_until=instant(item.get("pausedUntil")),
-        armed=armed,
+        armed=_armed(item.get("armed", "{}")),
     )
 
 
@@ -116,22 +115,41 @@ def downstream_item(upstream: str, pipeline_id: str, schedules: list[dict[str, A
 
 
 def downstream_from(pipeline_id: str, item: Item) -> list[Downstream]:
-    schedules = canonical.decode(item["schedules"])
-    return [Downstream(pipeline_id, each["schedule"], each["hours"]) for each in schedules]
+    """Raises ValueError, or what msgspec raises, when what is stored can't be read."""
+    schedules = msgspec.convert(canonical.decode(item["schedules"]), list[_Opened])
+    return [Downstream(pipeline_id, each.schedule, each.hours) for each in schedules]
+
+
+class _Opened(msgspec.Struct, frozen=True):
+    """A schedule that opens after another pipeline."""
+
+    schedule: str
+    hours: bool
+
+
+def _armed(text: Any) -> dict[str, Occurrence]:
+    """What is not known to be armed is armed again, which changes nothing."""
+    try:
+        return msgspec.convert(canonical.decode(text), dict[str, Occurrence])
+    except DAMAGED:
+        return {}
 
 
 def _moment(item: Item, name: str) -> datetime:
     found = instant(item.get(name))
     if found is None:
-        raise ConfigError(f"{item['PK']} has no {name}")
+        raise ValueError(f"{name} is not an instant")
     return found
 
 
 def _document(stored: Any) -> Any:
-    """JSON as text, as the loaders write it; or whatever else somebody put there, to be refused."""
-    if not isinstance(stored, str):
+    """JSON as text, as the loaders write it; or whatever else stands there, to be refused. Nothing at all
+    would mean that it was taken away.
+    """
+    if stored is not None and not isinstance(stored, str):
         return stored
     try:
-        return canonical.decode(stored)
-    except msgspec.DecodeError:
-        return {"unreadable": stored[:200]}
+        found = canonical.decode(stored or "")
+    except DAMAGED:
+        found = None
+    return {"unreadable": (stored or "")[:200]} if found is None else found

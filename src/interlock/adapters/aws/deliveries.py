@@ -13,8 +13,8 @@ import msgspec
 
 from interlock.adapters.aws.fan import Fan
 from interlock.adapters.aws.keys import AFTER, LAST, partition
-from interlock.adapters.aws.rows import KEPT, millis, seconds
-from interlock.adapters.aws.table import Key, Table
+from interlock.adapters.aws.rows import KEPT, millis, seconds, unchanged
+from interlock.adapters.aws.table import Answer, Key, Table
 from interlock.adapters.aws.values import Item
 from interlock.domain import canonical
 from interlock.domain.delivery import Delivery, DeliveryState, Target
@@ -47,32 +47,43 @@ class DynamoDeliveries:
 
     def find(self, event: Event, target: Target) -> Delivery | None:
         item = self._events.get(_key(event, target))
-        return None if item is None else _delivery(item)
+        return None if item is None else self._read(item, event, target)
 
     def of_events(self, events: Collection[Event]) -> dict[str, list[Delivery]]:
         """One request a date: the ids of its events begin alike."""
-        ids = {event.event_id for event in events}
+        known = {event.event_id: event for event in events}
         places = {(partition(event.pipeline_id), _of_date(event)): None for event in events}
         found: dict[str, list[Delivery]] = {}
         for item in chain.from_iterable(self._fan.map(self._below, places)):
-            if item["eventId"] in ids:
-                found.setdefault(item["eventId"], []).append(_delivery(item))
+            name, target = _named_by(item)
+            if name in known:
+                found.setdefault(name, []).append(self._read(item, known[name], target))
         return {
             name: sorted(each, key=lambda delivery: delivery.target) for name, each in found.items()
         }
 
     def save(self, delivery: Delivery) -> bool:
-        held = delivery.state is DeliveryState.HELD
-        if held:
+        if delivery.state is DeliveryState.HELD:
             self._on_held(delivery)
-        condition = "attribute_not_exists(#PK)" if delivery.version == 1 else "#version = :before"
-        before = {"before": delivery.version - 1}
+        first = delivery.version == 1
+        condition = "attribute_not_exists(#PK)" if first else "#version = :before"
+        answer = self._put(delivery, condition, before=delivery.version - 1)
+        if answer.won or not first or not self._is_unreadable(answer.found):
+            return answer.won
+        condition, seen = unchanged(answer.found or {}, ("event", *_FIELDS))
+        return self._put(delivery, condition, **seen).won
+
+    def _put(self, delivery: Delivery, condition: str, **values: Any) -> Answer:
         item = self._item(delivery)
-        if not held:
-            return self._events.put(item, condition, **before).won
-        writes = [self._events.putting(item, condition, **before)]
+        if delivery.state is not DeliveryState.HELD:
+            return self._events.put(item, condition, **values)
+        writes = [self._events.putting(item, condition, **values)]
         writes.append(self._events.putting(_listed(delivery)))
-        return all(answer.won for answer in self._events.transact(writes))
+        return self._events.transact(writes)[0]
+
+    def _is_unreadable(self, found: Item | None) -> bool:
+        """Such a row keeps no alert from going out."""
+        return found is not None and not isinstance(self._events.read(found, _delivery), Delivery)
 
     def held(self, target: Target, until: datetime) -> list[Delivery]:
         found = [each for each in self._listed(target, until) if _is_held(each, until)]
@@ -90,8 +101,22 @@ class DynamoDeliveries:
         """What was ever held for a target until then, as it is now."""
         first = _held_prefix(target)
         listed = self._events.query(partition(None), first, f"{first}{millis(until):013}{AFTER}")
-        places = [(item["ofPK"], item["ofSK"]) for item in listed]
-        return [_delivery(row) for row in self._events.get_many(places).values()]
+        places = list(self._events.readable(listed, _place_of))
+        rows = self._events.get_many(places).values() if places else ()
+        return list(self._events.readable(rows, _delivery))
+
+    def _read(self, item: Item, event: Event, target: Target) -> Delivery:
+        """Of one that can't be read, what is safe: that it was not sent. Better twice than never."""
+        found = self._events.read(item, _delivery)
+        if isinstance(found, Delivery):
+            return found
+        version = item.get("version")
+        return Delivery(
+            event=event,
+            target=target,
+            due_at=event.timestamp,
+            version=version if type(version) is int else 0,
+        )
 
     def _item(self, delivery: Delivery) -> Item:
         place, sort_key = _key(delivery.event, delivery.target)
@@ -108,8 +133,21 @@ class DynamoDeliveries:
         }
 
 
+def _place_of(listed: Item) -> Key:
+    if not isinstance(listed["ofPK"], str) or not isinstance(listed["ofSK"], str):
+        raise ValueError("ofPK and ofSK are not texts")
+    return listed["ofPK"], listed["ofSK"]
+
+
+def _named_by(item: Item) -> tuple[str, Target]:
+    """The key of a row holds both: ALERTED#{event id}#{sink}#{channel}."""
+    parts = item["SK"].removeprefix(_ALERTED).rsplit("#", 2)
+    return (parts[0], Target(*parts[1:])) if len(parts) == 3 else ("", Target(""))
+
+
 def _delivery(item: Item) -> Delivery:
     plain = {name: item[name] for name in _FIELDS if name in item}
+    plain["version"] = item["version"]
     target = {"sink": item["sink"], "channel": item["channel"]}
     event = canonical.decode(item["event"])
     return msgspec.convert({**plain, "target": target, "event": event}, Delivery)

@@ -6,16 +6,17 @@ from typing import Any
 
 import msgspec
 
-from interlock.adapters.aws.keys import partition
+from interlock.adapters.aws.keys import SYSTEM, partition, pipeline_of
 from interlock.adapters.aws.rows import millis, seconds
 from interlock.adapters.aws.values import Item, fits_a_map
 from interlock.domain import canonical
-from interlock.domain.event import Event, EventType
+from interlock.domain.event import Event, EventType, Subject, bare_event, clean, event_id
 from interlock.domain.timestamp import instant
 
 UNREADABLE = "UNREADABLE"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
+_TYPES = frozenset(EventType)
 #: What is the same on the bus and in the table.
 _SAME = (
     "eventId",
@@ -82,15 +83,49 @@ def unreadable_item(envelope: Any, why: str, now: datetime, kept: timedelta) -> 
     }
 
 
-def event_from_item(item: Item) -> Event | None:
-    """None for a row that holds no event we know."""
-    if item.get("eventType") not in tuple(EventType):
-        return None
+def is_known(item: Item) -> bool:
+    """Whether a row is of an event that this version knows."""
+    return _kind_of(item) in _TYPES
+
+
+def event_from_item(item: Item) -> Event:
+    """The event of a row of a known type. Raises ValueError for one that can't be read as a whole."""
     plain = {name: item[name] for name in (*_SAME, "tags", "detail") if name in item}
     if isinstance(plain.get("detail"), str):
         plain["detail"] = canonical.decode(plain["detail"])
-    at = _EPOCH + int(item["timestamp"]) * _MILLISECOND
-    return _event({**plain, "type": item["eventType"], "timestamp": at})
+    if "timestamp" in item and "eventType" in item and "eventId" in item:
+        at = _EPOCH + int(item["timestamp"]) * _MILLISECOND
+        return _event({**plain, "type": item["eventType"], "timestamp": at})
+    return _event({**canonical.as_json(bare_event_from(item)), **plain})
+
+
+def bare_event_from(item: Item) -> Event:
+    """What the key of a row says, and where they can be read, its message and its date. Raises ValueError
+    for a row of no time.
+    """
+    kind, (moment, _, rest) = EventType(_kind_of(item)), item["SK"].partition("#")
+    at = instant(item.get("timestamp")) or instant(moment)
+    if at is None:
+        raise ValueError("it is of no time")
+    name = pipeline_of(item["PK"])
+    about = Subject(
+        None if name == SYSTEM else name, _text(item, "scheduleId"), _text(item, "date")
+    )
+    known = _text(item, "eventId") or rest.partition("#")[2]
+    bare = bare_event(kind, about, at, known or event_id(kind, about, (moment,)))
+    message = _text(item, "message")
+    return bare if message is None else msgspec.structs.replace(bare, message=clean(message))
+
+
+def _kind_of(item: Item) -> str:
+    """The type stands in the key as well: a row may have nothing but its key."""
+    stored = item.get("eventType")
+    return stored if isinstance(stored, str) else item["SK"].partition("#")[2].partition("#")[0]
+
+
+def _text(item: Item, name: str) -> str | None:
+    value = item.get(name)
+    return value if isinstance(value, str) and value else None
 
 
 def _event(plain: Mapping[str, Any]) -> Event:

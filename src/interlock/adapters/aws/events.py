@@ -1,15 +1,17 @@
 """Events: told on the bus of EventBridge, read from the table that the event sink fills."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from heapq import merge
 from itertools import islice
 from typing import Any
 
 from interlock.adapters.aws.event_items import (
+    bare_event_from,
     event_from_envelope,
     event_from_item,
     event_item,
+    is_known,
     unreadable_item,
 )
 from interlock.adapters.aws.failures import ask
@@ -21,6 +23,7 @@ from interlock.domain import canonical
 from interlock.domain.event import Event, EventType, envelope
 from interlock.domain.partition import Label
 from interlock.domain.run import RunKey
+from interlock.domain.unreadable import UnreadableRow
 from interlock.errors import TransientError
 from interlock.ports import Clock
 
@@ -33,6 +36,8 @@ _AFTER_EVENTS = ":"
 #: A reading may speak of a date that lies ahead; its run's events are not older than this before it.
 _AHEAD = timedelta(days=32)
 _DRY = "DRY_RUN_"
+#: A row that has nothing but its key says its type there, where no expression can look.
+_OF_KIND = "(#eventType = :kind OR attribute_not_exists(#eventType))"
 
 
 class EventBus:
@@ -93,7 +98,7 @@ class EventLog:
             schedule=key.schedule_id,
             date=key.date,
         )
-        return [event for event in _events(items) if event.type.startswith(_DRY) is key.dry]
+        return [event for event in self._events(items) if event.type.startswith(_DRY) is key.dry]
 
     def newest(
         self,
@@ -103,11 +108,13 @@ class EventLog:
         since: datetime | None = None,
         limit: int = 100,
     ) -> list[Event]:
-        """By pipeline, or by type; for neither, the newest of every type."""
+        """By pipeline, or by type; for neither, the newest of every type. What is passed over does not
+        count.
+        """
         if pipeline_id is not None or kind is not None:
-            found = self.backwards(pipeline_id=pipeline_id, kind=kind, since=since, limit=limit)
+            found = self.backwards(pipeline_id=pipeline_id, kind=kind, since=since, page=limit)
         else:
-            each = [self.backwards(kind=name, since=since, limit=limit) for name in EventType]
+            each = [self.backwards(kind=name, since=since, page=limit) for name in EventType]
             found = merge(*each, key=_place, reverse=True)
         return list(islice(found, limit))
 
@@ -127,10 +134,8 @@ class EventLog:
             items = self._table.query(
                 kind, first, last, index=_TYPES, backwards=True, limit=limit, page=page
             )
-            return _events(items)
-        chosen: dict[str, Any] = (
-            {} if kind is None else {"keep": "#eventType = :kind", "kind": kind}
-        )
+            return self._events(items)
+        chosen: dict[str, Any] = {} if kind is None else {"keep": _OF_KIND, "kind": kind}
         items = self._table.query(
             partition(pipeline_id),
             f"{first:013}",
@@ -140,7 +145,19 @@ class EventLog:
             page=page,
             **chosen,
         )
-        return _events(items)
+        found = self._events(items)
+        return found if kind is None else (event for event in found if event.type == kind)
+
+    def _events(self, items: Iterable[Item]) -> Iterator[Event]:
+        """Those of known types; of a row that can't be read as a whole, what its key says."""
+        for item in items:
+            if not is_known(item):
+                continue
+            found = self._table.read(item, event_from_item)
+            if isinstance(found, UnreadableRow):
+                yield from self._table.readable([item], bare_event_from)
+            else:
+                yield found
 
 
 class BusAndLog:
@@ -165,10 +182,6 @@ def _requests(entries: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
         size += weight
     if batch:
         yield batch
-
-
-def _events(items: Iterator[Item]) -> Iterator[Event]:
-    return (event for item in items if (event := event_from_item(item)) is not None)
 
 
 def _place(event: Event) -> tuple[datetime, str]:

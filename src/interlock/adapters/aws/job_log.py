@@ -3,7 +3,15 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from interlock.adapters.aws.keys import DRY_JOB, JOB, LAST, job_prefix, partition, pipeline_of
+from interlock.adapters.aws.keys import (
+    DRY_JOB,
+    JOB,
+    LAST,
+    is_date,
+    job_prefix,
+    partition,
+    pipeline_of,
+)
 from interlock.adapters.aws.rows import millis, seconds, text
 from interlock.adapters.aws.table import Table
 from interlock.adapters.aws.values import Item
@@ -45,7 +53,7 @@ class DynamoJobLog:
         """Of two records of one attempt and event, the first."""
         prefix = job_prefix(key)
         items = self._joblog.query(partition(key.pipeline_id), prefix, prefix + LAST)
-        records = [record for item in items if (record := record_from(item)) is not None]
+        records = self._joblog.readable(items, record_from)
         first: dict[object, JobRecord] = {}
         for record in sorted(records, key=lambda record: record.at):
             when = record.at if record.attempt is None else None
@@ -53,13 +61,13 @@ class DynamoJobLog:
         return list(first.values())
 
 
-def record_from(item: Item, otherwise: datetime | None = None) -> JobRecord | None:
-    """A line as a job may have written it; None when its key names no run."""
+def record_from(item: Item, otherwise: datetime | None = None) -> JobRecord:
+    """A line as a job may have written it. Raises ValueError when its key names no run."""
     sort_key = item["SK"]
     prefix = next((each for each in (JOB, DRY_JOB) if sort_key.startswith(each)), "")
     parts = sort_key.removeprefix(prefix).split("#", 2)
-    if not prefix or len(parts) != 3:
-        return None
+    if not prefix or len(parts) != 3 or not is_date(parts[1]):
+        raise ValueError("its key is not of a schedule, a date and a time")
     key = RunKey(pipeline_of(item["PK"]), parts[0], parts[1], dry=prefix == DRY_JOB)
     at = instant(item.get("at")) or instant(parts[2]) or otherwise or _LONG_AGO
     return JobRecord(key=key, at=at, **_read(item))
@@ -69,7 +77,7 @@ def _read(item: Item) -> dict[str, Any]:
     attempt, duration, category = (item.get(name) for name in ("attempt", "duration", "category"))
     return {
         "event": str(item.get("event") or ""),
-        "attempt": int(attempt) if isinstance(attempt, int) else None,
+        "attempt": attempt if type(attempt) is int else None,
         "run_id": _text_or_none(item.get("runId")),
         "error": _text_or_none(item.get("error")),
         "category": Category(category) if category in tuple(Category) else None,

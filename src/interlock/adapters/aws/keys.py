@@ -4,6 +4,7 @@
 """
 
 from interlock.adapters.aws.table import Key
+from interlock.domain.partition import Label
 from interlock.domain.run import RunKey
 
 PIPELINE = "PIPELINE#"
@@ -56,6 +57,10 @@ def run_key(key: RunKey) -> Key:
     return partition(key.pipeline_id), f"{DRY_RUN if key.dry else RUN}{_date(key)}"
 
 
+def places_key(pipeline_id: str) -> Key:
+    return partition(pipeline_id), "MARK#places"
+
+
 def watch_key(key: RunKey) -> Key:
     return partition(key.pipeline_id), f"MARK#sla#{_date(key)}{_DRY * key.dry}"
 
@@ -95,15 +100,30 @@ def watchdog_key() -> Key:
 
 
 def run_of(key: Key) -> RunKey | None:
-    """The run whose row this is, or whose request; None for a row of another kind."""
+    """The run whose row this is, or whose request; None for a row of another kind, or of no date."""
     partition_key, sort_key = key
     for prefix in (RUN, DRY_RUN, REQUEST):
-        parts = sort_key.removeprefix(prefix).split("#")
-        if not sort_key.startswith(prefix) or len(parts) not in (2, 3):
+        if not sort_key.startswith(prefix):
             continue
-        dry = prefix == DRY_RUN or parts[2:] == ["dry"]
-        return RunKey(pipeline_of(partition_key), parts[0], parts[1], dry=dry)
+        schedule, _, rest = sort_key.removeprefix(prefix).partition("#")
+        date = rest.removesuffix(_DRY) if prefix == REQUEST else rest
+        dry = prefix == DRY_RUN or date != rest
+        if schedule and is_date(date):
+            return RunKey(pipeline_of(partition_key), schedule, date, dry=dry)
     return None
+
+
+def before(sort_key: str) -> str:
+    """The last sort key before this one: ranges include their ends."""
+    return f"{sort_key[:-1]}{chr(ord(sort_key[-1]) - 1)}{LAST}"
+
+
+def is_date(text: str) -> bool:
+    """Whether a part of a key is a date as our keys spell it."""
+    try:
+        return str(Label.parse(text)) == text
+    except ValueError:
+        return False
 
 
 def is_run(key: Key) -> bool:

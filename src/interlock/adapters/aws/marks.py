@@ -1,26 +1,42 @@
 """Marks: facts that have no run row of their own. Claims, baselines, deadlines of dates without a run."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import msgspec
 
-from interlock.adapters.aws.keys import baseline_key, claim_key, watch_key
+from interlock.adapters.aws.keys import baseline_key, claim_key, places_key, watch_key
 from interlock.adapters.aws.notes import Notes, Use
-from interlock.adapters.aws.outbox import box_of, put_with_box
-from interlock.adapters.aws.rows import ABSENT, KEPT, expiry, is_live, text, watched
+from interlock.adapters.aws.outbox import box_of, joined, put_with_box
+from interlock.adapters.aws.rows import (
+    ABSENT,
+    KEPT,
+    as_of,
+    expiry,
+    is_live,
+    text,
+    unchanged,
+    watched,
+)
 from interlock.adapters.aws.table import Key, Table
 from interlock.adapters.aws.values import Item
 from interlock.domain import canonical
 from interlock.domain.event import Event
+from interlock.domain.places import Places
 from interlock.domain.run import RunKey
 from interlock.domain.sla import SlaWatch
+from interlock.domain.unreadable import UnreadableRow
 from interlock.domain.watching import TELL_GRACE
 from interlock.ports import Baseline, Clock
 
 #: The names of a watch's attributes on its row, where they are not its own.
 _NAMES = {"armed": "slaArmed", "told": "slaTold", "verdict": "slaVerdict"}
 _NESTED = frozenset({"armed", "told"})
+_STORED = tuple(
+    _NAMES.get(field.encode_name, field.encode_name)
+    for field in msgspec.structs.fields(SlaWatch)
+    if field.name != "key"
+)
 
 
 class DynamoMarks:
@@ -44,7 +60,7 @@ class DynamoMarks:
             **expiry(now + KEPT),
         }
         self._notes.drop(key)
-        answer = self._control.put(item, ABSENT, now=text(now))
+        answer = self._control.put(item, ABSENT, **as_of(now))
         self._notes.keep(key, item if answer.won else answer.found, Use.OUTBOX)
         return answer.won
 
@@ -61,11 +77,11 @@ class DynamoMarks:
         wanted = {watch_key(key): key for key in keys}
         now = self._clock()
         found = self._rows(wanted)
-        return {
-            wanted[place]: _watch(wanted[place], item)
-            for place, item in found.items()
-            if is_live(item, now)
-        }
+        live = [item for item in found.values() if is_live(item, now)]
+        watches = self._control.readable(
+            live, lambda item: _watch(wanted[item["PK"], item["SK"]], item)
+        )
+        return {watch.key: watch for watch in watches}
 
     def _rows(self, places: Collection[Key]) -> dict[Key, Item]:
         if not places or not all(self._notes.has(Use.WATCH, place) for place in places):
@@ -76,25 +92,61 @@ class DynamoMarks:
     def save_watch(self, watch: SlaWatch, events: Sequence[Event] = ()) -> bool:
         now = self._clock()
         key = watch_key(watch.key)
-        until = expiry((watch.breach_at or now) + KEPT)
+        until = expiry((watch.breach_at or watch.readiness_at or now) + KEPT)
         look = watched(watch.key.pipeline_id, now + TELL_GRACE)
 
         def make(box: Item) -> Item:
             return {**_placed(key), **_attributes(watch), **until, **box, **(look if box else {})}
 
-        first = watch.version == 1
+        box = box_of(events, now)
         self._notes.drop(key)
-        stored = put_with_box(
-            self._control,
-            make,
-            box_of(events, now),
-            ABSENT if first else "#version = :before",
-            now=text(now),
-            before=watch.version - 1,
-        )
+        if watch.version > 1:
+            before = watch.version - 1
+            stored = put_with_box(self._control, make, box, "#version = :before", before=before)
+        else:
+            stored = put_with_box(self._control, make, box, ABSENT, **as_of(now))
+            stored = stored or self._replaced(watch.key, make, box)
         if stored is not None:
             self._notes.keep(key, stored, Use.OUTBOX)
         return stored is not None
+
+    def places(self, pipeline_id: str) -> Places | None:
+        item = self._control.get(places_key(pipeline_id))
+        if item is None or not is_live(item, self._clock()):
+            return None
+        return next(self._control.readable([item], _places), None)
+
+    def save_places(self, places: Places) -> bool:
+        """A row that can't be read counts as absent: places are counted anew from the runs."""
+        now = self._clock()
+        item = {
+            **_placed(places_key(places.pipeline_id)),
+            "places": canonical.encode(places),
+            "version": places.version,
+            **expiry(now + KEPT),
+        }
+        if places.version > 1:
+            return self._control.put(item, "#version = :before", before=places.version - 1).won
+        answer = self._control.put(item, ABSENT, **as_of(now))
+        found = answer.found
+        if found is None or not isinstance(self._control.read(found, _places), UnreadableRow):
+            return answer.won
+        condition, seen = unchanged(found, ["places", "version"])
+        return self._control.put(item, condition, **seen).won
+
+    def _replaced(self, key: RunKey, make: Callable[[Item], Item], box: Item) -> Item | None:
+        """A first watch lost. If to a row that can't be read: that counts as absent, and what it had told
+        has the same ids when it is told again.
+        """
+        found = self._control.get(watch_key(key))
+        if found is None or not isinstance(
+            self._control.read(found, lambda item: _watch(key, item)), UnreadableRow
+        ):
+            return None
+        untold = isinstance(found.get("outbox"), list)
+        item = make(joined(found, box) if untold else box)
+        condition, seen = unchanged(found, [*_STORED, "outbox"])
+        return item if self._control.put(item, condition, **seen).won else None
 
 
 def baseline_item(key: RunKey, baseline: Baseline, item: Item) -> Item:
@@ -112,6 +164,10 @@ def baseline_from(item: Item) -> Baseline:
     return msgspec.convert({"attempt": item["attempt"], "readings": readings}, Baseline)
 
 
+def _places(item: Item) -> Places:
+    return msgspec.convert(canonical.decode(item["places"]), Places)
+
+
 def _placed(key: Key) -> Item:
     return {"PK": key[0], "SK": key[1]}
 
@@ -126,7 +182,7 @@ def _attributes(watch: SlaWatch) -> Item:
 
 
 def _watch(key: RunKey, item: Item) -> SlaWatch:
-    plain: dict[str, Any] = {}
+    plain: dict[str, Any] = {"version": item["version"]}
     for field in msgspec.structs.fields(SlaWatch):
         stored = _NAMES.get(field.encode_name, field.encode_name)
         if stored in item:

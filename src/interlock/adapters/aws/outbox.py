@@ -10,13 +10,15 @@ from typing import Any
 
 from interlock.adapters.aws.keys import claim_key, config_outbox_key, is_run, run_key, watch_key
 from interlock.adapters.aws.notes import Notes, Use
-from interlock.adapters.aws.rows import decoder, due_keys, text
+from interlock.adapters.aws.rows import decoder, due_keys, text, unchanged
 from interlock.adapters.aws.run_items import run_from, run_watch
 from interlock.adapters.aws.table import Key, Table
 from interlock.adapters.aws.values import Item
+from interlock.adapters.unreadable_rows import DAMAGED
 from interlock.domain import canonical
-from interlock.domain.event import Event
+from interlock.domain.event import Event, event_from_id
 from interlock.domain.run import RunKey
+from interlock.domain.timestamp import instant
 from interlock.domain.watching import TELL_GRACE
 
 _event: Callable[[str], Event] = decoder(Event).decode
@@ -39,7 +41,7 @@ def put_with_box(
     for _ in range(_TRIES):
         if answer.won:
             return item
-        if answer.found is None or "outbox" not in answer.found:
+        if answer.found is None or not isinstance(answer.found.get("outbox"), list):
             return None  # somebody got there first
         seen = answer.found["outbox"]
         item = make(joined(answer.found, box))
@@ -53,7 +55,7 @@ def joined(found: Item, box: Item) -> Item:
     """What an earlier write has left to tell comes first, and has waited longest."""
     before = found["outbox"]
     news = [each for each in box.get("outbox", ()) if each not in before]
-    return {"outbox": [*before, *news], "outboxAt": found["outboxAt"]}
+    return {"outbox": [*before, *news], "outboxAt": found.get("outboxAt", box.get("outboxAt"))}
 
 
 class DynamoOutbox:
@@ -82,17 +84,24 @@ class DynamoOutbox:
     def leftovers(self, before: datetime) -> list[Event]:
         rows = self._control.get_many(list(due_keys(self._control, before + TELL_GRACE)))
         waiting = sorted(
-            (row["outboxAt"], key)
+            (since, key)
             for key, row in rows.items()
-            if "outbox" in row and row["outboxAt"] < text(before)
+            if "outbox" in row and (since := str(row.get("outboxAt", ""))) < text(before)
         )
         return [event for _, key in waiting for event in self._seen(key, rows[key])]
 
     def _seen(self, key: Key, row: Item | None) -> list[Event]:
+        """What can't be read stays where it is, and keeps nothing else from being told."""
         if row is None:
             return []
-        events = [_event(each) for each in row.get("outbox", ())]
-        for event in events:
+        events = []
+        for each in row["outbox"] if isinstance(row.get("outbox"), list) else ():
+            try:
+                event = _entry(each, row)
+            except DAMAGED as error:
+                self._control.note(row, error)
+                continue
+            events.append(event)
             self._notes.waits(event.event_id, key, row)
         return events
 
@@ -112,15 +121,17 @@ class DynamoOutbox:
 
     def _clear(self, key: Key, row: Item | None, ids: set[str]) -> None:
         for _ in range(_TRIES):
-            if row is None or "outbox" not in row:
+            if row is None or not isinstance(row.get("outbox"), list):
                 return
-            rest = [each for each in row["outbox"] if _event(each).event_id not in ids]
+            rest = [each for each in row["outbox"] if _id_of(each, row) not in ids]
             if len(rest) == len(row["outbox"]):
                 return
             update, values = _without(key, row, rest)
-            condition = "#outbox = :seen AND #version = :version"
-            seen = {"seen": row["outbox"], "version": row["version"]}
-            answer = self._control.update(key, update, condition, **seen, **values)
+            condition, seen = unchanged(row, ["version"])
+            condition = f"#outbox = :seen AND {condition}"
+            answer = self._control.update(
+                key, update, condition, seen=row["outbox"], **seen, **values
+            )
             if answer.won:
                 if not rest:
                     self._notes.keep(key, _told(row), Use.RUN, Use.OUTBOX)
@@ -137,10 +148,36 @@ def _without(key: Key, row: Item, rest: list[str]) -> tuple[str, Item]:
     """The update that leaves only the rest in the outbox; with nothing left it looks ahead again."""
     if rest:
         return "SET #outbox = :rest", {"rest": rest}
-    look = run_watch(run_from(row), has_outbox=False) if is_run(key) else {}
+    look = _look_ahead(row) if is_run(key) else {}
     if not look:
         return "REMOVE #outbox, #outboxAt, #watchShard, #watchAt", {}
     return "SET #watchShard = :watchShard, #watchAt = :watchAt REMOVE #outbox, #outboxAt", look
+
+
+def _look_ahead(row: Item) -> Item:
+    """Of a run that can't be read, nothing is due."""
+    try:
+        return run_watch(run_from(row), has_outbox=False)
+    except DAMAGED:
+        return {}
+
+
+def _entry(text: str, row: Item) -> Event:
+    """An event that waits. Of one whose text can't be read, what the row of its claim says."""
+    try:
+        return _event(text)
+    except DAMAGED:
+        at = instant(row.get("at"))
+        if not isinstance(row.get("eventId"), str) or at is None:
+            raise
+        return event_from_id(row["eventId"], at)
+
+
+def _id_of(text: str, row: Item) -> str | None:
+    try:
+        return _entry(text, row).event_id
+    except DAMAGED:
+        return None
 
 
 def _key_of(owner: str) -> Key:

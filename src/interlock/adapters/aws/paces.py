@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 from interlock.adapters.aws.keys import partition
-from interlock.adapters.aws.rows import text
+from interlock.adapters.aws.rows import text, unchanged
 from interlock.adapters.aws.table import Key, Table
 from interlock.domain.timestamp import instant
 
@@ -21,6 +21,12 @@ class DynamoPaces:
         free = "attribute_not_exists(#nextAt) OR #nextAt <= :now"
         moments = {"next": text(now + every), "now": text(now)}
         answer = self._events.update(_key(channel), _SET, free, **moments)
+        found = answer.found or {}
+        if (
+            not answer.won and instant(found.get("nextAt")) is None
+        ):  # no slot is ever free behind it
+            condition, seen = unchanged(found, ["nextAt"])
+            answer = self._events.update(_key(channel), _SET, condition, **moments, **seen)
         if answer.won:
             return now
         return instant((answer.found or {}).get("nextAt")) or now + every

@@ -3,13 +3,13 @@
 Owners (Terraform, the command line, anybody) have the row `CONFIG`; `CONFIG#ACTIVE` is ours.
 """
 
-import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
 from interlock.adapters.aws import keys
 from interlock.adapters.aws.config_items import (
     IN_FORCE,
+    REFUSED,
     WANTED,
     config_from,
     config_item,
@@ -25,17 +25,18 @@ from interlock.adapters.aws.rows import WATCH, watched
 from interlock.adapters.aws.table import Answer, Table, Write
 from interlock.adapters.aws.values import Item
 from interlock.domain.event import Event
+from interlock.domain.unreadable import RowKind, UnreadableRow, unreadable_error
 from interlock.domain.watching import TELL_GRACE
-from interlock.errors import ConfigError
 from interlock.ports import Clock, Config, Downstream, Wanted
-
-logger = logging.getLogger(__name__)
 
 _ADD_TO_BOX = (
     "SET #outbox = list_append(if_not_exists(#outbox, :none), :outbox),"
     " #outboxAt = if_not_exists(#outboxAt, :outboxAt),"
     " #version = if_not_exists(#version, :zero) + :one,"
     " #watchShard = :watchShard, #watchAt = :watchAt"
+)
+_LIST_AS_REFUSED = (
+    "#watchShard = if_not_exists(#watchShard, :shard), #watchAt = if_not_exists(#watchAt, :name)"
 )
 
 
@@ -55,6 +56,7 @@ class DynamoPipelines:
         self._kept_for = kept_for
         self._kept: dict[str, Config] = {}
         self._read_at: dict[str, datetime] = {}
+        self._unreadable: set[str] = set()
 
     def want(self, wanted: Wanted) -> None:
         news = (
@@ -78,18 +80,18 @@ class DynamoPipelines:
         return [found for found, refused in self._awaiting() if not refused]
 
     def refused(self) -> list[Wanted]:
-        """What is wanted and was refused: it does not validate."""
-        return [found for found, refused in self._awaiting() if refused]
+        """A row written by hand is in no listing of what is wanted; its refusal is listed instead."""
+        names = [item["watchAt"] for item in self._listing(REFUSED)]
+        return [found for found, refused in self._awaiting(names) if refused]
 
-    def _awaiting(self) -> Iterator[tuple[Wanted, bool]]:
+    def _awaiting(self, names: Iterable[str] = ()) -> Iterator[tuple[Wanted, bool]]:
         """What is wanted and not in force, and whether it was refused. The two listings are compared; only
-        where they differ is a row read.
+        where they differ is a row read, and those of `names`.
         """
         wanted = {item["watchAt"]: item.get("configHash") for item in self._listing(WANTED)}
         active = {item["watchAt"]: item.get("configHash") for item in self._listing(IN_FORCE)}
-        doubtful = sorted(
-            name for name in {*wanted, *active} if wanted.get(name) != active.get(name)
-        )
+        differing = {name for name in {*wanted, *active} if wanted.get(name) != active.get(name)}
+        doubtful = sorted(differing.union(names))
         rows = self._control.get_many(
             [place for name in doubtful for place in (keys.config_key(name), keys.active_key(name))]
         )
@@ -99,13 +101,16 @@ class DynamoPipelines:
                 yield found
 
     def find(self, pipeline_id: str) -> Config | None:
-        """Raises ConfigError when what is stored can't be read."""
+        """Raises UnreadableError when what is stored can't be read."""
         if self._is_believed(pipeline_id):
             return self._kept.get(pipeline_id)
         item = self._control.get(keys.active_key(pipeline_id))
         if item is None or "config" not in item:
             return None
-        return self._keep(item)
+        found = self._keep(item)
+        if isinstance(found, UnreadableRow):
+            raise unreadable_error(f"the stored config of {pipeline_id}", found.problem)
+        return found
 
     def read_before(self, pipeline_id: str) -> Config | None:
         """The config as it was when it was last read, where that is too long ago to be believed."""
@@ -114,19 +119,23 @@ class DynamoPipelines:
     def read_again(self, item: Item | None) -> None:
         """Somebody has just read the row of a config."""
         if item is not None and "config" in item:
-            self._keep_if_readable(item)
+            self._keep(item)
 
     def in_force(self) -> list[Config]:
-        """One that can't be read is left out, and logged: it must not hide the others."""
+        """One that can't be read is left out: it must not hide the others."""
         listing = {item["watchAt"]: item for item in self._listing(IN_FORCE)}
         changed = [name for name, item in listing.items() if not self._has(name, item)]
         fresh = self._control.get_many([keys.active_key(name) for name in changed])
         for item in fresh.values():
             if _is_in_force(item):
-                self._keep_if_readable(item)
+                self._keep(item)
         gone = {name for name in changed if not _is_in_force(fresh.get(keys.active_key(name)))}
         names = sorted(listing.keys() - gone)
-        return [kept for name in names if (kept := self._kept.get(name)) is not None]
+        self._unreadable = {name for name in names if name not in self._kept}
+        return [self._kept[name] for name in names if name in self._kept]
+
+    def unreadable(self) -> set[str]:
+        return self._unreadable
 
     def save(self, config: Config, events: Sequence[Event] = ()) -> bool:
         name = config.pipeline.id
@@ -139,29 +148,33 @@ class DynamoPipelines:
         return all(answer.won for answer in answers)
 
     def refuse(self, wanted: Wanted) -> None:
-        """A version more only where there is one: the first config to be adopted has version 1."""
+        """A version more only where there is one: the first config to be adopted has version 1. A row that
+        is not in force is listed as refused.
+        """
         key, refused = keys.active_key(wanted.pipeline_id), wanted.config_hash
+        listed = {"shard": REFUSED, "name": wanted.pipeline_id}
         self._forget(wanted.pipeline_id)
         news = "(attribute_not_exists(#rejectedHash) OR #rejectedHash <> :hash)"
         answer = self._control.update(
             key,
-            "SET #rejectedHash = :hash, #version = #version + :one",
+            f"SET #rejectedHash = :hash, #version = #version + :one, {_LIST_AS_REFUSED}",
             f"attribute_exists(#version) AND {news}",
             hash=refused,
             one=1,
+            **listed,
         )
         if not answer.won and "version" not in (answer.found or {}):
             first = "attribute_not_exists(#version)"
-            self._control.update(key, "SET #rejectedHash = :hash", first, hash=refused)
+            change = f"SET #rejectedHash = :hash, {_LIST_AS_REFUSED}"
+            self._control.update(key, change, first, hash=refused, **listed)
 
     def downstream_of(self, pipeline_id: str) -> list[Downstream]:
         first = keys.DOWNSTREAM
         items = self._control.query(keys.partition(pipeline_id), first, first + keys.LAST)
-        found = [
-            downstream
-            for item in items
-            for downstream in downstream_from(item["SK"].removeprefix(first), item)
-        ]
+        each = self._control.readable(
+            items, lambda item: downstream_from(item["SK"].removeprefix(first), item)
+        )
+        found = [downstream for downstreams in each for downstream in downstreams]
         return sorted(found, key=lambda each: (each.pipeline_id, each.schedule_id))
 
     def _is_believed(self, pipeline_id: str) -> bool:
@@ -208,7 +221,8 @@ class DynamoPipelines:
         kept = self._kept.get(config.pipeline.id)
         if kept is None or kept.version != config.version - 1:
             item = self._control.get(keys.active_key(config.pipeline.id))
-            kept = config_from(item) if item is not None and "config" in item else None
+            items = [item] if item is not None and "config" in item else []
+            kept = next(self._control.readable(items, config_from, RowKind.CONFIG), None)
         return {} if kept is None else dict(downstreams(kept))
 
     def _adding_to_box(self, name: str, events: Sequence[Event]) -> Write:
@@ -227,21 +241,18 @@ class DynamoPipelines:
         kept = self._kept.get(name)
         return kept is not None and kept.version == item.get("version")
 
-    def _keep(self, item: Item) -> Config:
+    def _keep(self, item: Item) -> Config | UnreadableRow:
         name = keys.pipeline_of(item["PK"])
         kept = self._kept.get(name)
         if kept is None or not self._has(name, item):
-            self._kept[name] = kept = config_from(item)
+            found = self._control.read(item, config_from, RowKind.CONFIG)
+            if isinstance(found, UnreadableRow):
+                self._kept.pop(name, None)
+                self._read_at.pop(name, None)
+                return found
+            self._kept[name] = kept = found
         self._read_at[name] = self._clock()
         return kept
-
-    def _keep_if_readable(self, item: Item) -> None:
-        name = keys.pipeline_of(item["PK"])
-        try:
-            self._keep(item)
-        except ConfigError as error:
-            self._kept.pop(name, None)
-            logger.error("%s", error, extra={"action": "config_unreadable", "pipeline": name})
 
     def _forget(self, name: str) -> None:
         """Something is about to be written there; whoever asks next reads it."""

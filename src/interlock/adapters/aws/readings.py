@@ -28,17 +28,21 @@ def reading_item(reading: Reading) -> Item:
         **(
             {"data": reading.fields} if as_map else {"fieldsText": canonical.encode(reading.fields)}
         ),
+        **({"own": True} if reading.own else {}),
         **_expiry(reading.fields),
     }
 
 
 def reading_from(item: Item, now: datetime) -> Reading:
-    """`now` is when it was received, for all we know, if nobody has written down when."""
+    """`now` is when it was received, for all we know, if nobody has written down when. Raises ValueError
+    for a text that can't be read.
+    """
     fields = _fields(item)
     received = instant(item.get("receivedAt"))
     at = received or instant(fields.get("updatedAt"))
     key = item["SK"].removeprefix(SENSOR)
-    return Reading(pipeline_of(item["PK"]), key, fields, at or now, timed=at is not None)
+    own = item.get("own") is True
+    return Reading(pipeline_of(item["PK"]), key, fields, at or now, timed=at is not None, own=own)
 
 
 def _fields(item: Item) -> dict[str, Any]:
@@ -48,7 +52,9 @@ def _fields(item: Item) -> dict[str, Any]:
         return beside | data
     if isinstance(item.get("fieldsText"), str):
         fields = canonical.decode(item["fieldsText"])
-        return fields if isinstance(fields, dict) else {}
+        if not isinstance(fields, dict):
+            raise ValueError("fieldsText is not an object")
+        return fields
     return {name: value for name, value in item.items() if name not in _BESIDE}
 
 

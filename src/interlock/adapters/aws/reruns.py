@@ -1,11 +1,8 @@
 """Reruns: requests to run a date again, and the attempts that were granted."""
 
-import logging
 from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 from typing import Any
-
-import msgspec
 
 from interlock.adapters.aws.keys import (
     LAST,
@@ -20,11 +17,9 @@ from interlock.adapters.aws.rows import WATCH, expiry, is_live, seconds, text
 from interlock.adapters.aws.table import Table
 from interlock.adapters.aws.values import Item
 from interlock.domain import canonical
-from interlock.domain.run import RunKey
+from interlock.domain.run import RunKey, nominal_time
 from interlock.domain.timestamp import instant
 from interlock.ports import Clock, RerunRecord, RerunRequest
-
-log = logging.getLogger(__name__)
 
 _KEPT_REQUEST = timedelta(days=30)
 _KEPT_RECORD = timedelta(days=400)
@@ -55,11 +50,12 @@ class DynamoReruns:
     def unjudged(self) -> list[RerunRequest]:
         listed = [(item["PK"], item["SK"]) for item in self._control.query(_SHARD, index=WATCH)]
         now = self._clock()
-        return _oldest_first(
-            request_from(row, now)
+        rows = (
+            row
             for row in self._control.get_many(listed).values()
             if is_live(row, now) and "watchShard" in row
         )
+        return self._requests(rows, now)
 
     def unlisted(self, pipeline_ids: Collection[str]) -> list[RerunRequest]:
         """One that does not say when it was made is judged from the stream alone: nobody could tell
@@ -74,7 +70,7 @@ class DynamoReruns:
             )
         )
         dated = (row for row in rows if is_live(row, now) and instant(row["requestedAt"]))
-        return _oldest_first(request_from(row, now) for row in dated)
+        return self._requests(dated, now)
 
     def judged(self, request: RerunRequest) -> None:
         """Only that very request: a newer one still waits."""
@@ -101,7 +97,13 @@ class DynamoReruns:
     def granted(self, key: RunKey) -> list[RerunRecord]:
         prefix = rerun_prefix(key)
         items = self._rerun.query(partition(key.pipeline_id), prefix, prefix + LAST)
-        return sorted((_record(key, item) for item in items), key=lambda record: record.attempt)
+        records = self._rerun.readable(items, lambda item: _record(key, item))
+        return sorted(records, key=lambda record: record.attempt)
+
+    def _requests(self, rows: Iterable[Item], now: datetime) -> list[RerunRequest]:
+        """Oldest first."""
+        found = self._control.readable(rows, lambda row: request_from(row, now))
+        return sorted(found, key=lambda request: request.requested_at)
 
 
 def request_item(request: RerunRequest) -> Item:
@@ -119,18 +121,13 @@ def request_item(request: RerunRequest) -> Item:
     }
 
 
-def request_from(item: Item, now: datetime) -> RerunRequest | None:
-    """As an operator may have written it: what can't be read is left at what is safe.
-
-    None, and a line in the log, when its key names no schedule and date.
+def request_from(item: Item, now: datetime) -> RerunRequest:
+    """As an operator may have written it: what can't be read is left at what is safe. Raises ValueError
+    when its key names no schedule and date.
     """
     key = run_of((item["PK"], item["SK"]))
     if key is None:
-        log.warning(
-            "a request of no schedule and date",
-            extra={"action": "request_ignored", "key": f"{item['PK']} {item['SK']}"[:200]},
-        )
-        return None
+        raise ValueError("its key is not of a schedule and a date")
     return RerunRequest(
         key=key,
         reason=str(item.get("reason") or "manual"),
@@ -138,11 +135,6 @@ def request_from(item: Item, now: datetime) -> RerunRequest | None:
         requested_by=str(item.get("requestedBy") or ""),
         force=item.get("force") is True,
     )
-
-
-def _oldest_first(requests: Iterable[RerunRequest | None]) -> list[RerunRequest]:
-    found = (request for request in requests if request is not None)
-    return sorted(found, key=lambda request: request.requested_at)
 
 
 def record_item(record: RerunRecord) -> Item:
@@ -155,6 +147,14 @@ def record_item(record: RerunRecord) -> Item:
 
 
 def _record(key: RunKey, item: Item) -> RerunRecord:
-    names = (field.encode_name for field in msgspec.structs.fields(RerunRecord))
-    plain = {name: item[name] for name in names if name in item}
-    return msgspec.convert(plain | {"key": msgspec.to_builtins(key)}, RerunRecord)
+    """As anybody may have written it: the attempt stands in its key."""
+    attempt = item["SK"].rpartition("#")[2]
+    return RerunRecord(
+        key=key,
+        attempt=int(attempt),
+        source=str(item.get("source") or ""),
+        reason=str(item.get("reason") or ""),
+        triggered_at=instant(item.get("triggeredAt")) or nominal_time(key),
+        requested_by=str(item.get("requestedBy") or ""),
+        request=None if item.get("request") is None else str(item["request"]),
+    )

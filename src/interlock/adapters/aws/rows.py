@@ -2,7 +2,7 @@
 
 import math
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -22,8 +22,11 @@ KEPT = timedelta(days=35)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 
-#: A conditional create takes a row that has expired for absent.
-ABSENT = "(attribute_not_exists(#PK) OR #expiresAt <= :now)"
+#: A conditional create takes a row that has expired for absent, as `is_live` does.
+ABSENT = (
+    "(attribute_not_exists(#PK) OR attribute_exists(#removedAt) OR #expiresAt <= :now"
+    " OR (attribute_not_exists(#expiresAt) AND #ttl <= :seconds))"
+)
 
 
 def text(moment: datetime) -> str:
@@ -54,12 +57,32 @@ def is_live(item: Mapping[str, Any], now: datetime) -> bool:
     if "removedAt" in item:
         return False
     if "expiresAt" in item:
-        return bool(item["expiresAt"] > text(now))
+        until = item["expiresAt"]
+        return not isinstance(until, str) or until > text(now)
     ttl = item.get("ttl")
     if isinstance(ttl, bool) or not isinstance(ttl, int | Decimal) or ttl < 0:
         return True
     gone_at = instant(ttl)
     return gone_at is None or gone_at > now
+
+
+def as_of(now: datetime) -> Item:
+    """The values that ABSENT speaks of."""
+    return {"now": text(now), "seconds": int(now.timestamp())}
+
+
+def unchanged(found: Item, names: Collection[str]) -> tuple[str, Item]:
+    """The condition that a row is still as it was found, as far as these attributes tell."""
+    clauses, values = [], Item()
+    for name in names:
+        if name not in found:
+            clauses.append(f"attribute_not_exists(#{name})")
+        elif isinstance(found[name], list | dict):  # a set comes as a list, and is no equal of one
+            clauses.append(f"attribute_exists(#{name})")
+        else:
+            clauses.append(f"#{name} = :seen_{name}")
+            values[f"seen_{name}"] = found[name]
+    return " AND ".join(clauses), values
 
 
 def shard(pipeline_id: str, idle: bool = False) -> str:
@@ -82,12 +105,16 @@ def due_keys(table: Table, until: datetime) -> Iterator[Key]:
             yield item["PK"], item["SK"]
 
 
-def listed_keys(table: Table, *kinds: str) -> Iterator[Key]:
-    """The keys of every row in the shards of these kinds."""
+def listed(table: Table, *kinds: str) -> Iterator[Item]:
+    """Every row in the shards of these kinds, with what the index holds of it."""
     for kind in kinds:
         for number in range(SHARDS):
-            for item in table.query(f"{kind}#{number}", index=WATCH):
-                yield item["PK"], item["SK"]
+            yield from table.query(f"{kind}#{number}", index=WATCH)
+
+
+def listed_keys(table: Table, *kinds: str) -> Iterator[Key]:
+    """The keys of every row in the shards of these kinds."""
+    return ((item["PK"], item["SK"]) for item in listed(table, *kinds))
 
 
 def decoder(kind: type[msgspec.Struct]) -> "msgspec.json.Decoder[Any]":

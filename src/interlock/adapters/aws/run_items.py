@@ -9,13 +9,15 @@ import msgspec
 from interlock.adapters.aws.keys import run_key, run_of
 from interlock.adapters.aws.rows import expiry, shard, text, watched
 from interlock.adapters.aws.values import Item
+from interlock.adapters.unreadable_rows import DAMAGED
 from interlock.domain import canonical
-from interlock.domain.run import FINAL, Run
+from interlock.domain.run import FINAL, Run, RunKey, Status, finished_run
 from interlock.domain.watching import expires_at, watch_at
 
 _NESTED = (
     "verdict",
     "evidence",
+    "waitsFor",
     "job",
     "failure",
     "slaArmed",
@@ -25,6 +27,12 @@ _NESTED = (
 )
 _SPENDING = ("retries", "codeRetries", "driftReruns", "manualReruns")
 _FIELDS = tuple(field.encode_name for field in msgspec.structs.fields(Run) if field.name != "key")
+#: What a row that says little may say of a finished run.
+_SAID = tuple(
+    field
+    for field in msgspec.structs.fields(Run)
+    if field.name in ("opened_at", "changed_at", "completed_at", "run_id")
+)
 
 
 def run_item(run: Run, outbox: Item) -> Item:
@@ -57,13 +65,48 @@ def run_watch(run: Run, has_outbox: bool) -> Item:
 
 
 def run_from(item: Item) -> Run:
+    """A row without a version has version 0. Raises ValueError, or what msgspec raises, for a row that
+    can't be read.
+    """
     key = run_of((item["PK"], item["SK"]))
+    if key is None:
+        raise ValueError("its key is not of a schedule and a date")
+    if not isinstance(item.get("outbox", []), list):
+        raise ValueError("its outbox is not a list")
+    run = _full(key, item) if "executionName" in item else _finished(key, item)
+    if run.status is Status.UNREADABLE:
+        raise ValueError(f"no run is {run.status}")
+    return run
+
+
+def _full(key: RunKey, item: Item) -> Run:
     plain: dict[str, Any] = {name: item[name] for name in _FIELDS if name in item}
     for name in _NESTED:
         if name in item:
             plain[name] = canonical.decode(item[name])
     plain["spending"] = {name: item[name] for name in _SPENDING if name in item}
+    plain["version"] = item.get("version", 0)
     return msgspec.convert(plain | {"key": msgspec.to_builtins(key)}, Run)
+
+
+def _finished(key: RunKey, item: Item) -> Run:
+    """A row that says how the date ended, and no more that is sure. What else can be read is taken."""
+    whole = {name: msgspec.convert(item.get(name, 0), int) for name in ("version", "attempt")}
+    said = {
+        field.name: value
+        for field in _SAID
+        if (value := _converted(item.get(field.encode_name), field.type)) is not None
+    }
+    if "completed_at" in said:
+        said.setdefault("changed_at", said["completed_at"])
+    return finished_run(key, msgspec.convert(item["status"], Status), **whole, **said)
+
+
+def _converted(value: Any, kind: Any) -> Any:
+    try:
+        return None if value is None else msgspec.convert(value, kind)
+    except DAMAGED:
+        return None
 
 
 def _of_dry_run(run: Run) -> Item:

@@ -6,6 +6,7 @@ from itertools import islice
 from typing import Any
 
 from interlock.adapters.aws import keys
+from interlock.adapters.aws.keys import run_of
 from interlock.adapters.aws.marks import baseline_from, baseline_item
 from interlock.adapters.aws.notes import Notes, Use
 from interlock.adapters.aws.outbox import box_of, joined, put_with_box
@@ -14,17 +15,27 @@ from interlock.adapters.aws.rows import (
     ABSENT,
     KEPT,
     WATCH,
+    as_of,
     due_keys,
     expiry,
     is_live,
+    listed,
     listed_keys,
-    text,
 )
 from interlock.adapters.aws.run_items import run_from, run_item
 from interlock.adapters.aws.table import Answer, Key, Table, Write
 from interlock.adapters.aws.values import Item
 from interlock.domain.event import Event
-from interlock.domain.run import FINAL, Run, RunKey, predecessors
+from interlock.domain.run import (
+    FINAL,
+    OPEN,
+    Run,
+    RunKey,
+    Status,
+    predecessors,
+    unreadable_run,
+)
+from interlock.domain.unreadable import RowKind, UnreadableRow, unreadable_error
 from interlock.domain.watching import watch_at
 from interlock.errors import NotFoundError
 from interlock.ports import Baseline, Clock, RerunRecord, RerunRequest
@@ -49,7 +60,10 @@ class DynamoRuns:
         if item is None or not is_live(item, self._clock()):
             raise NotFoundError(f"{key} has no run")
         self._notes.keep(place, item, Use.OUTBOX)
-        return run_from(item)
+        found = self._control.read(item, run_from, RowKind.RUN)
+        if isinstance(found, UnreadableRow):
+            raise unreadable_error(f"the stored row of {key}", found.problem)
+        return found
 
     def find(self, keys_: Collection[RunKey]) -> dict[RunKey, Run]:
         wanted = {keys.run_key(key): key for key in keys_}
@@ -62,8 +76,7 @@ class DynamoRuns:
         return {run.key: run for run in self._live(found)}
 
     def open(self, run: Run, events: Sequence[Event] = ()) -> bool:
-        now = text(self._clock())
-        return self._put(run, box_of(events, run.changed_at), ABSENT, now=now)
+        return self._put(run, box_of(events, run.changed_at), ABSENT, **as_of(self._clock()))
 
     def save(
         self,
@@ -88,24 +101,44 @@ class DynamoRuns:
 
     def baseline(self, key: RunKey) -> Baseline | None:
         item = self._control.get(keys.baseline_key(key))
-        return None if item is None or not is_live(item, self._clock()) else baseline_from(item)
+        live = item is not None and is_live(item, self._clock())
+        items = [item] if item is not None and live else []
+        return next(self._control.readable(items, baseline_from), None)
 
     def due(self, now: datetime) -> list[Run]:
         """In the order in which they became due; those with something left to tell come first."""
         items = self._run_items(due_keys(self._control, now))
         found = []
-        for item in items:
-            run, untold = run_from(item), "outbox" in item
+        for item, run in self._readable(items):
+            untold = "outbox" in item
             at = watch_at(run, untold)
             if is_live(item, now) and at is not None and at <= now:
                 found.append((not untold, at, run))
         return [run for _, _, run in sorted(found, key=lambda each: each[:2])]
 
+    def failed_since(self, key: RunKey) -> list[Run]:
+        place, first = keys.run_key(key)
+        last = first.removesuffix(key.date) + keys.AFTER
+        failed = Status.FAILED
+        rows = self._control.query(place, first, last, keep="#status = :failed", failed=failed)
+        return list(self._live(rows))
+
     def active(self) -> list[Run]:
-        live = self._live(self._run_items(listed_keys(self._control, "RUN", "IDLE")))
+        now = self._clock()
+        items = self._run_items(listed_keys(self._control, "RUN", "IDLE"))
+        live = (run for item, run in self._readable(items) if is_live(item, now))
         return sorted(
             (run for run in live if run.status not in FINAL), key=lambda run: run.opened_at
         )
+
+    def open_executions(self) -> dict[str, RunKey]:
+        """From the index alone: it holds what is asked here."""
+        rows = (
+            (item["executionName"], run_of((item["PK"], item["SK"])))
+            for item in listed(self._control, "RUN")
+            if item.get("status") in OPEN and is_live(item, self._clock())
+        )
+        return {name: key for name, key in rows if key is not None and not key.dry}
 
     def of_pipeline(self, pipeline_id: str | None, since: str, until: str, limit: int) -> list[Run]:
         """`until` includes the hours of that day."""
@@ -190,8 +223,20 @@ class DynamoRuns:
         return False
 
     def _live(self, items: Iterable[Item]) -> Iterator[Run]:
+        """One that can't be read is UNREADABLE, if it is of a date at all."""
         now = self._clock()
-        return (run_from(item) for item in items if is_live(item, now))
+        for item in items:
+            if not is_live(item, now):
+                continue
+            found = self._control.read(item, run_from, RowKind.RUN)
+            key = keys.run_of((item["PK"], item["SK"]))
+            if not isinstance(found, UnreadableRow):
+                yield found
+            elif key is not None:
+                yield unreadable_run(key, found.problem)
+
+    def _readable(self, items: Iterable[Item]) -> Iterator[tuple[Item, Run]]:
+        return self._control.readable(items, lambda item: (item, run_from(item)), RowKind.RUN)
 
     def _run_items(self, places: Iterable[Key]) -> Collection[Item]:
         return self._control.get_many([key for key in places if keys.is_run(key)]).values()
@@ -209,7 +254,7 @@ class DynamoRuns:
     ) -> Iterator[Item]:
         """Of each schedule that has rows, the newest: it is found by jumping from one to the next."""
         last = prefix + keys.LAST
-        while True:
+        while last > prefix:
             found = self._control.query(partition, prefix, last, backwards=True, limit=1)
             item = next(found, None)
             if item is None:
@@ -219,24 +264,34 @@ class DynamoRuns:
                 partition, schedule + since, schedule + until, backwards=True, limit=limit
             )
             yield from islice(rows, limit)
-            last = schedule[:-1]
+            last = keys.before(schedule[:-1])
 
 
 def _legal(run: Run) -> tuple[str, Item]:
-    """The condition on what a run may have been before this version."""
+    """The condition on what a run may have been before this version. Before the first version there is
+    none, in a row of other hands, and there may be no attempt.
+    """
     before: dict[int, list[str]] = {}
     for attempt, status in sorted(predecessors(run)):
         before.setdefault(attempt, []).append(status)
+    bare = run.version == 1
+    version = _equal_or_absent("#version = :before", bare)
     clauses, values = [], Item({"before": run.version - 1})
     for n, (attempt, statuses) in enumerate(before.items()):
         names = [f":s{n}_{m}" for m in range(len(statuses))]
-        clauses.append(f"#attempt = :a{n} AND #status IN ({', '.join(names)})")
+        of_attempt = _equal_or_absent(f"#attempt = :a{n}", bare and attempt == 0)
+        clauses.append(f"{of_attempt} AND #status IN ({', '.join(names)})")
         values |= {f"a{n}": attempt}
         values |= {name[1:]: status for name, status in zip(names, statuses, strict=True)}
     if len(clauses) == 1:
-        return f"#version = :before AND {clauses[0]}", values
+        return f"{version} AND {clauses[0]}", values
     either = " OR ".join(f"({clause})" for clause in clauses)
-    return f"#version = :before AND ({either})", values
+    return f"{version} AND ({either})", values
+
+
+def _equal_or_absent(clause: str, absent: bool) -> str:
+    name = clause.partition(" ")[0]
+    return f"({clause} OR attribute_not_exists({name}))" if absent else clause
 
 
 def _left_to_tell(answer: Answer, seen: object) -> Item | None:

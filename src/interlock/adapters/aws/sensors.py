@@ -3,13 +3,21 @@
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from interlock.adapters.aws.keys import AFTER, LAST, SENSOR, partition, sensor_key
+from interlock.adapters.aws.keys import (
+    AFTER,
+    LAST,
+    SENSOR,
+    partition,
+    pipeline_of,
+    sensor_key,
+)
 from interlock.adapters.aws.notes import Notes, Use
 from interlock.adapters.aws.readings import reading_from, reading_item
 from interlock.adapters.aws.rows import is_live, text
 from interlock.adapters.aws.table import Key, Table
 from interlock.adapters.aws.values import Item
-from interlock.domain.sensor import Reading, split_key
+from interlock.domain.sensor import Reading, UnreadableReading, split_key, unreadable_reading
+from interlock.domain.unreadable import RowKind, UnreadableRow
 from interlock.ports import Clock
 
 
@@ -55,7 +63,8 @@ class DynamoSensors:
             reading
             for since, until, dashed in spans
             for reading in self._range(pipeline_id, f"{key}#{since}", f"{key}#{until}{AFTER}")
-            if (reading.key[year_ends : year_ends + 1] == "-") is dashed
+            if not isinstance(reading, UnreadableReading)
+            and (reading.key[year_ends : year_ends + 1] == "-") is dashed
             and split_key(reading.key)[0] == key
         ]
         return sorted(readings, key=lambda reading: _compact(reading.key))
@@ -75,7 +84,14 @@ class DynamoSensors:
 
     def _read(self, rows: list[Item]) -> list[Reading]:
         now = self._clock()
-        return [reading_from(row, now) for row in rows if is_live(row, now)]
+        return [self._one(row, now) for row in rows if is_live(row, now)]
+
+    def _one(self, row: Item, now: datetime) -> Reading:
+        found = self._control.read(row, lambda item: reading_from(item, now), RowKind.READING)
+        if not isinstance(found, UnreadableRow):
+            return found
+        key = row["SK"].removeprefix(SENSOR)
+        return unreadable_reading(pipeline_of(row["PK"]), key, now, found.problem)
 
 
 def _compact(label: str) -> str:

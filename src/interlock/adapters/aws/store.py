@@ -17,6 +17,7 @@ from interlock.adapters.aws.runs import DynamoRuns
 from interlock.adapters.aws.sensors import DynamoSensors
 from interlock.adapters.aws.table import Table
 from interlock.adapters.aws.watch import DynamoWatch
+from interlock.adapters.unreadable_rows import MetRows
 from interlock.domain.admission import run_keys
 from interlock.domain.sensor import Reading
 from interlock.ports import Clock
@@ -61,16 +62,18 @@ class Store:
     outbox: DynamoOutbox = field(init=False)
     marks: DynamoMarks = field(init=False)
     watch: DynamoWatch = field(init=False)
+    unreadable: MetRows = field(init=False)
 
     def __post_init__(self) -> None:
         client, names, clock, notes = self.client, self.names, self.clock, self.notes
-        control, rerun = Table(client, names.control), Table(client, names.rerun)
+        self.unreadable = met = MetRows()
+        control, rerun = Table(client, names.control, met), Table(client, names.rerun, met)
         self.pipelines = DynamoPipelines(control, notes, clock, self.configs_kept_for)
         self.sensors = DynamoSensors(control, notes, clock)
         self.runs = DynamoRuns(control, rerun, notes, clock)
-        self.job_log = DynamoJobLog(Table(client, names.joblog))
+        self.job_log = DynamoJobLog(Table(client, names.joblog, met))
         self.reruns = DynamoReruns(control, rerun, clock)
-        self._events = Table(client, names.events)
+        self._events = Table(client, names.events, met)
         self.event_log = EventLog(self._events, self.events_kept_for, clock)
         self.outbox = DynamoOutbox(control, notes)
         self.marks = DynamoMarks(control, notes, clock)

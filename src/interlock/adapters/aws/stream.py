@@ -9,8 +9,12 @@ from interlock.adapters.aws.job_log import record_from
 from interlock.adapters.aws.keys import CONFIG, JOB, REQUEST, SENSOR, pipeline_of
 from interlock.adapters.aws.readings import reading_from
 from interlock.adapters.aws.reruns import request_from
+from interlock.adapters.aws.table import unreadable_row
 from interlock.adapters.aws.values import Item, unmarshal_item
+from interlock.adapters.unreadable_rows import DAMAGED, MetRows
+from interlock.domain.canonical import content_hash
 from interlock.domain.timestamp import instant
+from interlock.domain.unreadable import RowKind
 from interlock.ports import Change, ChangeKind
 
 log = logging.getLogger(__name__)
@@ -18,8 +22,49 @@ log = logging.getLogger(__name__)
 _BY_TTL = "dynamodb.amazonaws.com"
 
 
+def read_change(record: Mapping[str, Any], met: MetRows) -> Change | None:
+    """What a record tells of. One that can't be read is noted and passed over: tried again, it would hold
+    up everything behind it.
+    """
+    try:
+        return change_of(record)
+    except DAMAGED as error:
+        row = unreadable_row(_table_of(record), _row_of(record), error, _kind_of(record))
+        met.note(row)
+        log.error(
+            "a record can't be read: %s: %s",
+            row.key[:200],
+            row.problem,
+            extra={"action": "record_unreadable", "table": row.table},
+        )
+        return None
+
+
+def _table_of(record: Mapping[str, Any]) -> str:
+    """arn:aws:dynamodb:{region}:{account}:table/{name}/stream/{label}."""
+    parts = str(record.get("eventSourceARN", "")).split("/")
+    return parts[1] if len(parts) > 1 else "stream"
+
+
+def _row_of(record: Mapping[str, Any]) -> Item:
+    """As much of the row as can be read."""
+    try:
+        told = record["dynamodb"]
+        return unmarshal_item({**told["Keys"], **told.get("NewImage", {})})
+    except DAMAGED:
+        return {"SK": content_hash(str(record), 16)}
+
+
+def _kind_of(record: Mapping[str, Any]) -> RowKind:
+    sort_key = str(_row_of(record).get("SK", ""))
+    return RowKind.READING if sort_key.startswith(SENSOR) else RowKind.RECORD
+
+
 def change_of(record: Mapping[str, Any]) -> Change | None:
-    """What a record tells of; None for what concerns nobody: our own bookkeeping, a row that expired."""
+    """What a record tells of; None for what concerns nobody: our own bookkeeping, a row that expired.
+
+    Raises ValueError, and the like, for what can't be read.
+    """
     if (record.get("userIdentity") or {}).get("principalId") == _BY_TTL:
         return None
     told = record["dynamodb"]

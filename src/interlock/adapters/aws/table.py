@@ -5,15 +5,20 @@ given by those names, so nothing of a caller's text ever becomes part of an expr
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 import msgspec
 from botocore.exceptions import ClientError  # type: ignore[import-untyped]
 
 from interlock.adapters.aws.failures import ask
 from interlock.adapters.aws.values import Item, marshal, marshal_item, unmarshal_item
+from interlock.adapters.unreadable_rows import DAMAGED, MetRows
+from interlock.domain.canonical import content_hash
+from interlock.domain.unreadable import RowKind, UnreadableRow, problem_of
 from interlock.errors import TransientError
+
+T = TypeVar("T")
 
 Key = tuple[str, str]
 
@@ -40,11 +45,41 @@ class Write(msgspec.Struct, frozen=True):
 
 
 class Table:
-    """One table. Reads are consistent unless they go through an index."""
+    """One table. Reads are consistent unless they go through an index. `met` is told of the rows that
+    can't be read.
+    """
 
-    def __init__(self, client: Any, name: str) -> None:
+    def __init__(self, client: Any, name: str, met: MetRows | None = None) -> None:
         self._client = client
         self.name = name
+        self._met = met or MetRows()
+
+    def read(
+        self, item: Item, decode: Callable[[Item], T], kind: RowKind = RowKind.RECORD
+    ) -> T | UnreadableRow:
+        """What a row says."""
+        try:
+            return decode(item)
+        except DAMAGED as error:
+            return self.note(item, error, kind)
+
+    def readable(
+        self,
+        items: Iterable[Item],
+        decode: Callable[[Item], T],
+        kind: RowKind = RowKind.RECORD,
+    ) -> Iterator[T]:
+        """What those rows say that can be read."""
+        for item in items:
+            found = self.read(item, decode, kind)
+            if not isinstance(found, UnreadableRow):
+                yield found
+
+    def note(self, item: Item, error: Exception, kind: RowKind = RowKind.RECORD) -> UnreadableRow:
+        """A row turned out to be unreadable."""
+        row = unreadable_row(self.name, item, error, kind)
+        self._met.note(row)
+        return row
 
     def get(self, key: Key) -> Item | None:
         given = {"TableName": self.name, "Key": _key(key), "ConsistentRead": True}
@@ -171,6 +206,37 @@ class Table:
     ) -> dict[str, Any]:
         form = {"TableName": self.name, "Key": _key(key), "UpdateExpression": update}
         return form | _condition(condition, values, update)
+
+
+def unreadable_row(table: str, item: Item, error: Exception, kind: RowKind) -> UnreadableRow:
+    """Whose row it is, as far as its key tells."""
+    partition, sort_key = str(item.get("PK", "")), str(item.get("SK", ""))
+    schedule_id, date = _of_date(sort_key)
+    name = partition.partition("#")[2] if partition.startswith("PIPELINE#") else ""
+    return UnreadableRow(
+        table=table,
+        key=f"{partition} {sort_key}",
+        problem=problem_of(error),
+        content=content_hash({n: v for n, v in item.items() if n not in _OURS}, 16),
+        kind=kind,
+        pipeline_id=name if name and not name.startswith("_") else None,
+        schedule_id=schedule_id,
+        date=date,
+    )
+
+
+def _of_date(sort_key: str) -> tuple[str | None, str | None]:
+    """The schedule and date in the key of a row that is of one date."""
+    kind, *rest = sort_key.split("#")
+    return (rest[0], rest[1]) if kind in _OF_A_DATE and len(rest) > 1 else (None, None)
+
+
+#: What we change of a row that we can't read: what it has left to tell, and where it is listed.
+_OURS = frozenset({"outbox", "outboxAt", "watchShard", "watchAt"})
+#: The kinds of rows whose key goes on with a schedule and a date.
+_OF_A_DATE = frozenset(
+    {"TRIGGER", "DRY_RUN", "RERUN_REQUEST", "JOB", "DRY_JOB", "RERUN", "DRY_RERUN", "THREAD"}
+)
 
 
 def _answer(reason: Mapping[str, Any]) -> Answer:

@@ -3,20 +3,27 @@
 The first channel of a date has the plain row; a further one has a row of its own, named after it.
 """
 
+from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 import msgspec
 
 from interlock.adapters.aws.keys import AFTER, partition
-from interlock.adapters.aws.rows import KEPT, seconds
+from interlock.adapters.aws.rows import KEPT, seconds, unchanged
 from interlock.adapters.aws.table import Answer, Key, Table
 from interlock.adapters.aws.values import Item
 from interlock.domain import canonical
 from interlock.domain.thread import Thread, ThreadKey
+from interlock.domain.unreadable import UnreadableRow
 
 _FIELDS = tuple(
     field.encode_name for field in msgspec.structs.fields(Thread) if field.name != "key"
 )
+
+
+#: When a thread was begun whose row does not say it.
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class DynamoThreads:
@@ -26,16 +33,19 @@ class DynamoThreads:
         self._events = events
 
     def find(self, key: ThreadKey) -> Thread | None:
+        """A row that names no channel serves each that asks, until one of them takes it."""
         rows = self._events.get_many([_plain(key), _of_channel(key)]).values()
-        mine = (row for row in rows if row["channelId"] == key.channel)
-        return next((_thread(key, row) for row in mine), None)
+        own = [row for row in rows if row.get("channelId") == key.channel]
+        free = [row for row in rows if "channelId" not in row and "threadTs" in row]
+        return next(self._events.readable([*own, *free], lambda row: _thread(key, row)), None)
 
     def of_date(self, pipeline: str, schedule: str, date: str) -> list[Thread]:
         first = f"THREAD#{schedule}#{date}"
         rows = self._events.query(partition(pipeline), first, f"{first}#{AFTER}")
-        threads = [
-            _thread(ThreadKey(pipeline, schedule, date, row["channelId"]), row) for row in rows
-        ]
+        named = [row for row in rows if isinstance(row.get("channelId"), str)]
+        threads = self._events.readable(
+            named, lambda row: _thread(ThreadKey(pipeline, schedule, date, row["channelId"]), row)
+        )
         return sorted(threads, key=lambda thread: thread.key.channel)
 
     def save(self, thread: Thread) -> bool:
@@ -47,12 +57,28 @@ class DynamoThreads:
         return self._put(_of_channel(thread.key), thread).won
 
     def _put(self, place: Key, thread: Thread) -> Answer:
+        """A first version also takes the place of a row of no channel, or of one that can't be read:
+        alerts must go out, and where they hang is worth less than that.
+        """
         first = thread.version == 1
         condition = (
             "attribute_not_exists(#PK)" if first else "#version = :before AND #channelId = :channel"
         )
         values = {"before": thread.version - 1, "channel": thread.key.channel}
-        return self._events.put(_item(place, thread), condition, **values)
+        item = _item(place, thread)
+        answer = self._events.put(item, condition, **values)
+        if answer.won or not first or not self._is_free(thread.key, answer.found or {}):
+            return answer
+        condition, seen = unchanged(answer.found or {}, ("channelId", *_FIELDS))
+        return self._events.put(item, condition, **seen)
+
+    def _is_free(self, key: ThreadKey, found: Item) -> bool:
+        """Whether a row that is in the way belongs to no thread, or to none that can be read."""
+        if found.get("channelId", key.channel) != key.channel:
+            return False
+        if "channelId" not in found or "version" not in found:
+            return True
+        return isinstance(self._events.read(found, lambda row: _thread(key, row)), UnreadableRow)
 
 
 def _item(place: Key, thread: Thread) -> Item:
@@ -62,13 +88,21 @@ def _item(place: Key, thread: Thread) -> Item:
         "SK": place[1],
         "channelId": thread.key.channel,
         **{name: plain[name] for name in _FIELDS if name in plain},
-        "ttl": seconds(thread.created_at + 2 * KEPT),
+        "ttl": None if thread.created_at == _LONG_AGO else seconds(thread.created_at + 2 * KEPT),
     }
 
 
 def _thread(key: ThreadKey, row: Item) -> Thread:
+    """As others may have written it: with no more than where its first message is, it is version 0, and
+    that message is left as it is.
+    """
     plain = {name: row[name] for name in _FIELDS if name in row}
-    return msgspec.convert({**plain, "key": msgspec.to_builtins(key)}, Thread)
+    if isinstance(plain.get("threadTs"), int | Decimal):
+        plain["threadTs"] = f"{plain['threadTs']:.6f}"
+    bare = {"version": 0, "createdAt": _LONG_AGO, "claimUntil": _LONG_AGO}
+    thread = msgspec.convert({**bare, **plain, "key": msgspec.to_builtins(key)}, Thread)
+    shown = thread.root_hash or (thread.face if thread.version == 0 else "")
+    return msgspec.structs.replace(thread, root_hash=shown)
 
 
 def _plain(key: ThreadKey) -> Key:

@@ -5,8 +5,11 @@ from typing import Any
 import msgspec
 
 from interlock.adapters.aws.keys import watchdog_key
+from interlock.adapters.aws.rows import unchanged
 from interlock.adapters.aws.table import Table
+from interlock.adapters.aws.values import Item
 from interlock.domain import canonical
+from interlock.domain.unreadable import UnreadableRow
 from interlock.ports import WatchdogState
 
 _NESTED = ("lagging", "failures", "suspects")
@@ -20,12 +23,9 @@ class DynamoWatch:
         self._control = control
 
     def load(self) -> WatchdogState:
-        item = self._control.get(watchdog_key()) or {}
-        plain: dict[str, Any] = {name: item[name] for name in _FIELDS if name in item}
-        for name in _NESTED:
-            if name in plain:
-                plain[name] = canonical.decode(plain[name])
-        return msgspec.convert(plain, WatchdogState)
+        item = self._control.get(watchdog_key())
+        found = None if item is None else self._control.read(item, _state)
+        return found if isinstance(found, WatchdogState) else WatchdogState()
 
     def save(self, state: WatchdogState) -> bool:
         """False if somebody stored that version first."""
@@ -35,4 +35,22 @@ class DynamoWatch:
         first = state.version == 1
         condition = "attribute_not_exists(#PK)" if first else "#version = :before"
         item = {"PK": place, "SK": sort_key, **plain, **nested}
-        return self._control.put(item, condition, before=state.version - 1).won
+        answer = self._control.put(item, condition, before=state.version - 1)
+        if answer.won or not first or answer.found is None:
+            return answer.won
+        return self._replace(answer.found, item)
+
+    def _replace(self, found: Item, item: Item) -> bool:
+        """The first state takes the place of what can't be read: a pass must not wait for it."""
+        if not isinstance(self._control.read(found, _state), UnreadableRow):
+            return False
+        condition, seen = unchanged(found, _FIELDS)
+        return self._control.put(item, condition, **seen).won
+
+
+def _state(item: Item) -> WatchdogState:
+    plain: dict[str, Any] = {name: item[name] for name in _FIELDS if name in item}
+    for name in _NESTED:
+        if name in plain:
+            plain[name] = canonical.decode(plain[name])
+    return msgspec.convert({**plain, "version": item["version"]}, WatchdogState)

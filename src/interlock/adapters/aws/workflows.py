@@ -1,6 +1,6 @@
 """Workflows: executions of Step Functions, each under its own name."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from botocore.exceptions import ClientError  # type: ignore[import-untyped]
@@ -13,6 +13,9 @@ from interlock.ports import Wait
 
 _EXISTS = "ExecutionAlreadyExists"
 _ABSENT = "ExecutionDoesNotExist"
+_RUNNING = "RUNNING"
+#: As many as Step Functions lists at a time.
+_PAGE = 1000
 
 
 class StepFunctions:
@@ -36,14 +39,43 @@ class StepFunctions:
             return  # it was started before, whether or not it has ended
 
     def describe(self, name: str) -> EngineState:
-        arn = f"{self._executions}:{name}"
-        try:
-            found = ask(self._client.describe_execution, _ABSENT, executionArn=arn)
-        except ClientError:
+        found = self._described(name)
+        if found is None:
             return EngineState.ABSENT
-        except TransientError as error:
-            raise UnavailableError(str(error)) from error
-        return EngineState.RUNNING if found["status"] == "RUNNING" else EngineState.ENDED
+        return EngineState.RUNNING if found["status"] == _RUNNING else EngineState.ENDED
+
+    def running(self) -> set[str]:
+        return {name for page in self._listed() for name in page}
+
+    def given(self, name: str) -> dict[str, Any] | None:
+        found = self._described(name)
+        text = None if found is None else found.get("input")
+        return None if text is None else canonical.decode(text)
 
     def wake(self, pipeline_id: str, waiting_for: Wait) -> None:
         """Nobody can cut a wait short there: the interval bounds the delay."""
+
+    def _described(self, name: str) -> Mapping[str, Any] | None:
+        arn = f"{self._executions}:{name}"
+        try:
+            return _asked(self._client.describe_execution, _ABSENT, executionArn=arn)
+        except ClientError:
+            return None
+
+    def _listed(self) -> Iterator[list[str]]:
+        given = {"stateMachineArn": self._machine, "statusFilter": _RUNNING, "maxResults": _PAGE}
+        while True:
+            page = _asked(self._client.list_executions, **given)
+            yield [each["name"] for each in page["executions"]]
+            if not page.get("nextToken"):
+                return
+            given["nextToken"] = page["nextToken"]
+
+
+def _asked(call: Callable[..., Any], *expected: str, **given: Any) -> Mapping[str, Any]:
+    """Ask the engine; that it can't be asked just now is the same to whoever asks as that it can't at all."""
+    try:
+        found: Mapping[str, Any] = ask(call, *expected, **given)
+    except TransientError as error:
+        raise UnavailableError(str(error)) from error
+    return found

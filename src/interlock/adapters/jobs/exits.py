@@ -1,7 +1,7 @@
 """Exits: what the end of a command means."""
 
 from interlock.adapters.jobs.job_folder import Ended
-from interlock.adapters.jobs.supervisor import CANCELLED, TIMED_OUT
+from interlock.adapters.jobs.supervisor import CANCELLED, SHUT_DOWN, TIMED_OUT
 from interlock.domain.budgets import Category
 from interlock.ports import Failed, Succeeded
 
@@ -20,6 +20,9 @@ def judged(ended: Ended) -> Succeeded | Failed:
         return Failed(Category.TIMEOUT, message, ended.at, detail=detail)
     if ended.wish == CANCELLED:
         return Failed(None, ended.message or "cancelled", ended.at, stopped=True, detail=detail)
+    if ended.wish == SHUT_DOWN:
+        message = ended.message or "ended by a shutdown"
+        return Failed(Category.TRANSIENT, message, ended.at, detail=detail)
     if ended.code == 0:
         return Succeeded("", ended.at, detail)
     category = Category.TRANSIENT if ended.code is None else exit_category(ended.code)

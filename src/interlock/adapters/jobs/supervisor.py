@@ -345,7 +345,8 @@ def watch(order: Order, child: Child, woken: int, control: int) -> str | None:
             if wish is not None:
                 ending.begin(wish, child)
     drain(child)
-    return ending.wish
+    # a shutdown asks all processes at once: the command may have heard of it before us
+    return SHUT_DOWN if ending.wish is None and shut_down else ending.wish
 
 
 def patience(child: Child, ending: Ending, due_at: float) -> float:

@@ -6,7 +6,7 @@ from datetime import datetime
 import msgspec
 
 from interlock.adapters.local.database import Database
-from interlock.adapters.local.rows import decoder, micros
+from interlock.adapters.local.rows import Reader, decoder, micros
 from interlock.domain import canonical
 
 
@@ -48,20 +48,21 @@ class SqliteTokens:
         return done.rowcount == 1
 
     def find(self, digest: str) -> Token | None:
-        row = self._database.read(
+        """One that can't be read opens nothing."""
+        rows = self._database.read(
             lambda connection: connection.execute(
-                "SELECT token FROM tokens WHERE hash = ?", (digest,)
-            ).fetchone()
+                f"SELECT {TOKENS.columns} FROM tokens WHERE hash = ?", (digest,)
+            ).fetchall()
         )
-        return None if row is None else _token(row[0])
+        return next(iter(TOKENS.all(self._database, rows)), None)
 
     def all(self) -> list[Token]:
         rows = self._database.read(
             lambda connection: connection.execute(
-                "SELECT token FROM tokens ORDER BY name"
+                f"SELECT {TOKENS.columns} FROM tokens ORDER BY name"
             ).fetchall()
         )
-        return [_token(text) for (text,) in rows]
+        return TOKENS.all(self._database, rows)
 
     def revoke(self, name: str) -> bool:
         """False if there is none of that name."""
@@ -89,11 +90,14 @@ class SqliteAudit:
     def newest(self, limit: int) -> list[AuditEntry]:
         rows = self._database.read(
             lambda connection: connection.execute(
-                "SELECT entry FROM audit ORDER BY seq DESC LIMIT ?", (limit,)
+                f"SELECT {AUDIT.columns} FROM audit ORDER BY seq DESC LIMIT ?", (limit,)
             ).fetchall()
         )
-        return [_entry(text) for (text,) in rows]
+        return AUDIT.all(self._database, rows)
 
 
 _token = decoder(Token).decode
 _entry = decoder(AuditEntry).decode
+
+TOKENS = Reader("tokens", "name, token", 1, lambda row: _token(row[1]))
+AUDIT = Reader("audit", "seq, entry", 1, lambda row: _entry(row[1]))

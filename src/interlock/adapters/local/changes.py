@@ -13,7 +13,15 @@ import msgspec
 
 from interlock.adapters.local.cursors import Feed, move_to, place
 from interlock.adapters.local.database import Database
-from interlock.adapters.local.rows import decoder, instant, maybe_instant, maybe_micros, micros
+from interlock.adapters.local.rows import (
+    Reader,
+    Row,
+    decoder,
+    instant,
+    maybe_instant,
+    maybe_micros,
+    micros,
+)
 from interlock.domain import canonical
 from interlock.domain.sensor import Reading
 from interlock.ports import Change, ChangeKind, JobRecord, RerunRequest
@@ -40,16 +48,17 @@ class SqliteChanges:
         self._database = database
 
     def next(self, consumer: str, limit: int) -> list[Change]:
-        """What comes after the consumer's cursor, in order."""
+        """What comes after the consumer's cursor, in order. What can't be read is passed over."""
+        rows = self._page(consumer, 0, limit)
+        while rows:
+            changes = CHANGES.all(self._database, rows)
+            if changes:
+                return changes
+            rows = self._page(consumer, rows[-1][0], limit)
+        return []
 
-        def query(connection: sqlite3.Connection) -> list[Any]:
-            return connection.execute(
-                "SELECT seq, kind, pipeline, key, body, removed, at FROM changes"
-                " WHERE seq > ? ORDER BY seq LIMIT ?",
-                (place(connection, Feed.CHANGES, consumer), limit),
-            ).fetchall()
-
-        return [_change(row) for row in self._database.read(query)]
+    def _page(self, consumer: str, seq: int, limit: int) -> list[Row]:
+        return self._database.read(lambda connection: _page(connection, consumer, seq, limit))
 
     def done(self, consumer: str, change: Change) -> None:
         """This change, and everything before it, has been handled."""
@@ -65,13 +74,18 @@ class SqliteChanges:
         )
 
     def parked_due(self, consumer: str, now: datetime) -> list[Parked]:
+        """One that can't be read stays parked, and is not tried again by itself."""
         rows = self._database.read(
             lambda connection: connection.execute(
                 f"{_PARKED} WHERE consumer = ? AND next_try_at <= ? ORDER BY next_try_at, seq",
                 (consumer, micros(now)),
             ).fetchall()
         )
-        return [_parked(row) for row in rows]
+        found = [(row, PARKED.read(self._database, row)) for row in rows]
+        lost = [row for row, each in found if not isinstance(each, Parked)]
+        if lost:
+            self._database.write(lambda connection: _leave(connection, lost))
+        return [each for _, each in found if isinstance(each, Parked)]
 
     def next_try(self, consumer: str) -> datetime | None:
         """When the next parked change is to be tried again."""
@@ -89,7 +103,7 @@ class SqliteChanges:
         rows = self._database.read(
             lambda connection: connection.execute(f"{_PARKED} ORDER BY seq").fetchall()
         )
-        return [_parked(row) for row in rows]
+        return PARKED.all(self._database, rows)
 
     def settle(self, consumer: str, change: Change) -> None:
         """A parked change was handled after all."""
@@ -147,14 +161,29 @@ def _park(
     return due
 
 
-def _parked(row: Sequence[Any]) -> Parked:
-    consumer, change, error, tries, at, due = row
+def _page(connection: sqlite3.Connection, consumer: str, seq: int, limit: int) -> list[Row]:
+    after = max(seq, place(connection, Feed.CHANGES, consumer))
+    return connection.execute(
+        f"SELECT {CHANGES.columns} FROM changes WHERE seq > ? ORDER BY seq LIMIT ?",
+        (after, limit),
+    ).fetchall()
+
+
+def _leave(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
+    connection.executemany(
+        "UPDATE dead_changes SET next_try_at = NULL WHERE consumer = ? AND seq = ?",
+        [row[:2] for row in rows],
+    )
+
+
+def _parked(row: Row) -> Parked:
+    consumer, _, change, error, tries, at, due = row
     return Parked(consumer, _stored(change), error, tries, instant(at), maybe_instant(due))
 
 
-def _change(row: Sequence[Any]) -> Change:
+def _change(row: Row) -> Change:
     seq, kind, pipeline, key, body, removed, at = row
-    record = {} if body is None else _RECORDS[kind](body)
+    record = {} if body is None else _RECORDS[ChangeKind(kind)](body)
     return Change(
         id=str(seq),
         kind=ChangeKind(kind),
@@ -165,8 +194,6 @@ def _change(row: Sequence[Any]) -> Change:
         **record,
     )
 
-
-_PARKED = "SELECT consumer, change, error, tries, at, next_try_at FROM dead_changes"
 
 _stored = decoder(Change).decode
 _reading = decoder(Reading).decode
@@ -179,3 +206,9 @@ _RECORDS: dict[str, Any] = {
     ChangeKind.RERUN: lambda body: {"request": _request(body)},
     ChangeKind.JOB: lambda body: {"record": _record(body)},
 }
+
+CHANGES = Reader("changes", "seq, kind, pipeline, key, body, removed, at", 1, _change)
+PARKED = Reader(
+    "dead_changes", "consumer, seq, change, error, tries, at, next_try_at", 2, _parked, text=2
+)
+_PARKED = f"SELECT {PARKED.columns} FROM dead_changes"

@@ -8,6 +8,7 @@ import itertools
 import os
 import sqlite3
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self, TypeVar
@@ -18,6 +19,7 @@ from interlock.adapters.local.migrations import migrate
 from interlock.adapters.local.readers import Readers
 from interlock.adapters.local.shared import SharedConnection
 from interlock.adapters.local.writer import Settled, Unit, Writer
+from interlock.adapters.unreadable_rows import MetRows
 
 T = TypeVar("T")
 
@@ -54,6 +56,11 @@ class Database:
     def path(self) -> Path | None:
         """The file; None in memory."""
         return None if self.name == MEMORY else Path(self.name)
+
+    @cached_property
+    def unreadable(self) -> MetRows:
+        """The rows that can't be read, of all that anybody has read here."""
+        return MetRows()
 
     def write(self, unit: Callable[[sqlite3.Connection], T], *, lazy: bool = False) -> T:
         """Run a unit and return its answer once it is durable.

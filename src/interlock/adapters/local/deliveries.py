@@ -1,24 +1,19 @@
 """Deliveries: the alerts on their way. Their rows are the local queue as well: each has a due time."""
 
 import sqlite3
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
 from interlock.adapters.local.database import Database
-from interlock.adapters.local.rows import decoder, instant, listed, micros
+from interlock.adapters.local.rows import Reader, Row, decoder, instant, listed, micros
 from interlock.domain import canonical
 from interlock.domain.delivery import Delivery, DeliveryState, Target
-from interlock.domain.event import Event
+from interlock.domain.event import Event, event_from_id
+from interlock.domain.unreadable import UnreadableRow
 
 _event = decoder(Event).decode
 
-_DELIVERY = (
-    "SELECT sink, channel, body, state, due_at, tries, error, receipt, quiet, released, note,"
-    " version FROM alerts"
-)
 _DUE = "state IN ('queued', 'sending', 'given_up')"
-_ORDER = "ORDER BY json_extract(body, '$.timestamp'), id"
 
 
 class SqliteDeliveries:
@@ -28,21 +23,21 @@ class SqliteDeliveries:
         self._database = database
 
     def find(self, event: Event, target: Target) -> Delivery | None:
-        found = self._select(
+        rows = self._rows(
             "WHERE sink = ? AND channel = ? AND event_id = ?",
             target.sink,
             target.channel,
             event.event_id,
         )
-        return found[0] if found else None
+        return next(iter(self._readable(rows, [event])), None)
 
     def of_events(self, events: Collection[Event]) -> dict[str, list[Delivery]]:
         chosen = listed(event.event_id for event in events)
-        found = self._select(
+        rows = self._rows(
             "WHERE event_id IN (SELECT value FROM json_each(?)) ORDER BY sink, channel", chosen
         )
         by_event: dict[str, list[Delivery]] = {}
-        for delivery in found:
+        for delivery in self._readable(rows, events):
             by_event.setdefault(delivery.event.event_id, []).append(delivery)
         return by_event
 
@@ -50,22 +45,31 @@ class SqliteDeliveries:
         return self._database.write(lambda connection: _save(connection, delivery))
 
     def held(self, target: Target, until: datetime) -> list[Delivery]:
-        return self._select(
-            f"WHERE state = 'held' AND sink = ? AND channel = ? AND due_at <= ? {_ORDER}",
+        rows = self._rows(
+            "WHERE state = 'held' AND sink = ? AND channel = ? AND due_at <= ? ORDER BY id",
             target.sink,
             target.channel,
             micros(until),
         )
+        return sorted(self._readable(rows), key=lambda delivery: delivery.event.timestamp)
 
     def due(self, now: datetime, limit: int, but: Sequence[str] = ()) -> list[Delivery]:
-        """What somebody must look at by now, the longest due first; but not that of these sinks."""
-        return self._select(
+        """What somebody must look at by now, the longest due first; but not that of these sinks.
+
+        One of which not even the event is known is given up: it would be due for ever.
+        """
+        rows = self._rows(
             f"WHERE {_DUE} AND due_at <= ? AND sink NOT IN (SELECT value FROM json_each(?))"
             " ORDER BY due_at LIMIT ?",
             micros(now),
             listed(but),
             limit,
         )
+        found = [(row, self._read(row, {})) for row in rows]
+        lost = [(row, each) for row, each in found if isinstance(each, UnreadableRow)]
+        if lost:
+            self._database.write(lambda connection: _bury(connection, lost))
+        return [each for _, each in found if isinstance(each, Delivery)]
 
     def ended_mutes(self, now: datetime) -> list[Target]:
         """Where held alerts may go out."""
@@ -78,11 +82,28 @@ class SqliteDeliveries:
         )
         return [Target(*row) for row in rows]
 
-    def _select(self, where: str, *values: object) -> list[Delivery]:
-        rows = self._database.read(
-            lambda connection: connection.execute(f"{_DELIVERY} {where}", values).fetchall()
+    def _rows(self, where: str, *values: object) -> list[Row]:
+        return self._database.read(
+            lambda connection: connection.execute(
+                f"SELECT {ALERTS.columns} FROM alerts {where}", values
+            ).fetchall()
         )
-        return [_delivery(row) for row in rows]
+
+    def _readable(self, rows: Iterable[Row], events: Iterable[Event] = ()) -> list[Delivery]:
+        known = {event.event_id: event for event in events}
+        found = (self._read(row, known) for row in rows)
+        return [each for each in found if isinstance(each, Delivery)]
+
+    def _read(self, row: Row, known: Mapping[str, Event]) -> Delivery | UnreadableRow:
+        """Of one that can't be read, what its columns say of the event that it is about."""
+        found = ALERTS.read(self._database, row)
+        if isinstance(found, Delivery):
+            return found
+        try:
+            event = known.get(row[2]) or event_from_id(row[2], instant(row[5]))
+        except ValueError:
+            return found
+        return _of(row, event, _state(row[4]))
 
 
 def _save(connection: sqlite3.Connection, delivery: Delivery) -> bool:
@@ -128,13 +149,30 @@ def _place(delivery: Delivery) -> tuple[str, str, str]:
     return delivery.target.sink, delivery.target.channel, delivery.event.event_id
 
 
-def _delivery(row: Sequence[Any]) -> Delivery:
-    sink, channel, body, state, due_at, tries, error, receipt, quiet, released, note, version = row
+def _bury(connection: sqlite3.Connection, lost: Iterable[tuple[Row, UnreadableRow]]) -> None:
+    connection.executemany(
+        "UPDATE alerts SET state = 'dead', settled_at = due_at, error = ?, version = version + 1"
+        " WHERE sink = ? AND channel = ? AND event_id = ? AND version = ?",
+        [(found.problem, *row[:3], row[-1]) for row, found in lost],
+    )
+
+
+def _delivery(row: Row) -> Delivery:
+    return _of(row, _event(row[3]), DeliveryState(row[4]))
+
+
+def _state(text: str) -> DeliveryState:
+    """An unknown state may be one in which it was not sent: better twice than never."""
+    return DeliveryState(text) if text in tuple(DeliveryState) else DeliveryState.QUEUED
+
+
+def _of(row: Row, event: Event, state: DeliveryState) -> Delivery:
+    sink, channel, _, _, _, due_at, tries, error, receipt, quiet, released, note, version = row
     return Delivery(
-        event=_event(body),
+        event=event,
         target=Target(sink, channel),
         due_at=instant(due_at),
-        state=DeliveryState(state),
+        state=state,
         tries=tries,
         error=error,
         receipt=receipt,
@@ -143,3 +181,13 @@ def _delivery(row: Sequence[Any]) -> Delivery:
         note=note,
         version=version,
     )
+
+
+ALERTS = Reader(
+    "alerts",
+    "sink, channel, event_id, body, state, due_at, tries, error, receipt, quiet, released, note,"
+    " version",
+    3,
+    _delivery,
+    text=3,
+)

@@ -1,19 +1,19 @@
 """Event log: what happened, each fact once, in the order in which it was told."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from interlock.adapters.local import outbox
 from interlock.adapters.local.database import Database
-from interlock.adapters.local.rows import decoder, micros, run_columns
+from interlock.adapters.local.rows import Reader, Row, decoder, instant, micros, run_columns
 from interlock.domain import canonical
-from interlock.domain.event import Event
+from interlock.domain.event import Event, EventType, Subject, bare_event
 from interlock.domain.run import RunKey
 from interlock.ports import Told
 
-_event = decoder(Event).decode
-
+_decoded = decoder(Event).decode
+_TYPES = frozenset(EventType)
 _DRY = "DRY_RUN_"
 
 
@@ -31,12 +31,12 @@ class SqliteEvents:
         """A dry run's events are those of the dry kinds, and no others."""
         rows = self._database.read(
             lambda connection: connection.execute(
-                "SELECT body FROM events WHERE pipeline = ? AND schedule = ? AND date = ?"
+                f"SELECT {EVENTS.columns} FROM events WHERE pipeline = ? AND schedule = ? AND date = ?"
                 f" AND (substr(type, 1, {len(_DRY)}) = '{_DRY}') = ? ORDER BY at, seq",
                 run_columns(key),
             ).fetchall()
         )
-        return [_event(body) for (body,) in rows]
+        return [told.event for told in told_of(self._database, rows)]
 
     def newest(
         self,
@@ -55,20 +55,29 @@ class SqliteEvents:
         where = f"WHERE {' AND '.join(given)}" if given else ""
         rows = self._database.read(
             lambda connection: connection.execute(
-                f"SELECT body FROM events {where} ORDER BY at DESC, seq DESC LIMIT ?",
+                f"SELECT {EVENTS.columns} FROM events {where} ORDER BY at DESC, seq DESC LIMIT ?",
                 (*given.values(), limit),
             ).fetchall()
         )
-        return [_event(body) for (body,) in rows]
+        return [told.event for told in told_of(self._database, rows)]
 
     def after(self, seq: int, limit: int) -> list[Told]:
-        """What was told after that place in the log, in order."""
-        rows = self._database.read(
+        """What was told after that place in the log, in order. Rows of no known event hold up nothing."""
+        rows = self._page(seq, limit)
+        while rows:
+            told = told_of(self._database, rows)
+            if told:
+                return told
+            rows = self._page(rows[-1][0], limit)
+        return []
+
+    def _page(self, seq: int, limit: int) -> list[Row]:
+        return self._database.read(
             lambda connection: connection.execute(
-                "SELECT seq, body FROM events WHERE seq > ? ORDER BY seq LIMIT ?", (seq, limit)
+                f"SELECT {EVENTS.columns} FROM events WHERE seq > ? ORDER BY seq LIMIT ?",
+                (seq, limit),
             ).fetchall()
         )
-        return [Told(place, _event(body)) for place, body in rows]
 
     def changes(self) -> int:
         """Every write of the database counts."""
@@ -85,6 +94,31 @@ class SqliteEvents:
             ).fetchone()
         )
         return int(seq)
+
+
+def told_of(database: Database, rows: Iterable[Row]) -> list[Told]:
+    """The events of these rows; those of a type that this version does not know are left out."""
+    return EVENTS.all(database, (row for row in rows if is_known(row)))
+
+
+def is_known(row: Row) -> bool:
+    """Whether a row is of an event that this version knows."""
+    return row[5] in _TYPES
+
+
+def _told(row: Row) -> Told:
+    return Told(row[0], _decoded(row[-1]))
+
+
+def _bare(row: Row) -> Told:
+    seq, event_id, pipeline, schedule, date, kind, at, _ = row
+    about = Subject(pipeline, schedule, date)
+    return Told(seq, bare_event(EventType(kind), about, instant(at), event_id))
+
+
+EVENTS = Reader(
+    "events", "seq, id, pipeline, schedule, date, type, at, body", 1, _told, otherwise=_bare
+)
 
 
 def _publish(connection: sqlite3.Connection, events: Sequence[Event]) -> None:

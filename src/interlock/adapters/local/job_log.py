@@ -4,12 +4,12 @@ import sqlite3
 
 from interlock.adapters.local import changes
 from interlock.adapters.local.database import Database
-from interlock.adapters.local.rows import decoder, micros, run_columns
+from interlock.adapters.local.rows import Reader, Row, decoder, instant, micros, run_columns
 from interlock.domain import canonical
 from interlock.domain.run import RunKey
 from interlock.ports import ChangeKind, JobRecord
 
-_record = decoder(JobRecord).decode
+_decoded = decoder(JobRecord).decode
 
 
 class SqliteJobLog:
@@ -24,12 +24,12 @@ class SqliteJobLog:
     def of_run(self, key: RunKey) -> list[JobRecord]:
         rows = self._database.read(
             lambda connection: connection.execute(
-                "SELECT record FROM job_log WHERE pipeline = ? AND schedule = ? AND date = ?"
+                f"SELECT {JOB_LOG.columns} FROM job_log WHERE pipeline = ? AND schedule = ? AND date = ?"
                 " AND dry = ? ORDER BY at, seq",
                 run_columns(key),
             ).fetchall()
         )
-        return [_record(text) for (text,) in rows]
+        return JOB_LOG.all(self._database, rows)
 
 
 def _append(connection: sqlite3.Connection, record: JobRecord) -> None:
@@ -42,3 +42,27 @@ def _append(connection: sqlite3.Connection, record: JobRecord) -> None:
     if done.rowcount:
         place = f"{key.schedule_id}#{key.date}"
         changes.append(connection, ChangeKind.JOB, key.pipeline_id, place, record.at, text)
+
+
+def _read(row: Row) -> JobRecord:
+    record = _decoded(row[-1])
+    if (record.event, record.attempt) != (row[6], row[7]):
+        raise ValueError(
+            f"its columns say {row[6]} of attempt {row[7]}, and its text {record.event}"
+        )
+    return record
+
+
+def _bare(row: Row) -> JobRecord:
+    pipeline, schedule, date, dry, _, at, event, attempt, _ = row
+    key = RunKey(pipeline, schedule, date, bool(dry))
+    return JobRecord(key=key, at=instant(at), event=event, attempt=attempt)
+
+
+JOB_LOG = Reader(
+    "job_log",
+    "pipeline, schedule, date, dry, seq, at, event, attempt, record",
+    5,
+    _read,
+    otherwise=_bare,
+)

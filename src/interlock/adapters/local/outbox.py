@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from interlock.adapters.local.database import Database
-from interlock.adapters.local.rows import decoder, listed, micros
+from interlock.adapters.local.rows import Reader, Row, decoder, instant, listed, micros
 from interlock.domain import canonical
-from interlock.domain.event import Event
+from interlock.domain.event import Event, event_from_id
 
-_event = decoder(Event).decode
+_decoded = decoder(Event).decode
 
 
 class SqliteOutbox:
@@ -21,10 +21,10 @@ class SqliteOutbox:
     def pending(self, owner: str) -> list[Event]:
         rows = self._database.read(
             lambda connection: connection.execute(
-                "SELECT body FROM outbox WHERE owner = ? ORDER BY seq", (owner,)
+                f"{_WAITING} WHERE owner = ? ORDER BY seq", (owner,)
             ).fetchall()
         )
-        return [_event(body) for (body,) in rows]
+        return OUTBOX.all(self._database, rows)
 
     def clear(self, events: Sequence[Event]) -> None:
         if events:
@@ -33,10 +33,10 @@ class SqliteOutbox:
     def leftovers(self, before: datetime) -> list[Event]:
         rows = self._database.read(
             lambda connection: connection.execute(
-                "SELECT body FROM outbox WHERE at < ? ORDER BY at, seq", (micros(before),)
+                f"{_WAITING} WHERE at < ? ORDER BY at, seq", (micros(before),)
             ).fetchall()
         )
-        return [_event(body) for (body,) in rows]
+        return OUTBOX.all(self._database, rows)
 
 
 def put_in(
@@ -63,3 +63,20 @@ def take_out(connection: sqlite3.Connection, events: Iterable[Event]) -> None:
         "DELETE FROM outbox WHERE event_id IN (SELECT value FROM json_each(?))",
         (listed(event.event_id for event in events),),
     )
+
+
+def _read(row: Row) -> Event:
+    """Raises ValueError when the text is of another event than the row: it could never be taken out."""
+    event = _decoded(row[-1])
+    if event.event_id != row[1]:
+        raise ValueError(f"its text is of the event {event.event_id}")
+    return event
+
+
+def _bare(row: Row) -> Event:
+    """What the id says: that it happened is told, whatever became of its text."""
+    return event_from_id(row[1], instant(row[2]))
+
+
+OUTBOX = Reader("outbox", "seq, event_id, at, body", 1, _read, otherwise=_bare)
+_WAITING = f"SELECT {OUTBOX.columns} FROM outbox"

@@ -1,15 +1,14 @@
 """Pipelines: what owners want, what is in force, and who opens after whom."""
 
-import logging
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-import msgspec
-
 from interlock.adapters.local import changes, outbox
 from interlock.adapters.local.database import Database
 from interlock.adapters.local.rows import (
+    Reader,
+    Row,
     decoder,
     instant,
     listed,
@@ -17,14 +16,13 @@ from interlock.adapters.local.rows import (
     maybe_micros,
     micros,
 )
+from interlock.adapters.unreadable_rows import DAMAGED
 from interlock.domain import canonical
 from interlock.domain.event import Event
 from interlock.domain.pipeline import Hours, Pipeline
 from interlock.domain.schedule import Occurrence
-from interlock.errors import ConfigError
+from interlock.domain.unreadable import RowKind, UnreadableRow, unreadable_error
 from interlock.ports import ChangeKind, Clock, Config, Downstream, Wanted
-
-logger = logging.getLogger(__name__)
 
 _WANTED = "SELECT id, wanted, wanted_hash, wanted_at FROM pipelines"
 
@@ -45,6 +43,7 @@ class SqlitePipelines:
         self._database = database
         self._clock = clock
         self._kept: dict[str, Config] = {}
+        self._unreadable: set[str] = set()
 
     def want(self, wanted: Wanted) -> None:
         self._database.write(lambda connection: _want(connection, wanted))
@@ -65,15 +64,33 @@ class SqlitePipelines:
         )
         return [_wanted(row) for row in rows]
 
+    def refused(self) -> list[Wanted]:
+        """For people: the table has a row for each pipeline, and is read from end to end."""
+        rows = self._database.read(
+            lambda connection: connection.execute(
+                f"{_WANTED} WHERE wanted IS NOT NULL AND wanted_hash = rejected_hash ORDER BY id"
+            ).fetchall()
+        )
+        return [_wanted(row) for row in rows]
+
     def find(self, pipeline_id: str) -> Config | None:
-        """Raises ConfigError when what is stored can't be read."""
+        """Raises UnreadableError when what is stored can't be read."""
         versions = "SELECT id, version FROM pipelines WHERE id = ? AND active IS NOT NULL"
-        return next(self._configs(versions, pipeline_id), None)
+        for _, found in self._configs(versions, pipeline_id):
+            if isinstance(found, UnreadableRow):
+                raise unreadable_error(f"the stored config of {pipeline_id}", found.problem)
+            return found
+        return None
 
     def in_force(self) -> list[Config]:
-        """One that can't be read is left out, and logged: it must not hide the others."""
+        """One that can't be read is left out: it must not hide the others."""
         versions = f"SELECT id, version FROM pipelines WHERE {_IN_FORCE} ORDER BY id"
-        return list(self._configs(versions, skip_unreadable=True))
+        found = list(self._configs(versions))
+        self._unreadable = {name for name, each in found if isinstance(each, UnreadableRow)}
+        return [each for _, each in found if isinstance(each, Config)]
+
+    def unreadable(self) -> set[str]:
+        return self._unreadable
 
     def save(self, config: Config, events: Sequence[Event] = ()) -> bool:
         now = self._clock()
@@ -100,9 +117,7 @@ class SqlitePipelines:
         )
         return [Downstream(pipeline, schedule, bool(whole)) for pipeline, schedule, whole in rows]
 
-    def _configs(
-        self, versions: str, *given: str, skip_unreadable: bool = False
-    ) -> Iterator[Config]:
+    def _configs(self, versions: str, *given: str) -> Iterator[tuple[str, Config | UnreadableRow]]:
         def query(connection: sqlite3.Connection) -> tuple[list[Any], list[Any]]:
             listing = connection.execute(versions, given).fetchall()
             changed = [name for name, version in listing if not self._has(name, version)]
@@ -111,20 +126,17 @@ class SqlitePipelines:
         listing, bodies = self._database.read(query)
         fresh = {row[0]: row for row in bodies}
         for name, _ in listing:
-            try:
-                yield self._keep(fresh[name]) if name in fresh else self._kept[name]
-            except ConfigError as error:
-                if not skip_unreadable:
-                    raise
-                logger.error("%s", error, extra={"action": "config_unreadable", "pipeline": name})
+            yield name, self._read(fresh[name]) if name in fresh else self._kept[name]
 
     def _has(self, name: str, version: int) -> bool:
         kept = self._kept.get(name)
         return kept is not None and kept.version == version
 
-    def _keep(self, row: Sequence[Any]) -> Config:
-        config = self._kept[row[0]] = _config(row)
-        return config
+    def _read(self, row: Row) -> Config | UnreadableRow:
+        found = CONFIGS.read(self._database, row)
+        if isinstance(found, Config):
+            self._kept[row[0]] = found
+        return found
 
 
 def config_owner(pipeline_id: str) -> str:
@@ -203,21 +215,19 @@ def _downstreams(pipeline: Pipeline) -> Iterator[tuple[str, str, str, int]]:
 
 def _bodies(connection: sqlite3.Connection, names: Iterable[str]) -> list[Any]:
     return connection.execute(
-        "SELECT pipelines.id, active, active_hash, adopted_at, active_since, version, rejected_hash,"
-        " retired_at, paused_since, paused_until, armed"
+        f"SELECT {CONFIGS.columns}"
         " FROM json_each(?) AS wanted CROSS JOIN pipelines ON pipelines.id = wanted.value",
         (listed(names),),
     ).fetchall()
 
 
-def _config(row: Sequence[Any]) -> Config:
+def _config(row: Row) -> Config:
     name, active, active_hash, adopted, since, version, rejected, retired, paused, until, armed = (
         row
     )
-    try:
-        pipeline = _pipeline(active)
-    except msgspec.DecodeError as error:
-        raise ConfigError(f"the stored config of {name} can't be read: {error}") from error
+    pipeline = _pipeline(active)
+    if pipeline.id != name:
+        raise ValueError(f"its text is of the pipeline {pipeline.id}")
     return Config(
         pipeline=pipeline,
         config_hash=active_hash,
@@ -228,14 +238,41 @@ def _config(row: Sequence[Any]) -> Config:
         retired_at=maybe_instant(retired),
         paused_since=maybe_instant(paused),
         paused_until=maybe_instant(until),
-        armed=_armed(armed),
+        armed=_armed_or_none(armed),
     )
+
+
+def _armed_or_none(text: str) -> dict[str, Occurrence]:
+    """What is not known to be armed is armed again, which changes nothing."""
+    try:
+        return _armed(text)
+    except DAMAGED:
+        return {}
 
 
 def _wanted(row: Sequence[Any]) -> Wanted:
     name, text, config_hash, at = row
-    return Wanted(name, None if text is None else canonical.decode(text), config_hash, instant(at))
+    return Wanted(name, None if text is None else _document(text), config_hash or "", instant(at))
 
 
+def _document(text: str) -> Any:
+    """What is not JSON, or nothing, is handed on as it is, to be refused: it was not taken away."""
+    try:
+        found = canonical.decode(text)
+    except DAMAGED:
+        found = None
+    return {"unreadable": text[:200]} if found is None else found
+
+
+CONFIGS = Reader(
+    "pipelines",
+    "pipelines.id, active, active_hash, adopted_at, active_since, version, rejected_hash,"
+    " retired_at, paused_since, paused_until, armed",
+    1,
+    _config,
+    kind=RowKind.CONFIG,
+    where="active IS NOT NULL",
+    pipeline="id",
+)
 _pipeline = decoder(Pipeline).decode
 _armed = decoder(dict[str, Occurrence]).decode

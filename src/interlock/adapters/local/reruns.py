@@ -6,13 +6,16 @@ from datetime import datetime
 
 from interlock.adapters.local import changes
 from interlock.adapters.local.database import Database
-from interlock.adapters.local.rows import decoder, micros, run_columns
+from interlock.adapters.local.rows import Reader, Row, decoder, instant, micros, run_columns
 from interlock.domain import canonical
+from interlock.domain.partition import Label
 from interlock.domain.run import RunKey
 from interlock.ports import ChangeKind, RerunRecord, RerunRequest
 
 _request = decoder(RerunRequest).decode
 _record = decoder(RerunRecord).decode
+
+_PLACE = "pipeline, schedule, date, dry"
 
 _OF_DATE = "pipeline = ? AND schedule = ? AND date = ? AND dry = ?"
 
@@ -29,10 +32,10 @@ class SqliteReruns:
     def unjudged(self) -> list[RerunRequest]:
         rows = self._database.read(
             lambda connection: connection.execute(
-                "SELECT request FROM rerun_requests WHERE judged = 0 ORDER BY requested_at"
+                f"SELECT {REQUESTS.columns} FROM rerun_requests WHERE judged = 0 ORDER BY requested_at"
             ).fetchall()
         )
-        return [_request(text) for (text,) in rows]
+        return REQUESTS.all(self._database, rows)
 
     def unlisted(self, pipeline_ids: Collection[str]) -> list[RerunRequest]:
         """None: nobody writes into this file but us."""
@@ -53,10 +56,11 @@ class SqliteReruns:
     def granted(self, key: RunKey) -> list[RerunRecord]:
         rows = self._database.read(
             lambda connection: connection.execute(
-                f"SELECT record FROM reruns WHERE {_OF_DATE} ORDER BY attempt", run_columns(key)
+                f"SELECT {RERUNS.columns} FROM reruns WHERE {_OF_DATE} ORDER BY attempt",
+                run_columns(key),
             ).fetchall()
         )
-        return [_record(text) for (text,) in rows]
+        return RERUNS.all(self._database, rows)
 
 
 def put_request(connection: sqlite3.Connection, request: RerunRequest) -> None:
@@ -103,3 +107,29 @@ def _tell(connection: sqlite3.Connection, key: RunKey, at: datetime, text: str |
         text,
         removed=text is None,
     )
+
+
+def _asked(row: Row) -> RerunRequest:
+    request = _request(row[-1])
+    Label.parse(request.key.date)
+    if run_columns(request.key) != tuple(row[:4]) or micros(request.requested_at) != row[4]:
+        raise ValueError(f"its text is of {request.key}, asked for at {request.id}")
+    return request
+
+
+def _bare_record(row: Row) -> RerunRecord:
+    pipeline, schedule, date, dry, attempt, at, _ = row
+    key = RunKey(pipeline, schedule, date, bool(dry))
+    return RerunRecord(key=key, attempt=attempt, source="", reason="", triggered_at=instant(at))
+
+
+REQUESTS = Reader(
+    "rerun_requests", f"{_PLACE}, requested_at, request", 4, _asked, where="judged = 0"
+)
+RERUNS = Reader(
+    "reruns",
+    f"{_PLACE}, attempt, at, record",
+    5,
+    lambda row: _record(row[-1]),
+    otherwise=_bare_record,
+)

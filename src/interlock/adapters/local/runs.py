@@ -4,22 +4,43 @@ import sqlite3
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
+import msgspec
+
 from interlock.adapters.local import outbox, reruns
 from interlock.adapters.local.database import Database
 from interlock.adapters.local.marks import baseline_of, put_baseline
-from interlock.adapters.local.rows import decoder, listed, maybe_micros, micros, run_columns
+from interlock.adapters.local.rows import (
+    Reader,
+    Row,
+    decoder,
+    listed,
+    maybe_micros,
+    micros,
+    run_columns,
+)
 from interlock.domain import canonical
 from interlock.domain.event import Event
-from interlock.domain.run import Run, RunKey, predecessors
+from interlock.domain.partition import Label
+from interlock.domain.run import (
+    Run,
+    RunKey,
+    Status,
+    finished_run,
+    predecessors,
+    unreadable_run,
+)
+from interlock.domain.unreadable import RowKind, UnreadableRow, unreadable_error
 from interlock.domain.watching import TELL_GRACE, expires_at, watch_at
 from interlock.errors import NotFoundError
 from interlock.ports import Baseline, Clock, RerunRecord, RerunRequest
 
-_run = decoder(Run).decode
+_decoded = decoder(Run).decode
 
 #: A character after every character of a date.
 _AFTER = "~"
 _LIVE = "(expires_at IS NULL OR expires_at > ?)"
+#: The name of a run's events begins with pipeline, schedule and date.
+_PLACE = 3
 
 
 class SqliteRuns:
@@ -33,6 +54,9 @@ class SqliteRuns:
         run = self.find([key]).get(key)
         if run is None:
             raise NotFoundError(f"{key} has no run")
+        if run.status is Status.UNREADABLE:
+            problem = "" if run.failure is None else run.failure.message
+            raise unreadable_error(f"the stored row of {key}", problem)
         return run
 
     def find(self, keys: Collection[RunKey]) -> dict[RunKey, Run]:
@@ -40,7 +64,7 @@ class SqliteRuns:
             return {}
         wanted, now = listed(run_columns(key) for key in keys), micros(self._clock())
         rows = self._database.read(lambda connection: _found(connection, wanted, now))
-        return {run.key: run for run in map(_run, rows)}
+        return {run.key: run for run in runs_of(self._database, rows)}
 
     def open(self, run: Run, events: Sequence[Event] = ()) -> bool:
         now = micros(self._clock())
@@ -82,37 +106,71 @@ class SqliteRuns:
     def due(self, now: datetime) -> list[Run]:
         """In the order in which they became due; those with something left to tell come first."""
 
-        def query(connection: sqlite3.Connection) -> list[str]:
+        def query(connection: sqlite3.Connection) -> list[Row]:
             untold = _untold(connection, now)
             watched = connection.execute(
-                f"SELECT run FROM runs WHERE watch_at <= ? AND {_LIVE} ORDER BY watch_at",
+                f"SELECT {RUNS.columns} FROM runs WHERE watch_at <= ? AND {_LIVE} ORDER BY watch_at",
                 (micros(now), micros(now)),
             )
-            return [*untold, *(text for (text,) in watched)]
+            return [*untold, *watched]
 
-        return list({run.key: run for run in map(_run, self._database.read(query))}.values())
+        rows = self._database.read(query)
+        return list({run.key: run for run in RUNS.all(self._database, rows)}.values())
+
+    def failed_since(self, key: RunKey) -> list[Run]:
+        pipeline, schedule, date, dry = run_columns(key)
+        rows = self._database.read(
+            lambda connection: connection.execute(
+                f"SELECT {RUNS.columns} FROM runs WHERE pipeline = ? AND schedule = ?"
+                f" AND date >= ? AND dry = ? AND status = 'FAILED' AND {_LIVE}",
+                (pipeline, schedule, date, dry, micros(self._clock())),
+            ).fetchall()
+        )
+        return RUNS.all(self._database, rows)
 
     def active(self) -> list[Run]:
         rows = self._database.read(
             lambda connection: connection.execute(
-                "SELECT run FROM runs WHERE status NOT IN ('COMPLETED', 'FAILED_FINAL')"
+                f"SELECT {RUNS.columns} FROM runs WHERE status NOT IN ('COMPLETED', 'FAILED_FINAL')"
                 f" AND {_LIVE} ORDER BY opened_at",
                 (micros(self._clock()),),
             ).fetchall()
         )
-        return [_run(text) for (text,) in rows]
+        return RUNS.all(self._database, rows)
+
+    def open_executions(self) -> dict[str, RunKey]:
+        rows = self._database.read(
+            lambda connection: connection.execute(
+                "SELECT execution_name, pipeline, schedule, date FROM runs"
+                " WHERE status NOT IN ('COMPLETED', 'FAILED_FINAL')"  # as its index has it
+                " AND status IN ('PENDING', 'TRIGGERING', 'RUNNING')"
+                f" AND dry = 0 AND {_LIVE}",
+                (micros(self._clock()),),
+            ).fetchall()
+        )
+        return {name: RunKey(*place) for name, *place in rows}
 
     def of_pipeline(self, pipeline_id: str | None, since: str, until: str, limit: int) -> list[Run]:
         """`until` includes the hours of that day."""
         place, given = ("", ()) if pipeline_id is None else ("pipeline = ? AND", (pipeline_id,))
         rows = self._database.read(
             lambda connection: connection.execute(
-                f"SELECT run FROM runs WHERE {place} date BETWEEN ? AND ? AND {_LIVE}"
+                f"SELECT {RUNS.columns} FROM runs WHERE {place} date BETWEEN ? AND ? AND {_LIVE}"
                 " ORDER BY date DESC, pipeline, schedule LIMIT ?",
                 (*given, since, until + _AFTER, micros(self._clock()), limit),
             ).fetchall()
         )
-        return [_run(text) for (text,) in rows]
+        return runs_of(self._database, rows)
+
+
+def runs_of(database: Database, rows: Iterable[Row]) -> list[Run]:
+    """The runs of these rows; one that can't be read is UNREADABLE, if it is of a date at all."""
+    found = ((row, RUNS.read(database, row)) for row in rows)
+    return [
+        unreadable_run(_key(row), each.problem) if isinstance(each, UnreadableRow) else each
+        for row, each in found
+        if not isinstance(each, UnreadableRow) or has_date(row)
+    ]
 
 
 def owner_of(key: RunKey) -> str:
@@ -120,27 +178,72 @@ def owner_of(key: RunKey) -> str:
     return f"{key}/dry" if key.dry else str(key)
 
 
-def _found(connection: sqlite3.Connection, wanted: str, now: int) -> list[str]:
-    rows = connection.execute(
-        "SELECT run FROM json_each(?) AS wanted CROSS JOIN runs"
+def _found(connection: sqlite3.Connection, wanted: str, now: int) -> list[Row]:
+    return connection.execute(
+        f"SELECT {RUNS.columns} FROM json_each(?) AS wanted CROSS JOIN runs"
         " ON pipeline = wanted.value ->> 0 AND schedule = wanted.value ->> 1"
         f" AND date = wanted.value ->> 2 AND dry = wanted.value ->> 3 WHERE {_LIVE}",
         (wanted, now),
-    )
-    return [text for (text,) in rows]
+    ).fetchall()
 
 
-def _untold(connection: sqlite3.Connection, now: datetime) -> list[str]:
+def _untold(connection: sqlite3.Connection, now: datetime) -> list[Row]:
     owners = connection.execute(
         "SELECT DISTINCT owner FROM outbox WHERE of_run AND at <= ? ORDER BY at",
         (micros(now - TELL_GRACE),),
     ).fetchall()
-    return _found(connection, listed(_columns_of(owner) for (owner,) in owners), micros(now))
+    parts = (owner.split("/") for (owner,) in owners)
+    wanted = listed((*each[:_PLACE], len(each) - _PLACE) for each in parts if len(each) >= _PLACE)
+    return _found(connection, wanted, micros(now))
 
 
-def _columns_of(owner: str) -> tuple[str, str, str, int]:
-    pipeline, schedule, date, *dry = owner.split("/")
-    return pipeline, schedule, date, len(dry)
+def _read(row: Row) -> Run:
+    """Raises ValueError for a text that says something else than the columns by which it is written."""
+    run = _full_or_finished(row)
+    key = run.key
+    Label.parse(key.date)
+    told = (run.status, run.version, run.attempt)
+    if (key.pipeline_id, key.schedule_id, key.date, key.dry, *told) != row[:7]:
+        columns = " ".join(map(str, row[4:7]))
+        raise ValueError(
+            f"its columns say {columns}, and its text says {key} {' '.join(map(str, told))}"
+        )
+    if run.status is Status.UNREADABLE:
+        raise ValueError(f"no run is {run.status}")
+    return run
+
+
+def _full_or_finished(row: Row) -> Run:
+    try:
+        return _decoded(row[7])
+    except msgspec.ValidationError:
+        said = canonical.decode(row[7])
+        if "executionName" in said:
+            raise
+        return finished_run(_key(row), Status(said["status"]), row[5], row[6])
+
+
+def _key(row: Row) -> RunKey:
+    pipeline, schedule, date, dry = row[:4]
+    return RunKey(pipeline, schedule, date, bool(dry))
+
+
+def has_date(row: Row) -> bool:
+    """Whether the third column, the date of a run, is one."""
+    try:
+        Label.parse(row[2])
+    except ValueError:
+        return False
+    return True
+
+
+RUNS = Reader(
+    "runs",
+    "pipeline, schedule, date, dry, status, version, attempt, run",
+    4,
+    _read,
+    kind=RowKind.RUN,
+)
 
 
 def _open(connection: sqlite3.Connection, run: Run, now: int) -> bool:

@@ -1,19 +1,20 @@
 """Sensors: the readings, each with the change that told of it."""
 
 import sqlite3
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from decimal import Decimal
 
 from interlock.adapters.local import changes
 from interlock.adapters.local.database import Database
-from interlock.adapters.local.rows import decoder, listed, micros
+from interlock.adapters.local.rows import Reader, Row, decoder, instant, listed, micros
 from interlock.adapters.local.writer import Settled
 from interlock.domain import canonical
-from interlock.domain.sensor import Reading, split_key
+from interlock.domain.sensor import Reading, split_key, unreadable_reading
+from interlock.domain.unreadable import RowKind, UnreadableRow
 from interlock.ports import ChangeKind, Clock
 
-_reading = decoder(Reading).decode
+_decoded = decoder(Reading).decode
 
 #: A character after every character of a period.
 _AFTER = "~"
@@ -48,12 +49,12 @@ class SqliteSensors:
             return {}
         rows = self._database.read(
             lambda connection: connection.execute(
-                "SELECT reading FROM json_each(?) AS wanted CROSS JOIN sensors"
+                f"SELECT {READINGS.columns} FROM json_each(?) AS wanted CROSS JOIN sensors"
                 f" ON pipeline = ? AND sensors.key = wanted.value WHERE {_LIVE}",
                 (listed(keys), pipeline_id, micros(self._clock())),
             ).fetchall()
         )
-        return {reading.key: reading for reading in (_reading(text) for (text,) in rows)}
+        return {reading.key: reading for reading in self._all(rows)}
 
     def between(self, pipeline_id: str, key: str, first: str, last: str) -> list[Reading]:
         """`last` includes the hours of that day. In the order of their periods."""
@@ -61,29 +62,50 @@ class SqliteSensors:
         year_ends = len(key) + len("#2026-")
         now = micros(self._clock())
 
-        def query(connection: sqlite3.Connection) -> list[tuple[str]]:
+        def query(connection: sqlite3.Connection) -> list[Row]:
             return [
                 row
                 for since, until, dash in (dashed, compact)
                 for row in connection.execute(
-                    "SELECT reading FROM sensors WHERE pipeline = ? AND key BETWEEN ? AND ?"
+                    f"SELECT {READINGS.columns} FROM sensors WHERE pipeline = ? AND key BETWEEN ? AND ?"
                     f" AND (substr(key, ?, 1) = '-') = ? AND {_LIVE}",
                     (pipeline_id, f"{key}#{since}", f"{key}#{until}{_AFTER}", year_ends, dash, now),
                 )
             ]
 
-        readings = [_reading(text) for (text,) in self._database.read(query)]
+        readings = READINGS.all(self._database, self._database.read(query))
         of_key = [reading for reading in readings if split_key(reading.key)[0] == key]
         return sorted(of_key, key=lambda reading: _compact(reading.key))
 
     def of_pipeline(self, pipeline_id: str) -> list[Reading]:
         rows = self._database.read(
             lambda connection: connection.execute(
-                f"SELECT reading FROM sensors WHERE pipeline = ? AND {_LIVE} ORDER BY key",
+                f"SELECT {READINGS.columns} FROM sensors WHERE pipeline = ? AND {_LIVE} ORDER BY key",
                 (pipeline_id, micros(self._clock())),
             ).fetchall()
         )
-        return [_reading(text) for (text,) in rows]
+        return self._all(rows)
+
+    def _all(self, rows: Iterable[Row]) -> list[Reading]:
+        found = ((row, READINGS.read(self._database, row)) for row in rows)
+        return [
+            unreadable_reading(row[0], row[1], instant(row[2]), each.problem)
+            if isinstance(each, UnreadableRow)
+            else each
+            for row, each in found
+        ]
+
+
+def _read(row: Row) -> Reading:
+    reading = _decoded(row[-1])
+    if (reading.pipeline_id, reading.key) != (row[0], row[1]):
+        raise ValueError(f"its text is of {reading.pipeline_id} {reading.key}")
+    return reading
+
+
+READINGS = Reader(
+    "sensors", "pipeline, sensors.key, received_at, reading", 2, _read, kind=RowKind.READING
+)
 
 
 def _put_all(connection: sqlite3.Connection, readings: Sequence[Reading]) -> None:

@@ -17,6 +17,7 @@ from interlock.adapters.local.marks import SqliteMarks
 from interlock.adapters.local.outbox import SqliteOutbox
 from interlock.adapters.local.paces import SqlitePaces
 from interlock.adapters.local.pipelines import SqlitePipelines
+from interlock.adapters.local.refused_files import SqliteRefusedFiles
 from interlock.adapters.local.reruns import SqliteReruns
 from interlock.adapters.local.retention import SqliteRetention
 from interlock.adapters.local.runs import SqliteRuns
@@ -26,6 +27,7 @@ from interlock.adapters.local.threads import SqliteThreads
 from interlock.adapters.local.timers import SqliteTimers
 from interlock.adapters.local.watch import SqliteWatch
 from interlock.adapters.local.workflows import SqliteWorkflows
+from interlock.adapters.unreadable_rows import MetRows
 from interlock.ports import Clock
 
 
@@ -53,12 +55,14 @@ class Store:
     paces: SqlitePaces = field(init=False)
     switches: SqliteSwitches = field(init=False)
     alert_routes: SqliteAlertRoutes = field(init=False)
+    refused_files: SqliteRefusedFiles = field(init=False)
     tokens: SqliteTokens = field(init=False)
     audit: SqliteAudit = field(init=False)
     retention: SqliteRetention = field(init=False)
     figures: SqliteFigures = field(init=False)
     agenda: SqliteAgenda = field(init=False)
     history: SqliteHistory = field(init=False)
+    unreadable: MetRows = field(init=False)
 
     def __post_init__(self) -> None:
         database, clock = self.database, self.clock
@@ -80,9 +84,11 @@ class Store:
         self.paces = SqlitePaces(database)
         self.switches = SqliteSwitches(database)
         self.alert_routes = SqliteAlertRoutes(database)
+        self.refused_files = SqliteRefusedFiles(database)
         self.tokens = SqliteTokens(database)
         self.audit = SqliteAudit(database)
         self.retention = SqliteRetention(database)
         self.figures = SqliteFigures(database)
         self.agenda = SqliteAgenda(database, self.workflows.held)
         self.history = SqliteHistory(database, clock)
+        self.unreadable = database.unreadable

@@ -1,11 +1,16 @@
 """Threads: where the alerts of one date in one channel hang together."""
 
 import sqlite3
-from collections.abc import Sequence
-from typing import Any
 
 from interlock.adapters.local.database import Database
-from interlock.adapters.local.rows import instant, maybe_instant, maybe_micros, micros
+from interlock.adapters.local.rows import (
+    Reader,
+    Row,
+    instant,
+    maybe_instant,
+    maybe_micros,
+    micros,
+)
 from interlock.domain.event import Severity
 from interlock.domain.thread import Phase, Thread, ThreadKey
 
@@ -19,20 +24,22 @@ class SqliteThreads:
     def find(self, key: ThreadKey) -> Thread | None:
         row = self._database.read(
             lambda connection: connection.execute(
-                f"{_THREAD} WHERE pipeline = ? AND schedule = ? AND date = ? AND channel = ?",
+                f"SELECT {THREADS.columns} FROM threads"
+                " WHERE pipeline = ? AND schedule = ? AND date = ? AND channel = ?",
                 _columns(key),
             ).fetchone()
         )
-        return None if row is None else _thread(row)
+        return next(iter(THREADS.all(self._database, () if row is None else (row,))), None)
 
     def of_date(self, pipeline: str, schedule: str, date: str) -> list[Thread]:
         rows = self._database.read(
             lambda connection: connection.execute(
-                f"{_THREAD} WHERE pipeline = ? AND schedule = ? AND date = ? ORDER BY channel",
+                f"SELECT {THREADS.columns} FROM threads"
+                " WHERE pipeline = ? AND schedule = ? AND date = ? ORDER BY channel",
                 (pipeline, schedule, date),
             ).fetchall()
         )
-        return [_thread(row) for row in rows]
+        return THREADS.all(self._database, rows)
 
     def save(self, thread: Thread) -> bool:
         return self._database.write(lambda connection: _save(connection, thread))
@@ -80,15 +87,15 @@ def _columns(key: ThreadKey) -> tuple[str, str, str, str]:
     return key.pipeline, key.schedule, key.date, key.channel
 
 
-_THREAD = (
-    "SELECT pipeline, schedule, date, channel, created_at, sink, claimed_by, claim_until, version,"
-    " thread_ts, state, state_at, severity, first, latest, root_hash FROM threads"
-)
+def _thread(row: Row) -> Thread:
+    """Raises ValueError for a state or a severity that this version does not know."""
+    state, severity = row[10], row[12]
+    return _of(row, Phase(state) if state else None, Severity(severity) if severity else None)
 
 
-def _thread(row: Sequence[Any]) -> Thread:
-    created_at, sink, claimed_by, claim_until, version, ts, state, state_at = row[4:12]
-    severity, first, latest, root_hash = row[12:]
+def _of(row: Row, state: Phase | None, severity: Severity | None) -> Thread:
+    created_at, sink, claimed_by, claim_until, version, ts, _, state_at = row[4:12]
+    _, first, latest, root_hash = row[12:]
     return Thread(
         key=ThreadKey(*row[:4]),
         created_at=instant(created_at),
@@ -97,10 +104,21 @@ def _thread(row: Sequence[Any]) -> Thread:
         claim_until=instant(claim_until),
         version=version,
         thread_ts=ts,
-        state=Phase(state) if state else None,
+        state=state,
         state_at=maybe_instant(state_at),
-        severity=Severity(severity) if severity else None,
+        severity=severity,
         first=first,
         latest=latest,
         root_hash=root_hash,
     )
+
+
+#: Where its first message is counts more than what that message shows.
+THREADS = Reader(
+    "threads",
+    "pipeline, schedule, date, channel, created_at, sink, claimed_by, claim_until, version,"
+    " thread_ts, state, state_at, severity, first, latest, root_hash",
+    4,
+    _thread,
+    otherwise=lambda row: _of(row, None, None),
+)

@@ -4,15 +4,17 @@ import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 import msgspec
 
 from interlock.adapters.local.database import Database
-from interlock.adapters.local.rows import decoder, instant, maybe_instant, micros
+from interlock.adapters.local.rows import Reader, Row, decoder, instant, maybe_instant, micros
 from interlock.domain import canonical
+from interlock.domain.unreadable import UnreadableRow
 from interlock.ports import Clock, Timer
 
-_payload = decoder(dict).decode
+_payload = decoder(dict[str, Any]).decode
 
 
 class TimerState(StrEnum):
@@ -70,25 +72,35 @@ class SqliteTimers:
                 (micros(latest), kind),
             ).fetchall()
             for name, text in rows:
-                _arm(connection, Timer(name, kind, to, _payload(text)), micros(to))
+                _put(connection, name, kind, text, micros(to), micros(to))
 
         self._database.write(unit)
 
     def due(self, now: datetime, limit: int) -> list[Timer]:
+        """One that can't be read is cancelled: the watchdog does what it was for."""
         rows = self._database.read(
             lambda connection: connection.execute(
-                "SELECT name, kind, due_at, payload FROM timers"
+                f"SELECT {TIMERS.columns} FROM timers"
                 " WHERE state = 'armed' AND due_at <= ? ORDER BY due_at, name LIMIT ?",
                 (micros(now), limit),
             ).fetchall()
         )
-        return [Timer(name, kind, instant(due), _payload(text)) for name, kind, due, text in rows]
+        found = [(row[0], TIMERS.read(self._database, row)) for row in rows]
+        self.cancel([name for name, each in found if isinstance(each, UnreadableRow)])
+        return [each for _, each in found if isinstance(each, Timer)]
 
-    def next_due(self) -> datetime | None:
-        """When somebody must look again."""
+    def drop(self, timer: Timer, error: Exception) -> None:
+        """Cancel one whose payload turned out to be unusable."""
+        row = (timer.name, timer.kind, timer.due_at, canonical.encode(timer.payload))
+        self._database.unreadable.note(TIMERS.unreadable(row, error))
+        self.cancel([timer.name])
+
+    def next_due(self, after: datetime | None = None) -> datetime | None:
+        """When somebody must look again; `after` leaves out what is due by then."""
         (due,) = self._database.read(
             lambda connection: connection.execute(
-                "SELECT min(due_at) FROM timers WHERE state = 'armed'"
+                "SELECT min(due_at) FROM timers WHERE state = 'armed' AND due_at > ?",
+                (-1 if after is None else micros(after),),
             ).fetchone()
         )
         return maybe_instant(due)
@@ -114,23 +126,35 @@ class SqliteTimers:
         ]
 
 
+def _read(row: Row) -> Timer:
+    name, kind, due_at, text = row
+    return Timer(name, kind, instant(due_at), _payload(text))
+
+
+TIMERS = Reader("timers", "name, kind, due_at, payload", 1, _read, where="state = 'armed'")
+
+
 def _arm(connection: sqlite3.Connection, timer: Timer, now: int) -> None:
-    due_at = micros(timer.due_at)
-    row = connection.execute(
-        "SELECT due_at, state FROM timers WHERE name = ?", (timer.name,)
-    ).fetchone()
+    text = canonical.encode(timer.payload)
+    _put(connection, timer.name, timer.kind, text, micros(timer.due_at), now)
+
+
+def _put(
+    connection: sqlite3.Connection, name: str, kind: str, payload: str, due_at: int, now: int
+) -> None:
+    row = connection.execute("SELECT due_at, state FROM timers WHERE name = ?", (name,)).fetchone()
     if row is not None:
         before, state = row
         if before == due_at and state in (TimerState.ARMED, TimerState.FIRED):
             return
         if state == TimerState.ARMED:
-            _note(connection, timer.name, before, TimerState.SUPERSEDED, now)
+            _note(connection, name, before, TimerState.SUPERSEDED, now)
     connection.execute(
         "INSERT OR REPLACE INTO timers (name, kind, payload, due_at, state)"
         " VALUES (?, ?, ?, ?, 'armed')",
-        (timer.name, timer.kind, canonical.encode(timer.payload), due_at),
+        (name, kind, payload, due_at),
     )
-    _note(connection, timer.name, due_at, TimerState.ARMED, now)
+    _note(connection, name, due_at, TimerState.ARMED, now)
 
 
 def _settle(

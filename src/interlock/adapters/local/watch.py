@@ -3,7 +3,8 @@
 import sqlite3
 
 from interlock.adapters.local.database import Database
-from interlock.adapters.local.rows import decoder
+from interlock.adapters.local.rows import Reader, Row, decoder
+from interlock.adapters.unreadable_rows import DAMAGED
 from interlock.domain import canonical
 from interlock.ports import WatchdogState
 
@@ -18,13 +19,15 @@ class SqliteWatch:
         self._database = database
 
     def load(self) -> WatchdogState:
-        return self._database.read(_load)
+        row = self._database.read(_row)
+        found = None if row is None else WATCHDOG.read(self._database, row)
+        return found if isinstance(found, WatchdogState) else WatchdogState()
 
     def save(self, state: WatchdogState) -> bool:
         """False if somebody stored that version first."""
 
         def unit(connection: sqlite3.Connection) -> bool:
-            if _load(connection).version != state.version - 1:
+            if _version(_row(connection)) != state.version - 1:
                 return False
             connection.execute(
                 "INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)",
@@ -35,6 +38,19 @@ class SqliteWatch:
         return self._database.write(unit)
 
 
-def _load(connection: sqlite3.Connection) -> WatchdogState:
-    row = connection.execute("SELECT value FROM meta WHERE key = ?", (_KEY,)).fetchone()
-    return WatchdogState() if row is None else _state(row[0])
+def _row(connection: sqlite3.Connection) -> Row | None:
+    row: Row | None = connection.execute(
+        f"SELECT {WATCHDOG.columns} FROM meta WHERE key = ?", (_KEY,)
+    ).fetchone()
+    return row
+
+
+def _version(row: Row | None) -> int:
+    """What can't be read has none, and the first state takes its place."""
+    try:
+        return 0 if row is None else _state(row[1]).version
+    except DAMAGED:
+        return 0
+
+
+WATCHDOG = Reader("meta", "key, value", 1, lambda row: _state(row[1]), where=f"key = '{_KEY}'")

@@ -13,12 +13,15 @@ from typing import Any
 import msgspec
 
 from interlock.adapters.local.database import Database
-from interlock.adapters.local.rows import instant, maybe_micros, micros
+from interlock.adapters.local.rows import Reader, Row, instant, maybe_micros, micros
 from interlock.domain import canonical
 from interlock.domain.guards import EngineState
+from interlock.domain.unreadable import RowKind, problem_of
 from interlock.ports import Clock, Wait
 
 RUNNING = "RUNNING"
+#: The error with which an execution ends whose row can't be read.
+UNREADABLE = "Unreadable"
 
 
 class LogEntry(msgspec.Struct, frozen=True):
@@ -124,6 +127,22 @@ class SqliteWorkflows:
             return EngineState.ABSENT
         return EngineState.RUNNING if row[0] == RUNNING else EngineState.ENDED
 
+    def running(self) -> set[str]:
+        rows = self._database.read(
+            lambda connection: connection.execute(
+                "SELECT name FROM executions WHERE status = 'RUNNING'"
+            ).fetchall()
+        )
+        return {name for (name,) in rows}
+
+    def given(self, name: str) -> dict[str, Any] | None:
+        row = self._database.read(
+            lambda connection: connection.execute(
+                "SELECT given FROM executions WHERE name = ?", (name,)
+            ).fetchone()
+        )
+        return None if row is None else canonical.decode(row[0])
+
     def wake(self, pipeline_id: str, waiting_for: Wait) -> None:
         """One that is being worked on may just have looked: its next such wait is cut short."""
         now = micros(self._clock())
@@ -186,6 +205,17 @@ class SqliteWorkflows:
 
         self._database.write(unit, lazy=True)
 
+    def break_off(self, claimed: Claimed, error: Exception) -> None:
+        """End an execution whose row can't be read: nothing could ever move it on. What became of its
+        attempt is for the watchdog to find out.
+        """
+        row = (claimed.name, claimed.pipeline_id, claimed.given, claimed.snapshot)
+        self._database.unreadable.note(EXECUTIONS.unreadable(row, error))
+        now = self._clock()
+        self._database.write(
+            lambda connection: _break_off(connection, claimed.name, problem_of(error), now)
+        )
+
     def let_go(self, claimed: Claimed) -> None:
         """As it was last stored."""
         self.held.let_go(claimed.name)
@@ -235,6 +265,32 @@ def _claimed(row: Any) -> Claimed:
         snapshot=snapshot,
         wake_at=instant(wake_at),
     )
+
+
+def _break_off(connection: sqlite3.Connection, name: str, problem: str, now: datetime) -> None:
+    connection.execute(
+        "UPDATE executions SET status = 'FAILED', waiting_for = NULL, ended_at = ?, error = ?,"
+        " cause = ? WHERE name = ?",
+        (micros(now), UNREADABLE, problem, name),
+    )
+    _append_log(connection, name, [LogEntry(now, "", UNREADABLE, problem)])
+
+
+def _check(row: Row) -> None:
+    """Raises ValueError for texts that are not JSON; what they mean is the engine's affair."""
+    for text in row[2:]:
+        if text is not None:
+            canonical.decode(text)
+
+
+EXECUTIONS = Reader(
+    "executions",
+    "name, pipeline, given, snapshot",
+    2,
+    _check,
+    kind=RowKind.EXECUTION,
+    where="status = 'RUNNING'",
+)
 
 
 def _store(

@@ -12,6 +12,7 @@ from interlock.web.pages.standing import (
     OVERDUE,
     PAUSED,
     RUNNING,
+    UNREADABLE,
     WAITING,
     Standing,
     standing,
@@ -28,6 +29,7 @@ _STANDINGS = {
     Kind.OVERDUE: OVERDUE,
     Kind.GIVEN_UP: GIVEN_UP,
     Kind.FAILED: FAILED,
+    Kind.UNREADABLE: UNREADABLE,
     Kind.MISSED: IS_MISSING,
     Kind.REFUSED: REFUSED,
     Kind.AT_RISK: AT_RISK,
@@ -69,7 +71,7 @@ def _figures(asked: Asked, found: list[Concern]) -> list[tuple[Standing, int]] |
     for status, count in counts.items():
         shown = standing(status)
         shown = {"launching": RUNNING, "given up": FAILED}.get(shown.word, shown)
-        by_word[shown.word] = shown, by_word[shown.word][1] + count
+        by_word[shown.word] = shown, by_word.get(shown.word, (shown, 0))[1] + count
     overdue = sum(each.kind is Kind.OVERDUE for each in found)
     missed = sum(each.kind is Kind.MISSED for each in found)
     return [*by_word.values(), (OVERDUE, overdue), (IS_MISSING, missed)]

@@ -39,7 +39,8 @@ def bar(run: Run, now: datetime) -> Bar:
     end = run.completed_at or (run.changed_at if not run.is_open else None)
     warning = _first(run.warning_at, run.relative_warning_at)
     breach = _first(run.breach_at, run.relative_breach_at)
-    shown = [at for at in (run.opened_at, run.launched_at, end, warning, breach) if at]
+    moments = (run.opened_at, run.launched_at, end, run.readiness_at, warning, breach)
+    shown = [at for at in moments if at]
     if run.is_open:
         shown.append(now)
     first, last = min(shown), max(shown)
@@ -52,6 +53,7 @@ def bar(run: Run, now: datetime) -> Bar:
     named = (
         ("opened", run.opened_at, "none"),
         ("started", run.launched_at, "busy"),
+        ("ready by", run.readiness_at, "warn"),
         ("warning", warning, "warn"),
         ("breach", breach, "bad"),
         (ended, end, "ok" if run.completed_at else "bad"),

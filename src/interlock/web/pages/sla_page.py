@@ -8,7 +8,7 @@ import msgspec
 
 from interlock.domain.deadline import SlaVerdict
 from interlock.errors import NotFoundError
-from interlock.ports import Glance
+from interlock.ports import Config, Glance
 from interlock.web.pages.asked import Asked, Number, PageRow, Shown, Text, found_pipelines
 from interlock.web.pages.standing import Standing, standing
 from interlock.wiring.attainment import Attainment, Kept, attainments, part_met
@@ -57,13 +57,18 @@ class Point(msgspec.Struct, frozen=True):
     standing: Standing
 
 
+def _has_deadline(config: Config) -> bool:
+    sla = config.pipeline.sla
+    return sla is not None and sla.has_deadline
+
+
 def build(asked: Asked) -> Shown:
     query: SlaQuery = asked.query
     mondays = _mondays(asked.now.date())
     since = datetime.combine(mondays[0], time(), UTC)
     if query.pipeline:
         return _one(asked, query.pipeline, mondays, since)
-    found = found_pipelines(asked, query.q, query.start, ROWS, lambda c: c.pipeline.sla is not None)
+    found = found_pipelines(asked, query.q, query.start, ROWS, _has_deadline)
     kept = attainments(found.configs, since, asked.now, asked.desk.history)
     broken = asked.desk.history.breaches(since, asked.now)
     return {

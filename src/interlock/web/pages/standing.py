@@ -25,6 +25,7 @@ OVERDUE = Standing("overdue", "overdue", "bad", 0)
 RETRYING = Standing("retrying", "retrying", "warn", 4)
 FAILED = Standing("failed", "failed", "bad", 2)
 GIVEN_UP = Standing("given-up", "given up", "bad", 1)
+UNREADABLE = Standing("unreadable", "unreadable", "bad", 2)
 IS_MISSING = Standing("missing", "no run", "bad", 3)
 IS_EXPECTED = Standing("expected", "expected", "none", 10)
 ABSENT = Standing("absent", "no run yet", "none", 11)
@@ -40,6 +41,7 @@ LEGEND = (
     OVERDUE,
     FAILED,
     GIVEN_UP,
+    UNREADABLE,
     IS_MISSING,
     IS_EXPECTED,
 )
@@ -51,6 +53,7 @@ _BY_STATUS: dict[str, Standing] = {
     Status.FAILED: FAILED,
     Status.COMPLETED: DONE,
     Status.FAILED_FINAL: GIVEN_UP,
+    Status.UNREADABLE: UNREADABLE,
     EXPECTED: IS_EXPECTED,
     MISSING: IS_MISSING,
     "absent": ABSENT,

@@ -1,0 +1,59 @@
+"""Deferred events: what a step can't publish stays in its outbox, and the step goes on.
+
+A step may be tried again only so often, and what it leads to must not depend on who listens. The next
+step of the run, or the watchdog, publishes what was left.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from interlock.domain.event import Event
+from interlock.domain.run import RunKey
+from interlock.errors import TransientError, UnavailableError
+from interlock.ports import Events, Outbox, Ports
+
+log = logging.getLogger(__name__)
+
+
+def deferring(ports: Ports) -> Ports:
+    """The same ports for one step, in which a failed publish clears no outbox and raises nothing."""
+    events = DeferringEvents(ports.events)
+    return replace(ports, events=events, outbox=_KeepingOutbox(ports.outbox, events))
+
+
+class DeferringEvents:
+    """After one failure nothing more is tried in this step: a bus that hangs must not use up its time."""
+
+    def __init__(self, events: Events) -> None:
+        self._events = events
+        self._deferred: set[str] = set()
+        self.of_run: Callable[[RunKey], list[Event]] = events.of_run
+        self.newest: Any = events.newest
+
+    def publish(self, events: Sequence[Event]) -> None:
+        if not self._deferred:
+            try:
+                self._events.publish(events)
+                return
+            except (TransientError, UnavailableError) as error:
+                log.warning(
+                    "events wait to be published: %s", error, extra={"action": "publish_deferred"}
+                )
+        self._deferred |= {event.event_id for event in events}
+
+    def is_deferred(self, event: Event) -> bool:
+        return event.event_id in self._deferred
+
+
+class _KeepingOutbox:
+    def __init__(self, outbox: Outbox, events: DeferringEvents) -> None:
+        self._outbox, self._events = outbox, events
+        self.pending: Callable[[str], list[Event]] = outbox.pending
+        self.leftovers: Any = outbox.leftovers
+
+    def clear(self, events: Sequence[Event]) -> None:
+        told = [event for event in events if not self._events.is_deferred(event)]
+        if told:
+            self._outbox.clear(told)

@@ -1,0 +1,230 @@
+"""Promptness: that what is due is done soon, while the controller is up and the outside answers (I9).
+
+It looks at the store from outside, once a pass, and decides for itself what is due: the watchdog can't
+hide what it does not look for.
+"""
+
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+
+import msgspec
+
+from interlock.adapters.local.rows import instant
+from interlock.adapters.local.store import Store
+from interlock.domain.guards import EngineState
+from interlock.domain.launch import launch_of
+from interlock.domain.opening import instants
+from interlock.domain.run import Run, RunKey
+from interlock.domain.sla import BREACHES
+from interlock.lifecycle.polling import LONGEST
+from interlock.ports import Config
+from interlock.simulation.jobs import Launch, ScriptedJobs
+from interlock.simulation.waiting_readings import WaitingReadings
+from interlock.usecases.job_ending import ending_of
+from interlock.wiring.runtime import ROUTER
+
+#: How long the ordinary path may take before the watchdog looks after it.
+GRACE = timedelta(minutes=2)
+_MANY = 1000
+
+
+class Due(msgspec.Struct, frozen=True):
+    """Something that should be done, and since when."""
+
+    what: str
+    since: datetime
+    #: How long it may take beside the passes.
+    grace: timedelta = GRACE
+
+
+class Sight(msgspec.Struct):
+    """One look at the store."""
+
+    store: Store
+    now: datetime
+    configs: dict[str, Config]
+    active: list[Run]
+    #: Since when a pipeline has been in force and not paused, as far as was seen.
+    served: dict[str, datetime]
+
+    def since(self, key: RunKey, at: datetime) -> datetime | None:
+        """Since when the controller owes what fell due at that moment; None while it owes nothing."""
+        config = self.configs.get(key.pipeline_id)
+        if at > self.now or key.pipeline_id not in self.served or key.dry or config is None:
+            return None
+        if config.pipeline.dry_run or not config.pipeline.has_schedule(key.schedule_id):
+            return None
+        return max(at, self.served[key.pipeline_id])
+
+
+class Promptness:
+    """Remembers what it has seen to be due."""
+
+    def __init__(self, every: timedelta, jobs: ScriptedJobs) -> None:
+        self._every = every
+        self._jobs = _EndedJobs(jobs)
+        self._readings = WaitingReadings()
+        self._looked_at: datetime | None = None
+        self._served: dict[str, datetime] = {}
+        self._first: dict[str, datetime] = {}
+        self._broken: set[str] = set()
+
+    def check(self, store: Store, calm_since: datetime, now: datetime) -> Iterator[str]:
+        """`calm_since`: since when the controller has been up and no call to the outside has failed."""
+        if self._looked_at is not None and now - self._looked_at < self._every:
+            return
+        self._looked_at = now
+        for due in self._all(self._look(store, now)):
+            late = now - max(due.since, calm_since)
+            if late > 2 * self._every + due.grace and due.what not in self._broken:
+                self._broken.add(due.what)
+                yield f"I9: {due.what} was due at {due.since} and is not done"
+
+    def _look(self, store: Store, now: datetime) -> Sight:
+        configs = {config.pipeline.id: config for config in store.pipelines.in_force()}
+        working = [name for name, config in configs.items() if not config.is_paused(now)]
+        self._served = {name: self._served.get(name, now) for name in working}
+        return Sight(store, now, configs, store.runs.active(), self._served)
+
+    def _all(self, sight: Sight) -> Iterator[Due]:
+        yield from self._jobs.due(sight)
+        yield from self._first_seen(sight)
+        for find in FINDERS:
+            yield from find(sight)
+        last = sight.store.watch.load().last_pass_at
+        if last is not None:
+            yield Due("the next pass of the watchdog", last + self._every)
+
+    def _first_seen(self, sight: Sight) -> Iterator[Due]:
+        """What has no moment of its own is due since it was first seen here."""
+        readings = self._readings.find(sight.store, sight.configs, sight.served, sight.now)
+        seen = {*_unattended(sight), *(f"the reading {place}" for place in readings)}
+        self._first = {what: self._first.get(what, sight.now) for what in seen}
+        return (Due(what, since) for what, since in self._first.items())
+
+
+class _EndedJobs:
+    """Jobs that have ended, until their end is recorded."""
+
+    def __init__(self, jobs: ScriptedJobs) -> None:
+        self._jobs = jobs
+        self._seen = 0
+        self._open: list[Launch] = []
+
+    def due(self, sight: Sight) -> Iterator[Due]:
+        launches = self._jobs.launches
+        self._open += launches[self._seen :]
+        self._seen = len(launches)
+        self._open = [launch for launch in self._open if _is_open(launch, sight.store)]
+        for launch in self._open:
+            if launch.ends_at is not None and launch.ends_at <= sight.now:
+                yield Due(f"the end of the job of {_key(launch)}", launch.ends_at, LONGEST)
+
+
+def _is_open(launch: Launch, store: Store) -> bool:
+    run = store.runs.find([_key(launch)]).get(_key(launch))
+    return run is not None and run.attempt == launch.attempt and run.is_open
+
+
+def _key(launch: Launch) -> RunKey:
+    return RunKey(launch.pipeline, launch.schedule, launch.date)
+
+
+def _unattended(sight: Sight) -> Iterator[str]:
+    """Open runs that no execution works on."""
+    for run in sight.active:
+        if not run.is_open or run.key.dry:
+            continue
+        if sight.store.workflows.describe(run.execution_name) is not EngineState.RUNNING:
+            yield f"an execution of {run.key}, attempt {run.attempt},"
+
+
+def _ended_by_themselves(sight: Sight) -> Iterator[Due]:
+    """Jobs that have written their own end into the job log."""
+    for run in sight.active:
+        launch = launch_of(run)
+        ending = launch and ending_of(launch, sight.store.job_log.of_run(run.key))
+        if launch and ending:
+            since = max(ending.at, launch.launched_at)
+            yield Due(f"the end that the job of {run.key} has logged", since, LONGEST)
+
+
+def _retries(sight: Sight) -> Iterator[Due]:
+    for run in sight.active:
+        since = sight.since(run.key, run.retry_at) if run.awaits_retry and run.retry_at else None
+        if since is not None:
+            yield Due(f"the retry of {run.key}, attempt {run.attempt},", since)
+
+
+def _deadlines(sight: Sight) -> Iterator[Due]:
+    for run in sight.active:
+        for kind, at in instants(run).items():
+            since = sight.since(run.key, at) if kind in BREACHES and not run.sla_verdict else None
+            if since is not None and sight.configs[run.key.pipeline_id].pipeline.sla is not None:
+                yield Due(f"the {kind} of {run.key}", since)
+
+
+def _half_done(sight: Sight) -> Iterator[Due]:
+    for run in sight.store.runs.due(sight.now):
+        if run.is_unfinished:
+            yield Due(f"what follows from the completion of {run.key}", run.changed_at)
+
+
+def _requests(sight: Sight) -> Iterator[Due]:
+    for request in sight.store.reruns.unjudged():
+        name = request.key.pipeline_id
+        if name not in sight.configs or name in sight.served:  # else it is paused
+            since = max(request.requested_at, sight.served.get(name, request.requested_at))
+            yield Due(f"the rerun of {request.key} that was asked for at {request.id}", since)
+
+
+def _timers(sight: Sight) -> Iterator[Due]:
+    for timer in sight.store.timers.due(sight.now, _MANY):
+        yield Due(f"the timer {timer.name}", timer.due_at)
+
+
+def _events(sight: Sight) -> Iterator[Due]:
+    rows = sight.store.database.read(
+        lambda connection: connection.execute("SELECT event_id, at FROM outbox").fetchall()
+    )
+    for event_id, at in rows:
+        yield Due(f"telling of {event_id}", instant(at))
+
+
+def _alerts(sight: Sight) -> Iterator[Due]:
+    for delivery in sight.store.deliveries.due(sight.now, _MANY):
+        yield Due(f"the alert of {delivery.event.event_id}", delivery.due_at)
+
+
+def _files(sight: Sight) -> Iterator[Due]:
+    for wanted in sight.store.pipelines.unadopted():
+        yield Due(f"the new file of {wanted.pipeline_id}", wanted.wanted_at)
+
+
+def _changes(sight: Sight) -> Iterator[Due]:
+    for change in sight.store.changes.next(ROUTER, _MANY):
+        yield Due(f"the change {change.id} of {change.pipeline_id}", change.at)
+    for parked in sight.store.changes.parked_due(ROUTER, sight.now):
+        yield Due(f"the parked change {parked.change.id}", parked.next_try_at or parked.at)
+
+
+def _steps(sight: Sight) -> Iterator[Due]:
+    agenda = sight.store.agenda.look()
+    if agenda.next_wake is not None and agenda.next_wake <= sight.now:
+        yield Due("the next step of an execution", agenda.next_wake)
+
+
+#: Whatever can be due beside jobs, executions and readings.
+FINDERS: tuple[Callable[[Sight], Iterator[Due]], ...] = (
+    _ended_by_themselves,
+    _retries,
+    _deadlines,
+    _half_done,
+    _requests,
+    _timers,
+    _events,
+    _alerts,
+    _files,
+    _changes,
+    _steps,
+)

@@ -1,0 +1,32 @@
+"""Attend a run: its execution is over; do at once what the next pass of the watchdog would find."""
+
+from datetime import datetime
+
+from interlock.domain.guards import EngineState, Finding, Finish, stale_attempt
+from interlock.domain.run import Run, RunKey
+from interlock.ports import Config, Ports
+from interlock.usecases.act_on_finding import act_on_finding
+from interlock.usecases.job_ending import has_succeeded
+
+
+def attend_run(key: RunKey, execution: str, config: Config, ports: Ports) -> Finding | None:
+    """What was done about the run; None when it has its end, or another execution goes on with it.
+
+    One whose second execution has broken off is left to the passes: once each is often enough.
+    """
+    now = ports.clock()
+    run = ports.runs.find([key]).get(key)
+    if run is None or run.execution_name != execution or run.executions > 1:
+        return None
+    finding = _finding(run, now, ports)
+    if finding is not None:
+        act_on_finding(finding, config, now, ports)
+    return finding
+
+
+def _finding(run: Run, now: datetime, ports: Ports) -> Finding | None:
+    if run.is_unfinished:
+        return Finish(run)
+    if not run.is_open or run.key.dry:
+        return None
+    return next(stale_attempt(run, EngineState.ENDED, has_succeeded(run, ports), now), None)

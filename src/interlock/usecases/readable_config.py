@@ -1,0 +1,12 @@
+"""Readable config: the config in force, for those who can do without one."""
+
+from interlock.errors import UnreadableError
+from interlock.ports import Config, Ports
+
+
+def readable_config(pipeline_id: str, ports: Ports) -> Config | None:
+    """None for a pipeline that does not exist, and for one whose stored config can't be read."""
+    try:
+        return ports.pipelines.find(pipeline_id)
+    except UnreadableError:
+        return None

@@ -1,0 +1,22 @@
+"""Report unreadable rows: tell of each row that the stores met and could not read, once for its content."""
+
+from interlock.domain.pipeline import Pipeline
+from interlock.domain.unreadable import UnreadableRow, unreadable_event
+from interlock.ports import Ports
+from interlock.usecases.claim_event import claim_event
+from interlock.usecases.readable_config import readable_config
+
+
+def report_unreadable(ports: Ports) -> int:
+    """How many were news here. Another process may have told of the same row: then nothing is told twice."""
+    rows = ports.unreadable.met()
+    for row in rows:
+        claim_event(unreadable_event(row, ports.clock(), _pipeline_of(row, ports)), ports)
+        ports.unreadable.reported(row)
+    return len(rows)
+
+
+def _pipeline_of(row: UnreadableRow, ports: Ports) -> Pipeline | None:
+    """Whose owner is to be told."""
+    config = None if row.pipeline_id is None else readable_config(row.pipeline_id, ports)
+    return None if config is None else config.pipeline
