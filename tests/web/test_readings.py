@@ -53,6 +53,16 @@ def test_a_key_may_hold_a_period_and_a_slash(house: House) -> None:
     assert house.home.store.sensors.find("silver-orders", ["landing/orders#2026-03-03"])
 
 
+@pytest.mark.parametrize("end", ["%0A", "%0D%0A", "%00", "%C2%85"])
+def test_a_key_with_a_control_character_is_refused_and_not_shortened(
+    house: House, end: str
+) -> None:
+    answer = house.client.put(f"{SENSOR}{end}", json={"count": 1})
+
+    assert is_problem(answer, 400) and "control character" in answer.json()["detail"]
+    assert not house.home.store.sensors.find("silver-orders", ["orders"])
+
+
 def test_the_reading_opens_a_run_that_completes_or_fails_like_any_other(house: House) -> None:
     house.put({"date": "2026-03-03"})
     house.runtime.step()

@@ -9,10 +9,11 @@ import pytest
 from starlette.datastructures import Headers
 from starlette.testclient import TestClient
 
+import interlock.web
 from interlock.errors import ConfigError
 from interlock.web.access import COOKIE, LOGIN_SECONDS, SESSION_SECONDS, Access
 from interlock.web.endpoints import API, ENDPOINTS, Endpoint
-from interlock.web.gate import HEADERS, KnownHosts, is_loopback, session_of
+from interlock.web.gate import HEADERS, KnownHosts, cookie_of, is_loopback
 from interlock.web.serve import serve
 from interlock.wiring.settings import Settings
 from web.house import OWNER, URL, House, is_problem
@@ -486,10 +487,16 @@ def _logged_in(house: House) -> TestClient:
     ],
 )
 def test_the_session_is_found_in_any_cookie_header(cookie: str, session: str | None) -> None:
-    assert session_of(Headers({"cookie": cookie})) == session
+    assert cookie_of(Headers({"cookie": cookie}), COOKIE) == session
 
 
 def test_a_cookie_that_is_hard_to_read_costs_no_more_than_its_length(house: House) -> None:
     """Quoted backslashes take the parser of the standard library minutes on some Pythons."""
     hostile = f'{COOKIE}="' + "\\" * 30_000 + '"'
     assert house.client_of(None, Cookie=hostile).get("/api/v1/pipelines").status_code == 401
+    assert house.client_of(None, Cookie=hostile).get("/login").status_code == 200
+
+
+def test_no_part_of_the_server_reads_cookies_by_the_standard_library() -> None:
+    sources = [path.read_text() for path in Path(interlock.web.__file__).parent.rglob("*.py")]
+    assert len(sources) > 20 and not any(".cookies" in source for source in sources)

@@ -226,8 +226,26 @@ def test_the_request_line_names_no_other_host_than_the_header(wire: Wire) -> Non
 def test_no_path_leads_out_of_what_is_served(wire: Wire, path: str) -> None:
     answer = wire.ask("GET", path)
 
-    assert answer.status == 404, answer
+    assert answer.status == (400 if "%00" in path else 404), answer
     assert b"root:" not in answer.body and b"import " not in answer.body
+
+
+# --- what breaks off
+
+
+@pytest.mark.parametrize(
+    "path", ["/login", "/logout", "/pipelines/silver-orders/pause", "/api/v1/sensors"]
+)
+def test_a_caller_who_breaks_off_leaves_no_traceback(
+    wire: Wire, caplog: pytest.LogCaptureFixture, path: str
+) -> None:
+    origin = f"Origin: http://127.0.0.1:{wire.port}"
+    head = wire.request("POST", path, origin, "Content-Length: 100")
+    with wire.connection() as opened:
+        opened.sendall(head + b"secret=")
+    assert wire.ask("GET", "/healthz").status == 200
+    eventually(lambda: wire.connections == 0, "the end of the connection")
+    assert not [record for record in caplog.records if record.exc_info]
 
 
 # --- too much

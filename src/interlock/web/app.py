@@ -65,7 +65,11 @@ def application(desk: Desk, hosts: KnownHosts) -> ASGIApp:
     ]
     app = Starlette(
         routes=routes,
-        exception_handlers={HTTPException: _refusing(site), Exception: _failed},
+        exception_handlers={
+            HTTPException: _refusing(site),
+            Refusal: _refusing(site),
+            Exception: _failed,
+        },
     )
     app.router.redirect_slashes = False
     return Gate(app, desk.access, hosts)
@@ -222,13 +226,18 @@ def _refusing(site: Site) -> Callable[[Request, Exception], Any]:
     """Programs read problem documents, people read pages."""
 
     async def refuse(request: Request, error: Exception) -> Response:
-        assert isinstance(error, HTTPException)
-        detail = _DETAILS.get(error.status_code, "")
+        refusal = error if isinstance(error, Refusal) else _refusal_of(error)
         if wants_page(request.url.path, request.headers):
-            return site.error_page(request, error.status_code, detail)
-        return problem(error.status_code, detail, headers=dict(error.headers or {}))
+            return site.error_page(request, refusal.status, refusal.detail)
+        return problem_of(refusal)
 
     return refuse
+
+
+def _refusal_of(error: Exception) -> Refusal:
+    assert isinstance(error, HTTPException)
+    detail = _DETAILS.get(error.status_code, "")
+    return Refusal(error.status_code, detail, headers=dict(error.headers or {}))
 
 
 async def _failed(request: Request, error: Exception) -> Response:

@@ -5,7 +5,7 @@ and the OpenAPI document is made of the same ones.
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
@@ -43,7 +43,8 @@ Cursor = Annotated[str, Meta(max_length=2000, description="`next` of the page be
 Text = Annotated[str, Meta(max_length=1000)]
 Instant = Annotated[datetime, Meta(tz=True)]
 Bound = Annotated[
-    str, Meta(pattern="^[0-9T:-]{4,16}$", description="A date label, or the beginning of one.")
+    str,
+    Meta(pattern=r"^[0-9T:-]{4,16}$(?!\n)", description="A date label, or the beginning of one."),
 ]
 Date = Annotated[str, Meta(max_length=20, description="A date, as 2026-03-03 or 2026-03-03T10.")]
 
@@ -62,7 +63,7 @@ class Paging(_Query, frozen=True, kw_only=True):
 
 
 class Waiting(_Query, frozen=True, kw_only=True):
-    wait: Annotated[str, Meta(pattern="^decision$")] | None = None
+    wait: Literal["decision"] | None = None
 
 
 class OnDate(_Query, frozen=True, kw_only=True):
@@ -159,7 +160,7 @@ class NewResume(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class NewToken(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    name: Annotated[str, Meta(pattern="^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$(?!\n)")]
     scopes: Annotated[tuple[str, ...], Meta(min_length=1, max_length=3)]
     pipelines: Annotated[tuple[Text, ...], Meta(max_length=1000)] = ()
 

@@ -2,6 +2,7 @@
 
 import ipaddress
 import logging
+import re
 import socket
 from collections.abc import Iterable
 from http import HTTPStatus
@@ -29,6 +30,8 @@ PING = "/ping/"
 #: Anybody may log in; everything else needs a caller.
 _WITHOUT_CALLER = OPEN_PATHS | {LOGIN}
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+#: A route takes a line break at the end of a path for its end: the key would lose it.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _ANY_ADDRESS = frozenset({"0.0.0.0", "::"})  # noqa: S104 - what it means to listen on them
 
@@ -115,6 +118,8 @@ class Gate:
         path, method = scope["path"], scope["method"]
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > LONGEST_ADDRESS:
             raise Refusal(414, f"the address has more than {LONGEST_ADDRESS // 1024} KiB")
+        if _CONTROL.search(path):
+            raise Refusal(400, "the path has a control character")
         hosts = headers.getlist("host")
         if len(hosts) != 1:
             raise Refusal(400, "one Host header is needed")
@@ -145,7 +150,7 @@ class Gate:
         return caller
 
     def _session(self, headers: Headers) -> Caller | None:
-        session = session_of(headers)
+        session = cookie_of(headers, COOKIE)
         return None if session is None else self._access.by_session(session)
 
 
@@ -181,13 +186,13 @@ def caller_of(request: Request, needed: Needed, pipeline_id: str | None = None) 
     return caller
 
 
-def session_of(headers: Headers) -> str | None:
-    """Our cookie needs no quoting, so its header is only split: the parser of the standard library takes
+def cookie_of(headers: Headers, name: str) -> str | None:
+    """Our cookies need no quoting, so their header is only split: the parser of the standard library takes
     time by the square of a hostile one on some Pythons.
     """
     for pair in headers.get("cookie", "").split(";"):
-        name, _, value = pair.strip().partition("=")
-        if name == COOKIE:
+        named, _, value = pair.strip().partition("=")
+        if named == name:
             return value
     return None
 

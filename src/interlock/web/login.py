@@ -10,7 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from interlock.web.access import COOKIE, SESSION_SECONDS
 from interlock.web.bodies import read_text
 from interlock.web.desk import Desk
-from interlock.web.gate import session_of
+from interlock.web.gate import cookie_of
 from interlock.web.pages.site import Site
 
 _LARGEST = 4096
@@ -49,7 +49,7 @@ class Login:
         return answer
 
     async def leave(self, request: Request) -> Response:
-        session = session_of(request.headers)
+        session = cookie_of(request.headers, COOKIE)
         if session is not None:
             self._desk.access.log_out(session)
         answer = RedirectResponse("/login", HTTPStatus.SEE_OTHER)

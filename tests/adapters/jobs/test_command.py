@@ -269,6 +269,22 @@ def test_what_a_file_takes_from_our_variables_is_masked_in_what_the_command_says
     jobs.close()
 
 
+@pytest.mark.parametrize("shown", ["cat", "base64 -w 0"])
+def test_a_secret_that_the_tail_cuts_in_two_is_masked(
+    jobs: JobsByType, tmp_path: Path, shown: str
+) -> None:
+    """The kept megabyte begins in the middle of it, once or after the file was cut before."""
+    env = {"KEY": "secret://env/INTERLOCK_CANARY"}
+    for attempt, beyond in enumerate((0, 1024 * 1024)):
+        filler = 1024 * 1024 - 8
+        script = (
+            f'head -c {beyond} /dev/zero; printf %s "$KEY" | {shown}; head -c {filler} /dev/zero'
+        )
+        run(jobs, sh(script, env=env), attempt=attempt)
+        kept = (tmp_path / "jobs" / a_context(attempt).token / "stdout").read_bytes()
+        assert kept.strip(b"\0") == b"***"
+
+
 def test_thousands_of_variables_arrive(jobs: JobsByType, tmp_path: Path) -> None:
     env = {f"VARIABLE_{number}": "x" * 100 for number in range(5000)}
     assert isinstance(run(jobs, sh("env | grep -c ^VARIABLE_", env=env)), Succeeded)

@@ -1,5 +1,7 @@
 """Where secrets come from, how long they are kept, and that they do not show."""
 
+import base64
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -106,3 +108,45 @@ def test_a_secret_is_masked_in_every_spelling() -> None:
     assert secrets.mask(r"json a\"b/c\n.") == "json ***."
     assert secrets.mask("url a%22b%2Fc%0A.") == "url ***."
     assert secrets.mask('longer xa"b/c\ny.') == "longer ***."
+
+
+KEY = "-----BEGIN KEY-----\nMIIEvQIBADANBgkq\nabc\n  q83v-EjRWeJCr/8=\n-----END KEY-----\n"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "10:04 | MIIEvQIBADANBgkq",  # line by line, behind the time of a logger
+        "ssh: q83v-EjRWeJCr/8= is no key",  # indented in the file, trimmed by a tool
+        r"{\"key\": \"MIIEvQIBADANBgkq\"}",
+        "q83v-EjRWeJCr%2F8%3D",
+    ],
+)
+def test_each_line_of_a_secret_is_masked(said: str) -> None:
+    secrets = Secrets({"INTERLOCK_KEY": KEY})
+    secrets.get("env/INTERLOCK_KEY")
+    masked = secrets.mask(said)
+    assert "***" in masked
+    assert not any(part in masked for part in ("MIIE", "q83v"))
+
+
+def test_a_short_line_of_a_secret_is_a_word_like_any_other() -> None:
+    secrets = Secrets({"INTERLOCK_KEY": KEY})
+    secrets.get("env/INTERLOCK_KEY")
+    assert secrets.mask("abc") == "abc"
+
+
+@pytest.mark.parametrize("before", ["", "u", "us", "user:", "a longer name:"])
+@pytest.mark.parametrize("after", ["", "x", "\n", "and more"])
+@pytest.mark.parametrize("encode", [base64.b64encode, base64.urlsafe_b64encode])
+@pytest.mark.parametrize("value", ["hunter2-hunter2", "ÿ~?>ÿ~?>ÿ~"])
+def test_the_base64_of_a_secret_is_masked_wherever_it_stands(
+    before: str, after: str, encode: Callable[[bytes], bytes], value: str
+) -> None:
+    secrets = Secrets({"INTERLOCK_A": value})
+    secrets.get("env/INTERLOCK_A")
+    encoded = encode(f"{before}{value}{after}".encode()).decode()
+    masked = secrets.mask(f"Authorization: Basic {encoded}")
+    assert "***" in masked
+    # at most a byte at either end is left, which shares its characters with a neighbour
+    assert len(masked.replace("Authorization: Basic ", "")) <= len(encoded) - len(value)

@@ -12,6 +12,7 @@ import msgspec
 
 from interlock.adapters.jobs.job_folder import JobFolder, Spec
 from interlock.adapters.jobs.secrets import Secrets
+from interlock.adapters.jobs.spellings import spellings
 from interlock.adapters.jobs.surroundings import RESERVE, Surroundings
 from interlock.adapters.jobs.texts import PREFIX, Texts, dates
 from interlock.domain.job_configs import CommandConfig
@@ -38,7 +39,11 @@ def order_of(
         "environment": _encoded({**_inherited(environment), **env, **_about(spec.values)}),
         "timeout": within.total_seconds(),
         "grace": patience.total_seconds(),
-        "masked": [os.fsencode(value) for value in _secret_values(config, texts, secrets)],
+        "masked": [
+            os.fsencode(spelling)
+            for value in _secret_values(config, texts, secrets)
+            for spelling in spellings(value)
+        ],
         "ends": spec.ends,
     }
 

@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
+from interlock.adapters.jobs.spellings import spellings
 from interlock.domain.job_forms import OWN_SETTINGS
 from interlock.errors import ConfigError
 
@@ -53,7 +53,7 @@ class Secrets:
         self._fetch = fetch
         self._monotonic = monotonic
         self._kept: dict[str, tuple[float, Secret]] = {}
-        self._known: dict[str, None] = {}
+        self._known: tuple[str, ...] = ()
 
     def get(self, reference: str) -> Secret:
         """By what follows `secret://`. Raises ConfigError when there is no such secret."""
@@ -73,13 +73,12 @@ class Secrets:
 
     def learn(self, value: str) -> None:
         """Mask this value too, from now on."""
-        for spelling in (value, json.dumps(value)[1:-1], quote(value, safe="")):
-            if spelling:
-                self._known[spelling] = None
+        known = {*self._known, *spellings(value)}
+        self._known = tuple(sorted(known, key=len, reverse=True))
 
     def mask(self, text: str) -> str:
         """The text without any value that was ever resolved; the longest first, as one may hold another."""
-        for value in sorted(self._known, key=len, reverse=True):
+        for value in self._known:
             text = text.replace(value, MASK)
         return text
 

@@ -72,6 +72,7 @@ class Tail:
     def __init__(self, path: str) -> None:
         self._file = open(path, "w+b")  # noqa: SIM115 - it stays open as long as the command
         self._size = 0
+        self._is_cut = False
 
     def add(self, output: bytes) -> None:
         """A full disk costs the output, not the command."""
@@ -88,7 +89,8 @@ class Tail:
         """What is kept, without secrets."""
         kept = b""
         try:
-            kept = without(masked, self._last())
+            last = self._last()
+            kept = without(masked, uncut(masked, last) if self._is_cut else last)
             self._rewrite(kept)
             self._file.close()
         except OSError:
@@ -96,6 +98,7 @@ class Tail:
         return kept
 
     def _last(self) -> bytes:
+        self._is_cut = self._is_cut or self._size > KEPT
         self._file.seek(max(0, self._size - KEPT))
         return self._file.read(KEPT)
 
@@ -426,6 +429,18 @@ def without(masked: list[bytes], output: bytes) -> bytes:
     for value in sorted(masked, key=len, reverse=True):
         output = output.replace(value, b"***")
     return output
+
+
+def uncut(masked: list[bytes], output: bytes) -> bytes:
+    """Output that was cut may begin with the rest of a secret."""
+    rests = (
+        length
+        for value in masked
+        for length in range(1, len(value))
+        if output.startswith(value[-length:])
+    )
+    longest = max(rests, default=0)
+    return b"***" + output[longest:] if longest else output
 
 
 def quoted(text: str) -> str:

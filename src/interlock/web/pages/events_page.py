@@ -1,10 +1,9 @@
 """Events page: the log, filtered and searched, followed as it grows."""
 
 from datetime import datetime, timedelta
-from typing import Annotated
+from typing import Literal
 
 import msgspec
-from msgspec import Meta
 
 from interlock.domain.event import ALIASES, EventType
 from interlock.ports import EventFilter
@@ -24,8 +23,8 @@ class EventsPageQuery(msgspec.Struct, frozen=True, kw_only=True):
     pipeline: Text = ""
     type: Text = ""
     q: Text = ""
-    note: Annotated[str, Meta(pattern="^(|1)$")] = ""
-    since: Annotated[str, Meta(pattern="^(|1h|24h|7d)$")] = ""
+    note: Literal["", "1"] = ""
+    since: Literal["", "1h", "24h", "7d"] = ""
     cursor: Cursor | None = None
 
 

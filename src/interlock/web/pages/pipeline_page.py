@@ -3,11 +3,10 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import Annotated, Any
+from typing import Any, Literal
 
 import msgspec
 import yaml
-from msgspec import Meta
 
 from interlock.domain import canonical, duration
 from interlock.domain.pipeline import Pipeline
@@ -26,7 +25,7 @@ _AHEAD = timedelta(days=40)
 
 class PipelineQuery(msgspec.Struct, frozen=True, kw_only=True):
     #: What was just done.
-    done: Annotated[str, Meta(pattern="^(paused|resumed)$")] | None = None
+    done: Literal["paused", "resumed"] | None = None
 
 
 class Duration(msgspec.Struct, frozen=True):

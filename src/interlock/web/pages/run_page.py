@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 import msgspec
-from msgspec import Meta
 
 from interlock.domain.event import Event
 from interlock.domain.run import Run, RunKey
@@ -21,7 +20,7 @@ from interlock.wiring.views import label_of
 
 class RunQuery(msgspec.Struct, frozen=True, kw_only=True):
     #: What was just asked for.
-    asked: Annotated[str, Meta(pattern="^rerun$")] | None = None
+    asked: Literal["rerun"] | None = None
 
 
 def build(asked: Asked) -> Shown:

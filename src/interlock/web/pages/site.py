@@ -22,7 +22,7 @@ from interlock.web import endpoints
 from interlock.web.access import Caller
 from interlock.web.bodies import read_text
 from interlock.web.desk import Desk
-from interlock.web.gate import caller_of
+from interlock.web.gate import caller_of, cookie_of
 from interlock.web.pages import (
     dependencies_page,
     events_page,
@@ -245,5 +245,5 @@ def _here(request: Request) -> str:
 
 
 def _theme(request: Request) -> str:
-    theme = request.cookies.get("interlock_theme", "")
-    return theme if theme in THEMES else ""
+    theme = cookie_of(request.headers, "interlock_theme")
+    return theme if theme is not None and theme in THEMES else ""

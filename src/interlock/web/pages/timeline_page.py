@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from datetime import date, datetime, timedelta
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -29,7 +29,7 @@ SPANS: dict[str, tuple[str, int]] = {
 class TimelineQuery(msgspec.Struct, frozen=True, kw_only=True):
     q: Text = ""
     start: Number = 0
-    span: Annotated[str, Meta(pattern="^(24h|48h|14d|30d|90d)$")] = "48h"
+    span: Literal["24h", "48h", "14d", "30d", "90d"] = "48h"
     #: The last moment that is shown; without one, a little after now.
     to: Annotated[datetime, Meta(tz=True)] | None = None
 
