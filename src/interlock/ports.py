@@ -414,7 +414,7 @@ class Runs(Protocol):
         ...
 
     def open_executions(self) -> dict[str, RunKey]:
-        """The open runs by the name of their execution, without dry runs. It may lag a little."""
+        """The open runs by the name of their execution. It may lag a little."""
         ...
 
     def of_pipeline(self, pipeline_id: str | None, since: str, until: str, limit: int) -> list[Run]:

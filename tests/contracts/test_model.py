@@ -252,7 +252,7 @@ class Ports(RuleBasedStateMachine):
             run.key for run in active
         )
         assert self.home.runs.open_executions() == {
-            run.execution_name: run.key for run in active if run.is_open and not run.key.dry
+            run.execution_name: run.key for run in active if run.is_open
         }
         for key in KEYS:
             kept = self.model.baselines.get(key)

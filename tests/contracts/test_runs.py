@@ -305,7 +305,14 @@ HOUR = timedelta(hours=1)
             timedelta(minutes=2),
             id="done, and downstream has not heard of it",
         ),
-        pytest.param(a_run(a_key(dry=True)), None, id="nobody watches a dry run"),
+        pytest.param(
+            a_run(a_key(dry=True)), timedelta(minutes=2), id="a dry run that was never started"
+        ),
+        pytest.param(
+            a_run(a_key(dry=True), status=Status.FAILED, retry_at=NOW),
+            None,
+            id="a dry run is not retried",
+        ),
     ],
 )
 def test_a_run_is_due_exactly_when_somebody_must_look(
@@ -374,11 +381,12 @@ def test_runs_that_are_not_final_are_active_the_oldest_first(home: Home) -> None
     ]
 
 
-def test_open_runs_are_known_by_their_executions_and_dry_ones_are_not(home: Home) -> None:
+def test_open_runs_are_known_by_their_executions(home: Home) -> None:
     for number, status in enumerate(Status, 1):
         assert home.runs.open(a_run(a_key(date=f"2026-03-0{number}"), status=status))
     assert home.runs.open(a_run(a_key(dry=True)))
     open_ = [a_key(date=f"2026-03-0{number}") for number in (1, 2, 3)]  # the first three are open
+    open_.append(a_key(dry=True))
     assert home.runs.open_executions() == {execution_name(key, 0): key for key in open_}
     expired = a_run(a_key(date="2026-01-01"), NOW - timedelta(days=40))
     assert home.runs.open(expired)

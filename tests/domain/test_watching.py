@@ -75,8 +75,14 @@ def test_what_is_not_told_yet_is_looked_at_soon() -> None:
     assert watch_at(a_run(DRY, status=Status.COMPLETED), has_outbox=True) == NOW + MINUTE
 
 
-def test_nobody_watches_a_dry_run() -> None:
-    assert watch_at(a_run(DRY), has_outbox=False) is None
+def test_a_dry_run_is_watched_for_as_long_as_its_attempt_is_open() -> None:
+    assert watch_at(a_run(DRY), has_outbox=False) == NOW + timedelta(minutes=2)
+    assert watch_at(a_run(DRY, status=Status.COMPLETED), has_outbox=False) is None
+
+
+def test_a_dry_run_has_no_deadline_and_no_retry() -> None:
+    failed = a_run(DRY, status=Status.FAILED, retry_at=NOW, relative_breach_at=NOW)
+    assert watch_at(failed, has_outbox=False) is None
 
 
 @pytest.mark.parametrize(

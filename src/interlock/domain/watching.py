@@ -17,11 +17,13 @@ KEEP_UNFINISHED = timedelta(days=30)
 
 
 def watch_at(run: Run, has_outbox: bool) -> datetime | None:
-    """The earliest instant at which somebody must look; None when nothing is left to see to.
+    """The earliest instant at which the watchdog must look; None when nothing is left to see to.
 
-    Nobody watches a dry run, beyond telling what it has to tell.
+    A dry run has neither deadlines nor anything that follows, but an attempt that broke off is finished.
     """
-    moments = [] if run.key.dry else [*_of_attempt(run), *_of_deadline(run)]
+    moments = [*_of_attempt(run)]
+    if not run.key.dry:
+        moments += [*_of_what_follows(run), *_of_deadline(run)]
     if has_outbox:
         moments.append(run.changed_at + TELL_GRACE)
     return min(moments, default=None)
@@ -39,10 +41,13 @@ def _of_attempt(run: Run) -> Iterator[datetime]:
         yield run.lease_until
     if run.status is Status.PENDING and run.started_at is None:
         yield (run.handed_over_at or run.opened_at) + START_GRACE
-    if run.status is Status.FAILED and run.retry_at is not None:
-        yield run.retry_at + RETRY_GRACE
     if run.is_unfinished:
         yield run.changed_at + FINISH_GRACE
+
+
+def _of_what_follows(run: Run) -> Iterator[datetime]:
+    if run.status is Status.FAILED and run.retry_at is not None:
+        yield run.retry_at + RETRY_GRACE
     if run.status is Status.COMPLETED and run.post_run_due_at and not run.post_run.missing_judged:
         yield run.post_run_due_at
     if run.status is Status.COMPLETED and run.post_run_look_at is not None:

@@ -133,7 +133,7 @@ def _key(launch: Launch) -> RunKey:
 def _unattended(sight: Sight) -> Iterator[str]:
     """Open runs that no execution works on."""
     for run in sight.active:
-        if not run.is_open or run.key.dry:
+        if not run.is_open:
             continue
         if sight.store.workflows.describe(run.execution_name) is not EngineState.RUNNING:
             yield f"an execution of {run.key}, attempt {run.attempt},"

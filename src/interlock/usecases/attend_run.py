@@ -27,6 +27,6 @@ def attend_run(key: RunKey, execution: str, config: Config, ports: Ports) -> Fin
 def _finding(run: Run, now: datetime, ports: Ports) -> Finding | None:
     if run.is_unfinished:
         return Finish(run)
-    if not run.is_open or run.key.dry:
+    if not run.is_open:
         return None
     return next(stale_attempt(run, EngineState.ENDED, has_succeeded(run, ports), now), None)

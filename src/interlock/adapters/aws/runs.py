@@ -138,7 +138,7 @@ class DynamoRuns:
             for item in listed(self._control, "RUN")
             if item.get("status") in OPEN and is_live(item, self._clock())
         )
-        return {name: key for name, key in rows if key is not None and not key.dry}
+        return {name: key for name, key in rows if key is not None}
 
     def of_pipeline(self, pipeline_id: str | None, since: str, until: str, limit: int) -> list[Run]:
         """`until` includes the hours of that day."""

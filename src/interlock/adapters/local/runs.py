@@ -141,14 +141,13 @@ class SqliteRuns:
     def open_executions(self) -> dict[str, RunKey]:
         rows = self._database.read(
             lambda connection: connection.execute(
-                "SELECT execution_name, pipeline, schedule, date FROM runs"
+                "SELECT execution_name, pipeline, schedule, date, dry FROM runs"
                 " WHERE status NOT IN ('COMPLETED', 'FAILED_FINAL')"  # as its index has it
-                " AND status IN ('PENDING', 'TRIGGERING', 'RUNNING')"
-                f" AND dry = 0 AND {_LIVE}",
+                f" AND status IN ('PENDING', 'TRIGGERING', 'RUNNING') AND {_LIVE}",
                 (micros(self._clock()),),
             ).fetchall()
         )
-        return {name: RunKey(*place) for name, *place in rows}
+        return {name: _key(place) for name, *place in rows}
 
     def of_pipeline(self, pipeline_id: str | None, since: str, until: str, limit: int) -> list[Run]:
         """`until` includes the hours of that day."""
