@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
+import msgspec
 import pytest
 
 from interlock.adapters.local.workflows import Progress
@@ -419,7 +420,18 @@ def test_a_retry_whose_timer_never_came_is_made(home: Home) -> None:
     assert home.event(EventType.TRIGGER_RECOVERED).detail["how"] == "restart"
 
 
-def test_a_dry_run_is_left_alone(home: Home) -> None:
+def test_a_dry_run_that_was_never_started_is_started_by_the_next_pass(home: Home) -> None:
+    home.adopt("dryRun: true")
+    home.fails(Call.START)
+    with pytest.raises(TransientError):
+        home.admit()
+    look(home)
+    home.settle()
+    assert home.run(msgspec.structs.replace(KEY, dry=True)).status is Status.COMPLETED
+    assert home.told().count("DRY_RUN_COMPLETED") == 1
+
+
+def test_a_dry_run_has_no_deadlines_and_no_missed_dates(home: Home) -> None:
     home.adopt(
         "dryRun: true\nsla: {deadline: '10:00'}\n"
         "schedule: {cron: '30 * * * *', trigger: {key: orders, check: exists}}"
