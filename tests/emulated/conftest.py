@@ -74,11 +74,12 @@ def home(emulated: Emulator, way: Way, project: Project) -> Iterator[Home]:
     """Every flow is set going at once: each test then waits for its own."""
     way.load(project)
     there = Installation(emulated)
-    there.put_reading("drifting", "audit", date=DATE, rows=100)
     for pipeline in ("retried", "too-late", "drifting", "by-http", "by-lambda", "by-hand"):
         there.put_reading(pipeline, "orders", date=DATE, count=4200)
     there.put_reading("by-cron", "orders", count=1)
     there.wait_for_run("drifting", "COMPLETED")
+    there.put_reading("drifting", "audit", date=DATE, rows=100)
+    there.wait_for_event("drifting", "POST_RUN_BASELINE_CAPTURED")
     there.put_reading("drifting", "audit", date=DATE, rows=500)
     yield Home(there, way)
     if isinstance(way, Applied):  # the other goes with the emulator
