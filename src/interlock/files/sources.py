@@ -11,12 +11,16 @@ from pathlib import Path
 
 import msgspec
 
+from interlock.errors import ConfigError
 from interlock.files.nodes import Unreadable
 
 PIPELINES = "pipelines"
 CALENDARS = "calendars"
 ALERTS = "alerts.yaml"
 LARGEST = 1024 * 1024
+#: Far more than a project has: a folder with more of them is another one than was meant.
+MOST_FILES = 50_000
+DEEPEST_FOLDER = 32
 
 _ENDINGS = (".yaml", ".yml")
 
@@ -30,6 +34,48 @@ class Source(msgspec.Struct, frozen=True):
     is_alerts: bool = False
     #: Whether all pipelines of its project are looked at, too.
     is_whole: bool = False
+
+
+class Walk:
+    """The YAML files of a folder and of those below it, hidden ones left out.
+
+    Links are followed, and each real folder is entered once: a link to a folder above makes no circle.
+    """
+
+    def __init__(self) -> None:
+        self.files: list[os.DirEntry[str]] = []
+        #: What could not be listed.
+        self.denied: list[str] = []
+        self._entered: set[tuple[int, int]] = set()
+
+    def enter(self, folder: str, depth: int = 0) -> None:
+        """Raises ConfigError beyond a limit."""
+        try:
+            about = os.stat(folder)
+            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        except OSError:
+            self.denied.append(folder)
+            return
+        if (about.st_dev, about.st_ino) in self._entered:
+            return
+        self._entered.add((about.st_dev, about.st_ino))
+        if depth > DEEPEST_FOLDER:
+            raise ConfigError(f"{folder}: folders lie more than {DEEPEST_FOLDER} deep")
+        self._note_files(folder, entries)
+        for entry in entries:
+            if _is_folder(entry):
+                self.enter(entry.path, depth + 1)
+
+    def _note_files(self, folder: str, entries: Iterable[os.DirEntry[str]]) -> None:
+        self.files += [
+            entry
+            for entry in entries
+            if entry.name.endswith(_ENDINGS)
+            and not entry.name.startswith(".")
+            and not _is_folder(entry)
+        ]
+        if len(self.files) > MOST_FILES:
+            raise ConfigError(f"{folder}: more than {MOST_FILES} files")
 
 
 def find_sources(paths: Iterable[str | Path]) -> list[Source]:
@@ -85,14 +131,19 @@ def _sources(path: Path) -> Iterator[Source]:
 
 def _within(folder: Path, root: Path, is_whole: bool) -> Iterator[Source]:
     """The files of a folder, and what in it can't be listed."""
-    denied: list[OSError] = []
-    for here, folders, names in os.walk(folder, onerror=denied.append):
-        folders.sort()
-        for name in sorted(names):
-            if name.endswith(_ENDINGS) and not name.startswith("."):
-                yield _source(Path(here, name), root, is_whole)
-    for error in denied if folder.is_dir() else ():
-        yield _source(Path(error.filename), root, is_whole)
+    if not folder.is_dir():
+        return
+    walk = Walk()
+    walk.enter(os.fspath(folder))
+    for path in (*(entry.path for entry in walk.files), *walk.denied):
+        yield _source(Path(path), root, is_whole)
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
 
 
 def _source(path: Path, root: Path, is_whole: bool) -> Source:

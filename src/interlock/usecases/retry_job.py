@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from interlock.domain.budgets import retry_budget
-from interlock.domain.event import Event, EventType
+from interlock.domain.event import Event, EventType, happened, subject
 from interlock.domain.run import OpenedBy, Run, RunKey, Status
 from interlock.domain.telling import about_run
 from interlock.domain.timestamp import spell
@@ -29,7 +29,7 @@ def retry_job(key: RunKey, attempt: int, ports: Ports, recovered: bool = False) 
     if run is None:
         return None
     if config is None or config.is_retired or not config.pipeline.has_schedule(key.schedule_id):
-        return _give_up(key, attempt, ports)
+        return _give_up(key, attempt, config, ports)
 
     def may(stored: Run) -> bool:
         return stored.attempt == attempt and stored.awaits_retry
@@ -118,12 +118,32 @@ def _recovery(run: Run, config: Config) -> tuple[Event, ...]:
     )
 
 
-def _give_up(key: RunKey, attempt: int, ports: Ports) -> Run:
+def _give_up(key: RunKey, attempt: int, config: Config | None, ports: Ports) -> Run:
+    """The run ends here, and that is told: a retry that was promised does not come."""
     now = ports.clock()
+    gone = "schedule" if config is not None and not config.is_retired else "pipeline"
 
     def decide(run: Run) -> Write | None:
         if run.attempt != attempt or not run.awaits_retry:
             return None
-        return Write(run.to(Status.FAILED_FINAL, now, retry_at=None))
+        over = run.to(Status.FAILED_FINAL, now, retry_at=None)
+        return Write(over, () if key.dry else (_dropped(over, gone, config),))
 
     return save_run(key, decide, ports)
+
+
+def _dropped(run: Run, gone: str, config: Config | None) -> Event:
+    pipeline = None if config is None else config.pipeline
+    failure = run.failure
+    return happened(
+        EventType.RETRY_EXHAUSTED,
+        subject(pipeline, run.key, run.attempt, run.run_id),
+        run.changed_at,
+        f"the retry of attempt {run.attempt} was dropped: its {gone} was taken away",
+        parts=(run.attempt, f"{gone}-gone"),
+        source="retry_job",
+        kind=f"{gone}-gone",
+        category=None if failure is None else failure.category,
+        lastError=None if failure is None else failure.message,
+        runId=run.run_id,
+    )
