@@ -1,16 +1,14 @@
 """Folder: the pipeline files of a world. They are looked at as the loader looks at real ones."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
-import msgspec
-
-from interlock.domain.missing import Missing, Present
-from interlock.domain.sightings import SETTLED, Sightings, Stamp, after_reading, look
+from interlock.domain.missing import Present
+from interlock.domain.sightings import SETTLED, Stamp
 from interlock.ports import MissingFiles, Ports
 from interlock.simulation.scenario import FileEntry
-from interlock.usecases.follow_files import note_missing, want_files
+from interlock.usecases.follow_files import Follower, want_files
 
 
 class Folder:
@@ -22,13 +20,17 @@ class Folder:
         self._changed_at: dict[str, datetime] = {}
         self._stamps: dict[str, Stamp] = {}
         self._count = 0
-        self._present = Present(())
-        self.forget()
+        self._follower: Follower | None = None
 
-    def forget(self) -> None:
-        """The controller dies: the next one looks at all files as at new ones."""
-        self._seen = Sightings()
-        self._missing: tuple[Missing, ...] = ()
+    def follow(self, files: MissingFiles, ports: Ports) -> None:
+        """A new controller looks at all files as at new ones."""
+
+        def read(unsettled: Collection[str]) -> Present:
+            settled = {n: each for n, each in self._files.items() if n not in unsettled}
+            want_files(settled, ports)
+            return Present(set(settled), is_known=not unsettled)
+
+        self._follower = Follower(read, files, ports)
 
     @property
     def files(self) -> Mapping[str, Any]:
@@ -38,14 +40,13 @@ class Folder:
     @property
     def is_waiting(self) -> bool:
         """Whether a change has not been read yet."""
-        return bool(self._seen.changes)
+        return self._follower is not None and self._follower.is_waiting
 
     def put(self, name: str, config: object, now: datetime) -> None:
         """A file that came whole, and that the controller has read already."""
         self._put(name, config, now - SETTLED)
-        if self._seen.read is not None:
-            read = {**self._seen.read, name: self._stamps[name]}
-            self._seen = msgspec.structs.replace(self._seen, read=read)
+        if self._follower is not None:
+            self._follower.note_read(name, self._stamps[name])
 
     def happen(self, entry: FileEntry, now: datetime) -> None:
         """What the story does to a file; to one that is not as it must be for that, nothing."""
@@ -57,29 +58,17 @@ class Folder:
         elif entry.writing is not None and (name := pipeline_id(entry.writing)) is not None:
             self._put(name, entry.writing, now)
 
-    def look(self, files: MissingFiles, ports: Ports) -> bool:
-        """As `Loader.look`."""
-        now = ports.clock()
-        self._seen = look(self._seen, self._stamps, now, self._changed_at)
-        is_due = self._seen.is_due(now)
-        if is_due:
-            settled = self._settled(now)
-            want_files(settled, ports)
-            self._present = Present(set(settled), is_known=len(settled) == len(self._files))
-            self._seen = after_reading(self._seen, now)
-        if is_due or self._missing:
-            self._missing = note_missing(self._present, self._missing, files, ports)
-        return is_due
+    def look(self) -> bool:
+        """The controller looks; whether it had to read."""
+        return self._follower is not None and self._follower.look(self._stamps, self._changed_at)
 
     def next_due(self, now: datetime) -> datetime | None:
         """When a look may find something to do."""
-        moments = [each.until for each in self._missing]
-        ahead = [each for each in (self._seen.next_due(now), *moments) if each is not None]
+        if self._follower is None:
+            return None
+        moments = [each.until for each in self._follower.missing]
+        ahead = [each for each in (self._follower.next_due(now), *moments) if each is not None]
         return min(ahead, default=None)
-
-    def _settled(self, now: datetime) -> Mapping[str, Any]:
-        left = self._seen.unsettled(now)
-        return {name: each for name, each in self._files.items() if name not in left}
 
     def _put(self, name: str, config: object, now: datetime) -> None:
         self._count += 1

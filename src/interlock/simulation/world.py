@@ -144,7 +144,8 @@ class World:
         )
         self._ports = self._around(ports)
         self._runtime = Runtime(store, self._ports, self._scenario.watchdog)
-        self._folder.forget()
+        self._folder.follow(store.missing_files, self._ports)
+        self._files_from = self._clock.now
         self._alerts_from = self._clock.now
         alerting = console_alone(store, self._ports.events, self._sink)
         self._dispatcher = Dispatcher(store, lambda: alerting)
@@ -177,7 +178,15 @@ class World:
         return did
 
     def _look_at_files(self) -> bool:
-        return self._folder.look(self._store.missing_files, self._ports)
+        """As a server does: after an error it waits a little."""
+        now = self._clock()
+        if now < self._files_from:
+            return False
+        try:
+            return self._folder.look()
+        except InterlockError:
+            self._files_from = now + _AFTER_TROUBLE
+            return False
 
     def _send_alerts(self) -> bool:
         """As a server does: after an error it waits a little."""
@@ -214,7 +223,7 @@ class World:
             self._runtime.next_due(),
             self._next_alert(),
             self._jobs.next_end(),
-            self._folder.next_due(self._clock.now),
+            self._next_look(),
         ]
         ahead = [m for m in moments if m is not None]
         return max(min(ahead), self._clock.now + timedelta(milliseconds=1)) if ahead else None
@@ -222,6 +231,13 @@ class World:
     def _next_alert(self) -> datetime | None:
         due = self._dispatcher.next_due()
         return None if due is None else max(due, self._alerts_from)
+
+    def _next_look(self) -> datetime | None:
+        """After an error the next look is not put off by what it looks for."""
+        due = self._folder.next_due(self._clock.now)
+        if self._files_from > self._clock.now:
+            return self._files_from
+        return due
 
     def _is_down(self) -> bool:
         return self._down_until is not None

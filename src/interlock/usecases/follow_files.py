@@ -1,7 +1,7 @@
 """Follow files: what a project's files say is wanted, and what has lost its file is taken away in time."""
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 from typing import Any
@@ -11,11 +11,70 @@ import msgspec
 from interlock.domain import canonical
 from interlock.domain.event import Event, EventType, Severity, happened, subject
 from interlock.domain.missing import Missing, Present, judge_missing
+from interlock.domain.sightings import Sightings, Stamp, after_reading, look
 from interlock.domain.timestamp import spell
 from interlock.ports import Config, MissingFiles, Ports, Wanted
 from interlock.usecases.claim_event import claim_event
 
 log = logging.getLogger(__name__)
+
+
+class Follower:
+    """Looks at files again and again, and reads them when they are at rest. Not for several threads."""
+
+    def __init__(
+        self, read: Callable[[Collection[str]], Present], files: MissingFiles, ports: Ports
+    ) -> None:
+        """`read` reads all files but those it is given; `files` outlives this process."""
+        self._read = read
+        self._files = files
+        self._ports = ports
+        self._seen = Sightings()
+        self._present = Present(())
+        self._missing: Sequence[Missing] = ()
+        self._is_noted = True
+
+    @property
+    def has_read(self) -> bool:
+        """Whether the files have been read once."""
+        return self._seen.read is not None
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a file has changed and was not read yet."""
+        return self._seen.since is not None
+
+    @property
+    def missing(self) -> Sequence[Missing]:
+        return self._missing
+
+    def look(
+        self, stamps: Mapping[str, Stamp], changed_at: Mapping[str, datetime] | None = None
+    ) -> bool:
+        """Read the files if that is due, and note what is missing. Whether they were read.
+
+        What fails is done with the next look.
+        """
+        now = self._ports.clock()
+        self._seen = look(self._seen, stamps, now, changed_at)
+        is_due = self._seen.is_due(now)
+        if is_due:
+            self._present = self._read(self._seen.unsettled(now))
+            self._seen = after_reading(self._seen, now)
+            self._is_noted = False
+        if self._missing or not self._is_noted:
+            self._missing = note_missing(self._present, self._missing, self._files, self._ports)
+            self._is_noted = True
+        return is_due
+
+    def note_read(self, path: str, stamp: Stamp) -> None:
+        """This file has been read by somebody else, as it looks now."""
+        if self._seen.read is not None:
+            self._seen = msgspec.structs.replace(self._seen, read={**self._seen.read, path: stamp})
+
+    def next_due(self, now: datetime) -> datetime | None:
+        """When a file that has changed may be read, if there is one."""
+        return self._seen.next_due(now)
 
 
 def want_files(documents: Mapping[str, Any], ports: Ports) -> None:

@@ -15,14 +15,14 @@ import msgspec
 
 from interlock.domain import canonical
 from interlock.domain.alerts import Alerts
-from interlock.domain.missing import Missing, Present
-from interlock.domain.sightings import Sightings, Stamp, after_reading, look
+from interlock.domain.missing import Present
+from interlock.domain.sightings import Stamp
 from interlock.files import Problem, Project, load_project, load_text
 from interlock.files.nodes import Unreadable
 from interlock.files.problem import by_file
 from interlock.files.sources import ALERTS, CALENDARS, PIPELINES, Walk, read_source
 from interlock.ports import MissingFiles, Ports, Refusal
-from interlock.usecases.follow_files import note_missing, want_files
+from interlock.usecases.follow_files import Follower, want_files
 from interlock.usecases.refuse_file import refusal, refuse_file
 
 log = logging.getLogger(__name__)
@@ -50,36 +50,24 @@ class Loader:
         """`missing` outlives this process; `note` is told after each load what was refused."""
         self._project = project
         self._ports = ports
-        self._files = missing
         self._use_alerts = use_alerts
         self._note = note
-        self._seen = Sightings()
-        self._present = Present(())
-        self._missing: tuple[Missing, ...] = ()
+        self._follower = Follower(self._load, missing, ports)
 
     @property
     def has_read(self) -> bool:
         """Whether the files have been read once."""
-        return self._seen.read is not None
+        return self._follower.has_read
 
     def until_due(self) -> float | None:
         """The seconds until a file that has changed may be read, if there is one."""
         now = self._ports.clock()
-        due = self._seen.next_due(now)
+        due = self._follower.next_due(now)
         return None if due is None else (due - now).total_seconds()
 
     def look(self) -> bool:
         """Load the files if any of them has changed, and looks the same since. Whether that was so."""
-        stamps, changed_at = _stamps(self._project)
-        now = self._ports.clock()
-        self._seen = look(self._seen, stamps, now, changed_at)
-        is_due = self._seen.is_due(now)
-        if is_due:
-            self._present = self._load(self._seen.unsettled(now))
-            self._seen = after_reading(self._seen, now)
-        if is_due or self._missing:
-            self._missing = note_missing(self._present, self._missing, self._files, self._ports)
-        return is_due
+        return self._follower.look(*_stamps(self._project))
 
     def _load(self, unsettled: Collection[str]) -> Present:
         if not (self._project / PIPELINES).is_dir():
