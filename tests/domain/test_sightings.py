@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from interlock.domain.sightings import (
     PATIENCE,
     SETTLED,
+    SETTLED_AT_START,
     Sightings,
     Stamp,
     after_reading,
@@ -91,7 +92,7 @@ def test_a_start_reads_old_files_at_once_and_fresh_ones_at_the_second_look() -> 
 
     assert at_rest.is_due(NOW)
     assert not busy.is_due(NOW)
-    assert busy.next_due(NOW) == fresh + SETTLED
+    assert busy.next_due(NOW) == fresh + SETTLED_AT_START
 
 
 def test_the_word_of_a_file_counts_at_the_first_look_alone() -> None:

@@ -11,6 +11,8 @@ from datetime import datetime, timedelta
 import msgspec
 
 SETTLED = timedelta(seconds=1)
+#: At a start, files say themselves when they were changed, and have come to rest after this.
+SETTLED_AT_START = timedelta(milliseconds=500)
 PATIENCE = timedelta(seconds=10)
 
 #: What tells one state of a file from another without reading it. None: there is no file.
@@ -64,7 +66,8 @@ def look(
     `changed_at`, when the files were changed by their own account, counts at the first look alone: a
     start need not wait for files that nobody has touched.
     """
-    own = changed_at or {} if before.read is None else {}
+    ahead = SETTLED - SETTLED_AT_START
+    own = {path: at - ahead for path, at in (changed_at or {}).items() if before.read is None}
     known = before.read or {}
     changes = {
         path: _change(before.changes.get(path), stamps.get(path), now, own.get(path, now))

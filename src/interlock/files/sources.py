@@ -42,7 +42,8 @@ class Walk:
     Links are followed, and each real folder is entered once: a link to a folder above makes no circle.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = MOST_FILES, deepest: int = DEEPEST_FOLDER) -> None:
+        self._most, self._deepest = most, deepest
         self.files: list[os.DirEntry[str]] = []
         #: What could not be listed.
         self.denied: list[str] = []
@@ -59,8 +60,8 @@ class Walk:
         if (about.st_dev, about.st_ino) in self._entered:
             return
         self._entered.add((about.st_dev, about.st_ino))
-        if depth > DEEPEST_FOLDER:
-            raise ConfigError(f"{folder}: folders lie more than {DEEPEST_FOLDER} deep")
+        if depth > self._deepest:
+            raise ConfigError(f"{folder}: folders lie more than {self._deepest} deep")
         self._note_files(folder, entries)
         for entry in entries:
             if _is_folder(entry):
@@ -74,8 +75,8 @@ class Walk:
             and not entry.name.startswith(".")
             and not _is_folder(entry)
         ]
-        if len(self.files) > MOST_FILES:
-            raise ConfigError(f"{folder}: more than {MOST_FILES} files")
+        if len(self.files) > self._most:
+            raise ConfigError(f"{folder}: more than {self._most} files")
 
 
 def find_sources(paths: Iterable[str | Path]) -> list[Source]:

@@ -27,6 +27,9 @@ from interlock.usecases.refuse_file import refusal, refuse_file
 
 log = logging.getLogger(__name__)
 
+#: A date that no clock shows: such a file counts as changed just now.
+_EVER = datetime.max.replace(tzinfo=UTC)
+
 
 class Refused(msgspec.Struct, frozen=True):
     """What of a project can't be used now."""
@@ -149,7 +152,7 @@ def _instant(nanoseconds: int) -> datetime:
     try:
         return datetime.fromtimestamp(nanoseconds / 10**9, UTC)
     except (OverflowError, ValueError, OSError):
-        return datetime.max.replace(tzinfo=UTC)
+        return _EVER
 
 
 def _is_calendar(file: Path, project: Path) -> bool:
