@@ -20,6 +20,7 @@ def project(tmp_path: Path) -> Path:
     for name in ("one", "two"):
         (folder / name).symlink_to(".")
     (folder / "up").symlink_to("..")
+    (tmp_path / "story.yaml").write_text("name: no pipeline, and beside them")
     return tmp_path
 
 

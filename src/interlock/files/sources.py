@@ -7,6 +7,7 @@ folders of files are checked as well; when they lie in a project, its calendars 
 import os
 import stat
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -39,7 +40,8 @@ class Source(msgspec.Struct, frozen=True):
 class Walk:
     """The YAML files of a folder and of those below it, hidden ones left out.
 
-    Links are followed, and each real folder is entered once: a link to a folder above makes no circle.
+    Links are followed, and each real folder is entered once; those above the first never are. So a link
+    to a folder above makes no circle, and brings in nothing that lies beside.
     """
 
     def __init__(self, most: int = MOST_FILES, deepest: int = DEEPEST_FOLDER) -> None:
@@ -49,23 +51,34 @@ class Walk:
         self.denied: list[str] = []
         self._entered: set[tuple[int, int]] = set()
 
-    def enter(self, folder: str, depth: int = 0) -> None:
+    def enter(self, folder: str) -> None:
         """Raises ConfigError beyond a limit."""
+        for above in Path(os.path.realpath(folder)).parents:
+            with suppress(OSError):
+                self._is_new(os.stat(above))
+        self._enter(folder, 0)
+
+    def _enter(self, folder: str, depth: int) -> None:
         try:
             about = os.stat(folder)
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except OSError:
             self.denied.append(folder)
             return
-        if (about.st_dev, about.st_ino) in self._entered:
+        if not self._is_new(about):
             return
-        self._entered.add((about.st_dev, about.st_ino))
         if depth > self._deepest:
             raise ConfigError(f"{folder}: folders lie more than {self._deepest} deep")
         self._note_files(folder, entries)
         for entry in entries:
             if _is_folder(entry):
-                self.enter(entry.path, depth + 1)
+                self._enter(entry.path, depth + 1)
+
+    def _is_new(self, about: os.stat_result) -> bool:
+        place = about.st_dev, about.st_ino
+        is_new = place not in self._entered
+        self._entered.add(place)
+        return is_new
 
     def _note_files(self, folder: str, entries: Iterable[os.DirEntry[str]]) -> None:
         self.files += [

@@ -29,6 +29,7 @@ log = logging.getLogger(__name__)
 
 #: A date that no clock shows: such a file counts as changed just now.
 _EVER = datetime.max.replace(tzinfo=UTC)
+_LONG_AGO = datetime.fromtimestamp(0, UTC)
 
 
 class Refused(msgspec.Struct, frozen=True):
@@ -134,7 +135,7 @@ def _stamps(project: Path) -> tuple[dict[str, Stamp], dict[str, datetime]]:
     found = [(entry.path, entry.stat) for entry in walk.files]
     found.append((ALERTS, (project / ALERTS).stat))
     stamps: dict[str, Stamp] = dict.fromkeys(walk.denied, ())
-    changed_at: dict[str, datetime] = {}
+    changed_at = dict.fromkeys(walk.denied, _LONG_AGO)
     for path, stat in found:
         try:
             about = stat()
