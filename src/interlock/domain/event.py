@@ -352,7 +352,7 @@ CATALOGUE: dict[EventType, Entry] = {
         ("attempt",), ("runId", "runningForSeconds", "pollWindowSeconds", "lastState", "cancelled"),
         "make sure that the job has ended, then `interlock rerun {pipeline} {date}`"),
     _E.RETRY_EXHAUSTED: Entry(
-        "the job's or the launch's retries are spent, or its pipeline or schedule went before a retry",
+        "the job's or the launch's retries are spent, or what was to come went with its pipeline or schedule",
         "complete-trigger", Severity.ERROR, Alert.YES,
         ("attempt", "kind"), ("kind", "category", "spent", "max", "lastError", "runId", "cancelled"), _RERUN),
     _E.INFRA_FAILURE: Entry(

@@ -233,11 +233,9 @@ class World:
         return None if due is None else max(due, self._alerts_from)
 
     def _next_look(self) -> datetime | None:
-        """After an error the next look is not put off by what it looks for."""
-        due = self._folder.next_due(self._clock.now)
-        if self._files_from > self._clock.now:
+        if self._files_from > self._clock.now:  # after an error
             return self._files_from
-        return due
+        return self._folder.next_due(self._clock.now)
 
     def _is_down(self) -> bool:
         return self._down_until is not None

@@ -5,12 +5,13 @@ from typing import Any
 import msgspec
 
 from interlock.domain.budgets import retry_budget
-from interlock.domain.event import Event, EventType, happened, subject
+from interlock.domain.event import Event, EventType
 from interlock.domain.run import OpenedBy, Run, RunKey, Status
 from interlock.domain.telling import about_run
 from interlock.domain.timestamp import spell
 from interlock.ports import Config, JobRecord, Ports, RerunRecord, Timer, TimerKind
 from interlock.usecases.claim_event import claim_event
+from interlock.usecases.given_up import given_up
 from interlock.usecases.job_ending import is_failure, retry_of
 from interlock.usecases.reopen_run import reopen_run
 from interlock.usecases.save_run import Write, save_run
@@ -121,29 +122,11 @@ def _recovery(run: Run, config: Config) -> tuple[Event, ...]:
 def _give_up(key: RunKey, attempt: int, config: Config | None, ports: Ports) -> Run:
     """The run ends here, and that is told: a retry that was promised does not come."""
     now = ports.clock()
-    gone = "schedule" if config is not None and not config.is_retired else "pipeline"
 
     def decide(run: Run) -> Write | None:
         if run.attempt != attempt or not run.awaits_retry:
             return None
         over = run.to(Status.FAILED_FINAL, now, retry_at=None)
-        return Write(over, () if key.dry else (_dropped(over, gone, config),))
+        return Write(over, given_up(over, config, f"the retry of attempt {attempt}"))
 
     return save_run(key, decide, ports)
-
-
-def _dropped(run: Run, gone: str, config: Config | None) -> Event:
-    pipeline = None if config is None else config.pipeline
-    failure = run.failure
-    return happened(
-        EventType.RETRY_EXHAUSTED,
-        subject(pipeline, run.key, run.attempt, run.run_id),
-        run.changed_at,
-        f"the retry of attempt {run.attempt} was dropped: its {gone} was taken away",
-        parts=(run.attempt, f"{gone}-gone"),
-        source="retry_job",
-        kind=f"{gone}-gone",
-        category=None if failure is None else failure.category,
-        lastError=None if failure is None else failure.message,
-        runId=run.run_id,
-    )
