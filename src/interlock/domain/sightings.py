@@ -69,10 +69,11 @@ def look(
     ahead = SETTLED - SETTLED_AT_START
     own = {path: at - ahead for path, at in (changed_at or {}).items() if before.read is None}
     known = before.read or {}
+    differ = [path for path, stamp in stamps.items() if stamp != known.get(path)]
+    gone = [path for path in known if path not in stamps]
     changes = {
         path: _change(before.changes.get(path), stamps.get(path), now, own.get(path, now))
-        for path in {**known, **stamps, **before.changes}
-        if stamps.get(path) != known.get(path)
+        for path in (*differ, *gone)
     }
     since = (before.since or now) if changes else None
     return msgspec.structs.replace(before, changes=changes, since=since)

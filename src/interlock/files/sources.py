@@ -69,27 +69,22 @@ class Walk:
             return
         if depth > self._deepest:
             raise ConfigError(f"{folder}: folders lie more than {self._deepest} deep")
-        self._note_files(folder, entries)
+        folders = []
         for entry in entries:
             if _is_folder(entry):
-                self._enter(entry.path, depth + 1)
+                folders.append(entry.path)
+            elif entry.name.endswith(_ENDINGS) and not entry.name.startswith("."):
+                self.files.append(entry)
+        if len(self.files) > self._most:
+            raise ConfigError(f"{folder}: more than {self._most} files")
+        for path in folders:
+            self._enter(path, depth + 1)
 
     def _is_new(self, about: os.stat_result) -> bool:
         place = about.st_dev, about.st_ino
         is_new = place not in self._entered
         self._entered.add(place)
         return is_new
-
-    def _note_files(self, folder: str, entries: Iterable[os.DirEntry[str]]) -> None:
-        self.files += [
-            entry
-            for entry in entries
-            if entry.name.endswith(_ENDINGS)
-            and not entry.name.startswith(".")
-            and not _is_folder(entry)
-        ]
-        if len(self.files) > self._most:
-            raise ConfigError(f"{folder}: more than {self._most} files")
 
 
 def find_sources(paths: Iterable[str | Path]) -> list[Source]:

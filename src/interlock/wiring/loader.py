@@ -7,7 +7,7 @@ gone (`domain/missing.py`).
 
 import logging
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -71,7 +71,8 @@ class Loader:
 
     def look(self) -> bool:
         """Load the files if any of them has changed, and looks the same since. Whether that was so."""
-        return self._follower.look(*_stamps(self._project))
+        stamps = _stamps(self._project)
+        return self._follower.look(stamps, {} if self.has_read else _changed_at(stamps))
 
     def _load(self, unsettled: Collection[str]) -> Present:
         if not (self._project / PIPELINES).is_dir():
@@ -127,15 +128,14 @@ class Loader:
         return msgspec.structs.replace(problem, file=str(file.relative_to(self._project)))
 
 
-def _stamps(project: Path) -> tuple[dict[str, Stamp], dict[str, datetime]]:
-    """How each file looks, and when it was last changed by its own account."""
+def _stamps(project: Path) -> dict[str, Stamp]:
+    """How each file looks; what can't be seen looks like nothing else."""
     walk = Walk()
     for folder in (PIPELINES, CALENDARS):
         walk.enter(os.fspath(project / folder))
     found = [(entry.path, entry.stat) for entry in walk.files]
     found.append((ALERTS, (project / ALERTS).stat))
     stamps: dict[str, Stamp] = dict.fromkeys(walk.denied, ())
-    changed_at = dict.fromkeys(walk.denied, _LONG_AGO)
     for path, stat in found:
         try:
             about = stat()
@@ -143,10 +143,16 @@ def _stamps(project: Path) -> tuple[dict[str, Stamp], dict[str, datetime]]:
             continue
         except OSError:
             stamps[path] = ()
-            continue
-        stamps[path] = (about.st_mtime_ns, about.st_ctime_ns, about.st_size, about.st_ino)
-        changed_at[path] = _instant(max(about.st_mtime_ns, about.st_ctime_ns))
-    return stamps, changed_at
+        else:
+            stamps[path] = (about.st_mtime_ns, about.st_ctime_ns, about.st_size, about.st_ino)
+    return stamps
+
+
+def _changed_at(stamps: Mapping[str, Stamp]) -> dict[str, datetime]:
+    """When each file was last changed by its own account."""
+    return {
+        path: _instant(max(stamp[:2])) if stamp else _LONG_AGO for path, stamp in stamps.items()
+    }
 
 
 def _instant(nanoseconds: int) -> datetime:
