@@ -685,8 +685,22 @@ _NOTES: dict[tuple[str, str], str] = {
     ("TimelineEntry", "resume"): "The pipeline goes on.",
     (
         "TimelineEntry",
+        "retire",
+    ): "An operator confirms that the missing file of the pipeline was meant to go.",
+    (
+        "TimelineEntry",
         "config",
     ): "The pipeline file changes to this document. A broken one is refused.",
+    (
+        "TimelineEntry",
+        "file",
+    ): "Something happens to a pipeline file, which the controller finds when it looks.",
+    ("FileEntry", "remove"): "The file of this pipeline goes.",
+    ("FileEntry", "restore"): "The file that went is back as it was.",
+    (
+        "FileEntry",
+        "writing",
+    ): "The file as it is while it is written: this document, until the next entry changes it.",
     ("TimelineEntry", "outage"): "The controller is down that long. Readings still land.",
     ("TimelineEntry", "crash"): "The controller dies and is back at once.",
     ("TimelineEntry", "fail"): "Calls to the outside fail.",

@@ -169,6 +169,10 @@ class Client:
     def resume(self, pipeline: str, reason: str = "") -> dict[str, Any]:
         return self._operate(pipeline, "resume", {"reason": reason})
 
+    def retire(self, pipeline: str, reason: str = "") -> dict[str, Any]:
+        """Take a pipeline away whose file is missing, without waiting for the end of its grace."""
+        return self._operate(pipeline, "retire", {"reason": reason})
+
     # --- the wire
 
     def pages(

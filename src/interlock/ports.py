@@ -21,6 +21,7 @@ from interlock.domain.deadline import SlaVerdict
 from interlock.domain.delivery import Answer, Delivery, Target
 from interlock.domain.event import Event
 from interlock.domain.guards import EngineState
+from interlock.domain.missing import Missing
 from interlock.domain.note import Note
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.places import Places
@@ -89,6 +90,16 @@ class Refusal(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
         who = "" if self.file else self.pipeline_id
         rest = f" (and {self.more} more)" if self.more else ""
         return ": ".join(part for part in (who, place, self.path, self.message) if part) + rest
+
+
+class MissingFiles(Protocol):
+    """The pipelines whose files were missing when the project was last looked at."""
+
+    def keep(self, missing: Sequence[Missing]) -> None:
+        """Replace the whole list."""
+        ...
+
+    def kept(self) -> list[Missing]: ...
 
 
 class ChangeKind(StrEnum):

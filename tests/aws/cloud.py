@@ -24,9 +24,11 @@ from interlock.lambdas import event_sink, orchestrator, sla_monitor, stream_rout
 from interlock.ports import Jobs, Wait
 from interlock.simulation.clock import VirtualClock
 from interlock.simulation.faults import FailingJobs, Faults
+from interlock.simulation.folder import Folder
 from interlock.simulation.jobs import ScriptedJobs
-from interlock.simulation.scenario import Call, Scenario
+from interlock.simulation.scenario import Call, FileEntry, Scenario
 from interlock.simulation.world import Outcome, World
+from interlock.usecases.follow_files import take_away, want_files
 from interlock.wiring.aws import AwsHome
 from interlock.wiring.aws_settings import Function
 from interlock.wiring.jobs import JobsByPipeline
@@ -64,6 +66,7 @@ class Cloud(World):
         self._jobs = ScriptedJobs(scenario.jobs, self._clock)
         self._down_until = None
         self._configs_in_outage = []
+        self._folder = Folder()
         self._on_quiet = lambda world: None
         self._invariants = _Nobody()  # type: ignore[assignment] # they look at the local store
         self._database = _Nobody()  # type: ignore[assignment] # there is none
@@ -131,6 +134,19 @@ class Cloud(World):
         ]
         ahead = [moment for moment in moments if moment is not None]
         return max(min(ahead), self._clock.now + timedelta(milliseconds=1)) if ahead else None
+
+    def _change_file(self, entry: FileEntry, at: datetime) -> None:
+        """An apply: deliberate, so at once, and never with half a file."""
+        if entry.writing is not None:
+            return
+        super()._change_file(entry, at)
+        want_files(self._folder.files, self._ports)
+        config = self._store.pipelines.find(entry.remove) if entry.remove else None
+        if config is not None:
+            take_away(config.pipeline.id, config, at, self._ports)
+
+    def _retire(self, name: str) -> None:
+        """The apply has taken it away already."""
 
     def outcome(self) -> Outcome:
         return Outcome(

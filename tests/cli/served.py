@@ -62,8 +62,8 @@ def _found(asked: Asked, home: Home) -> Any:
             return operations.rerun(pipeline, date, schedule_id=schedule, actor="ada", **body)
         case "POST", ["pipelines", pipeline, "pause"]:
             return operations.pause(pipeline, instant(asked.body.get("until")))
-        case "POST", ["pipelines", pipeline, "resume"]:
-            return operations.resume(pipeline)
+        case "POST", ["pipelines", pipeline, "resume" | "retire" as act]:
+            return getattr(operations, act)(pipeline)
         case "POST", ["watchdog"]:
             return operations.watch_pass(instant(asked.query.get("since")))
         case "GET", ["runs", pipeline, schedule, date]:
@@ -82,6 +82,7 @@ def _list(asked: Asked, parts: list[str], home: Home) -> Any:
     lists: dict[str, Callable[[], Any]] = {
         "pipelines": operations.pipelines,
         "refused": operations.refused,
+        "missing": operations.missing,
         "runs": lambda: operations.runs(
             query.get("pipeline"), query.get("from", "0000"), query.get("to", "9999"), limit
         ),

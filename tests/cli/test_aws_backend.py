@@ -165,6 +165,12 @@ def test_an_unknown_pipeline_is_named(place: AwsPlace) -> None:
 # --- what can't be done there
 
 
+def test_a_pipeline_is_taken_away_by_an_apply_and_not_by_a_command(place: AwsPlace) -> None:
+    refused = place.run("retire", "silver-orders").exception
+    assert "apply without its file" in str(refused)
+    assert "no file is missing" in str(place.run("retire", "--all-missing").exception)
+
+
 def test_what_is_missing_is_said_all_at_once_with_its_remedy(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["--project", str(tmp_path), "--backend", "aws", "status"])
     assert done.exit_code != 0

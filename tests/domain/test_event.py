@@ -78,6 +78,7 @@ PIPELINE_EXCLUDED          | info     | no     | 0 | key excludedBy name
 SENSOR_REJECTED            | warning  | yes    | 3 | key problem field value allowed
 CONFIG_ADOPTED             | info     | no     | 2 | change hash previousHash changedPaths
 CONFIG_REJECTED            | error    | yes    | 1 | problems inForce
+CONFIG_MISSING             | warning  | yes    | 1 | since until pipelines inForce
 WATCHDOG_DEGRADED          | error    | yes    | 3 | failures since + count
 WATCHDOG_RECOVERED         | warning  | yes    | 1 | from until firedLate missed recovered notWatched
 ALERT_UNDELIVERED          | error    | other sinks only | 2 | sink channel error tries

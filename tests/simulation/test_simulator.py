@@ -65,6 +65,7 @@ def told(*expectations: str, story: str = STORY) -> list[str]:
         (STORY + "expect: [{count: 1}]\n", "needs exactly one of event, no, run"),
         (STORY + "expect: [{event: SLA_MET, no: SLA_MET}]\n", "needs exactly one of event, no, run"),
         (STORY.replace("sensor:", "crash: true, sensor:"), "needs exactly one of sensor, rerun"),
+        (STORY.replace("sensor:", "file: {}, sensor:"), "file: needs exactly one of remove, restore"),
         ("name: [", "story.yaml:2:1: not YAML"),
         ("[]", "story.yaml:1:1"),
         ("name: x\n", "start"),

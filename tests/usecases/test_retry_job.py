@@ -187,6 +187,20 @@ def test_a_schedule_that_was_taken_away_gives_up(home: Home, all_of_it: bool) ->
     assert run is not None and run.status is Status.FAILED_FINAL
     assert retry_job(KEY, 0, home.ports) == run  # twice is once
     assert len(home.started()) == 1
+    event = home.event(EventType.RETRY_EXHAUSTED)
+    gone = "pipeline" if all_of_it else "schedule"
+    assert event.message == f"the retry of attempt 0 was dropped: its {gone} was taken away"
+    assert event.detail["kind"] == f"{gone}-gone"
+    assert event.detail["lastError"] == "out of memory"
+
+
+def test_dying_while_a_retry_is_given_up_neither_loses_its_event_nor_tells_it_twice() -> None:
+    def scene(home: Home) -> None:
+        failed(home)
+        home.take_away()
+
+    plain = assert_a_crash_changes_nothing(scene, lambda home: retry_job(KEY, 0, home.ports))
+    assert plain.run().status is Status.FAILED_FINAL
 
 
 def test_a_retry_that_the_watchdog_makes_up_for_is_told(home: Home) -> None:

@@ -358,6 +358,11 @@ def test_a_wait_whose_schedule_is_gone_ends(home: Home) -> None:
     run = home.run(SECOND)
     assert run.status is Status.FAILED_FINAL
     assert run.failure is not None and run.failure.reason == "schedule"
+    event = home.event(EventType.RETRY_EXHAUSTED)
+    assert (
+        event.message == "a date that waited for a place was dropped: its schedule was taken away"
+    )
+    assert event.date == SECOND.date
 
 
 def test_jobs_that_may_take_as_long_as_an_execution_are_not_handed_over_at_every_look(

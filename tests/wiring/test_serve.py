@@ -100,7 +100,10 @@ def test_a_changed_file_is_taken_up_and_a_wrong_one_refused(served: Served) -> N
     eventually(lambda: _config(served) != config, "changed")
     eventually(lambda: served.ask("GET", "/api/v1/refused")["items"] == [], "corrected")
     file.unlink()
+    eventually(lambda: len(served.ask("GET", "/api/v1/missing")["items"]) == 1, "missing")
+    served.ask("POST", "/api/v1/pipelines/alpha/retire", {"reason": "replaced"})
     eventually(lambda: len(served.ask("GET", "/api/v1/pipelines")["items"]) == 1, "retired")
+    eventually(lambda: served.ask("GET", "/api/v1/missing")["items"] == [], "no longer missing")
     assert served.stop(signal.SIGINT) == 0
 
 

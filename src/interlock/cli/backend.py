@@ -26,6 +26,7 @@ from interlock.cli.options import Options
 from interlock.cli.remote import Remote
 from interlock.client import Client
 from interlock.domain.event import Event
+from interlock.domain.missing import Missing
 from interlock.domain.run import Run, RunKey
 from interlock.domain.sensor import Reading
 from interlock.errors import ConfigError, TransientError, UnavailableError
@@ -95,6 +96,8 @@ class Looking(Protocol):
 
     def refused(self) -> list[Refusal]: ...
 
+    def missing(self) -> list[Missing]: ...
+
     def backfill(
         self, pipeline_id: str, first: str, last: str, schedule_id: str | None = None
     ) -> list[str]: ...
@@ -125,6 +128,8 @@ class Acting(Protocol):
     def pause(self, pipeline_id: str, until: datetime | None = None) -> Config: ...
 
     def resume(self, pipeline_id: str) -> Config: ...
+
+    def retire(self, pipeline_id: str) -> Config: ...
 
     def watch_pass(self, since: datetime | None = None) -> Pass | None: ...
 

@@ -26,6 +26,7 @@ from interlock.files.problem import by_file
 from interlock.ports import Config, Refusal
 from interlock.wiring.address import NAME as ADDRESS_FILE
 from interlock.wiring.home import Home
+from interlock.wiring.missing_files import missing_files
 from interlock.wiring.operations import Heartbeat
 from interlock.wiring.settings import Settings
 
@@ -214,6 +215,7 @@ class Checkup:
             yield Finding("files", level, what, "" if project.pipelines else "interlock init")
         if self._home is not None:
             yield from self._not_in_force(self._home, set(project.pipelines))
+            yield from self._missing(self._home)
             for each in self._home.operations.refused():
                 if not each.file:  # the files themselves are judged as they are now
                     yield refused_config(each, "store it anew, as it must be")
@@ -226,6 +228,14 @@ class Checkup:
             yield Finding(
                 "files", Level.NOTE, what, "a running server reads its file within seconds"
             )
+
+    def _missing(self, home: Home) -> Iterator[Finding]:
+        """A pipeline in force without a file; many of them are an error."""
+        missing = home.operations.missing()
+        held = any(each.held_at is not None for each in missing)
+        remedy = "put the files back, or confirm: `interlock retire PIPELINE`, or `--all-missing`"
+        for what in missing_files(missing):
+            yield Finding("files", Level.WRONG if held else Level.NOTE, what, remedy)
 
     def _holidays(self) -> Iterator[Finding]:
         if self._home is None:

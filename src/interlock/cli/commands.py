@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "backfill": ("backfill", "Run a range of dates, a few at a time."),
     "pause": ("pause", "Hold a pipeline back."),
     "resume": ("resume", "Let a paused pipeline go on."),
+    "retire": ("retire", "Take a pipeline away whose file is missing."),
     "watchdog": ("watchdog", "One pass of the watchdog now, and what each check found."),
     "job": ("job", "Try a pipeline's job once, or see the request it would send."),
     "alert": ("alert", "Send a test message by a route of alerts."),

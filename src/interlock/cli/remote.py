@@ -9,6 +9,7 @@ from interlock.adapters.local.rows import decoder
 from interlock.client import API, Client
 from interlock.domain import canonical
 from interlock.domain.event import Event
+from interlock.domain.missing import Missing
 from interlock.domain.run import Run, RunKey
 from interlock.domain.sensor import Reading
 from interlock.domain.timestamp import spell
@@ -90,6 +91,9 @@ class Remote:
     def refused(self) -> list[Refusal]:
         return self._list(Refusal, "/refused")
 
+    def missing(self) -> list[Missing]:
+        return self._list(Missing, "/missing")
+
     def backfill(
         self, pipeline_id: str, first: str, last: str, schedule_id: str | None = None
     ) -> list[str]:
@@ -128,6 +132,9 @@ class Remote:
 
     def resume(self, pipeline_id: str) -> Config:
         return _as(Config, self._client.resume(pipeline_id))
+
+    def retire(self, pipeline_id: str) -> Config:
+        return _as(Config, self._client.retire(pipeline_id))
 
     def watch_pass(self, since: datetime | None = None) -> Pass | None:
         query = {"since": None if since is None else spell(since)}

@@ -25,7 +25,9 @@ from interlock.cli.shown import (
     today,
 )
 from interlock.domain import duration
+from interlock.domain.missing import Missing
 from interlock.ports import Refusal
+from interlock.wiring.missing_files import missing_files
 from interlock.wiring.operations import Heartbeat, PipelineState
 
 _MOST_REASONS = 3
@@ -36,30 +38,35 @@ _MOST_REASONS = 3
 @click.pass_obj
 def command(options: Options, as_json: bool) -> None:
     """All pipelines: their runs, what blocks them, what comes next, and the deadline; and how many files
-    are refused.
+    are refused or missing.
 
     Exits 1 when the last good pass of the watchdog is older than three of its cadences.
     """
     with looking(options) as home:
         pipelines, heartbeat, refused = home.pipelines(), home.heartbeat(), home.refused()
+        missing = home.missing()
     if as_json:
-        _document(pipelines, heartbeat, refused)
+        _document(pipelines, heartbeat, refused, missing)
     else:
-        _show(pipelines, heartbeat, refused, options)
+        _show(pipelines, heartbeat, refused, missing, options)
     sys.exit(Exit.FOUND_PROBLEMS if heartbeat.is_late else Exit.FINE)
 
 
 def _document(
-    pipelines: Sequence[PipelineState], heartbeat: Heartbeat, refused: Sequence[Refusal]
+    pipelines: Sequence[PipelineState],
+    heartbeat: Heartbeat,
+    refused: Sequence[Refusal],
+    missing: Sequence[Missing],
 ) -> None:
     watchdog = msgspec.to_builtins(heartbeat) | {"isLate": heartbeat.is_late}
-    document({"pipelines": pipelines, "watchdog": watchdog, "refused": refused})
+    document({"pipelines": pipelines, "watchdog": watchdog, "refused": refused, "missing": missing})
 
 
 def _show(
     pipelines: Sequence[PipelineState],
     heartbeat: Heartbeat,
     refused: Sequence[Refusal],
+    missing: Sequence[Missing],
     options: Options,
 ) -> None:
     at = now()
@@ -78,6 +85,7 @@ def _show(
         lines(
             "", [f"{count(len(refused), 'file')} refused, see `{options.command} {tells}`"], "red"
         )
+    lines("", missing_files(missing), "red")
     lines(
         "watchdog: ", [_watchdog(heartbeat, options.keeper)], "red" if heartbeat.is_late else None
     )

@@ -92,6 +92,7 @@ class EventType(StrEnum):
     SENSOR_REJECTED = "SENSOR_REJECTED"
     CONFIG_ADOPTED = "CONFIG_ADOPTED"
     CONFIG_REJECTED = "CONFIG_REJECTED"
+    CONFIG_MISSING = "CONFIG_MISSING"
     WATCHDOG_DEGRADED = "WATCHDOG_DEGRADED"
     WATCHDOG_RECOVERED = "WATCHDOG_RECOVERED"
     ALERT_UNDELIVERED = "ALERT_UNDELIVERED"
@@ -351,7 +352,8 @@ CATALOGUE: dict[EventType, Entry] = {
         ("attempt",), ("runId", "runningForSeconds", "pollWindowSeconds", "lastState", "cancelled"),
         "make sure that the job has ended, then `interlock rerun {pipeline} {date}`"),
     _E.RETRY_EXHAUSTED: Entry(
-        "the job's or the launch's retries are spent", "complete-trigger", Severity.ERROR, Alert.YES,
+        "the job's or the launch's retries are spent, or what was to come went with its pipeline or schedule",
+        "complete-trigger", Severity.ERROR, Alert.YES,
         ("attempt", "kind"), ("kind", "category", "spent", "max", "lastError", "runId", "cancelled"), _RERUN),
     _E.INFRA_FAILURE: Entry(
         "a step, or a change record, failed beyond its retries, or a job can't be seen",
@@ -454,6 +456,11 @@ CATALOGUE: dict[EventType, Entry] = {
     _E.CONFIG_REJECTED: Entry(
         "a stored config does not validate", "adopt_config", Severity.ERROR, Alert.YES,
         ("hash",), ("problems", "inForce"), "run `interlock validate` on the file and mend it"),
+    _E.CONFIG_MISSING: Entry(
+        "the file of a pipeline in force is missing; an error without a pipeline: those of many at once",
+        "follow_files", Severity.WARNING, Alert.YES,
+        ("since",), ("since", "until", "pipelines", "inForce"),
+        "put the file back, or confirm that it was meant to go: `interlock retire {pipeline}`"),
     _E.WATCHDOG_DEGRADED: Entry(
         "a check failed, for one pipeline or all", "watchdog", Severity.ERROR, Alert.YES,
         ("failing since", "failures", "days"), ("failures", "count", "since"), "run `interlock doctor`"),

@@ -5,7 +5,7 @@ piece, nothing is said about what is missing.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -76,8 +76,12 @@ def load_project(
     paths: str | Path | Iterable[str | Path],
     year: int | None = None,
     progress: Progress | None = None,
+    without: Collection[str] = (),
 ) -> Project:
-    """Read a project folder, or any files and folders. Country holidays are those around `year`."""
+    """Read a project folder, or any files and folders. Country holidays are those around `year`.
+
+    The pipeline files `without` are there and not read: nothing is said of them, nor of what they may be.
+    """
     sources = find_sources([paths] if isinstance(paths, str | Path) else paths)
     hashes: dict[str, str] = {}
     calendars, problems = _load_calendars(sources, hashes)
@@ -86,6 +90,9 @@ def load_project(
     for count, source in enumerate(_pipelines(sources)):
         if progress is not None:
             progress(count, len(sources))
+        if str(source.path) in without:
+            found.append(_Found(source, Loaded(None, ()), []))
+            continue
         found.append(_load(source, list(calendars.values()), year or this_year(), hashes))
     _check_ids(found)
     _check_upstreams(found)

@@ -7,16 +7,21 @@ folders of files are checked as well; when they lie in a project, its calendars 
 import os
 import stat
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
+from interlock.errors import ConfigError
 from interlock.files.nodes import Unreadable
 
 PIPELINES = "pipelines"
 CALENDARS = "calendars"
 ALERTS = "alerts.yaml"
 LARGEST = 1024 * 1024
+#: Far more than a project has: a folder with more of them is another one than was meant.
+MOST_FILES = 50_000
+DEEPEST_FOLDER = 32
 
 _ENDINGS = (".yaml", ".yml")
 
@@ -30,6 +35,56 @@ class Source(msgspec.Struct, frozen=True):
     is_alerts: bool = False
     #: Whether all pipelines of its project are looked at, too.
     is_whole: bool = False
+
+
+class Walk:
+    """The YAML files of a folder and of those below it, hidden ones left out.
+
+    Links are followed, and each real folder is entered once; those above the first never are. So a link
+    to a folder above makes no circle, and brings in nothing that lies beside.
+    """
+
+    def __init__(self, most: int = MOST_FILES, deepest: int = DEEPEST_FOLDER) -> None:
+        self._most, self._deepest = most, deepest
+        self.files: list[os.DirEntry[str]] = []
+        #: What could not be listed.
+        self.denied: list[str] = []
+        self._entered: set[tuple[int, int]] = set()
+
+    def enter(self, folder: str) -> None:
+        """Raises ConfigError beyond a limit."""
+        for above in Path(os.path.realpath(folder)).parents:
+            with suppress(OSError):
+                self._is_new(os.stat(above))
+        self._enter(folder, 0)
+
+    def _enter(self, folder: str, depth: int) -> None:
+        try:
+            about = os.stat(folder)
+            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        except OSError:
+            self.denied.append(folder)
+            return
+        if not self._is_new(about):
+            return
+        if depth > self._deepest:
+            raise ConfigError(f"{folder}: folders lie more than {self._deepest} deep")
+        folders = []
+        for entry in entries:
+            if _is_folder(entry):
+                folders.append(entry.path)
+            elif entry.name.endswith(_ENDINGS) and not entry.name.startswith("."):
+                self.files.append(entry)
+        if len(self.files) > self._most:
+            raise ConfigError(f"{folder}: more than {self._most} files")
+        for path in folders:
+            self._enter(path, depth + 1)
+
+    def _is_new(self, about: os.stat_result) -> bool:
+        place = about.st_dev, about.st_ino
+        is_new = place not in self._entered
+        self._entered.add(place)
+        return is_new
 
 
 def find_sources(paths: Iterable[str | Path]) -> list[Source]:
@@ -85,14 +140,19 @@ def _sources(path: Path) -> Iterator[Source]:
 
 def _within(folder: Path, root: Path, is_whole: bool) -> Iterator[Source]:
     """The files of a folder, and what in it can't be listed."""
-    denied: list[OSError] = []
-    for here, folders, names in os.walk(folder, onerror=denied.append):
-        folders.sort()
-        for name in sorted(names):
-            if name.endswith(_ENDINGS) and not name.startswith("."):
-                yield _source(Path(here, name), root, is_whole)
-    for error in denied if folder.is_dir() else ():
-        yield _source(Path(error.filename), root, is_whole)
+    if not folder.is_dir():
+        return
+    walk = Walk()
+    walk.enter(os.fspath(folder))
+    for path in (*(entry.path for entry in walk.files), *walk.denied):
+        yield _source(Path(path), root, is_whole)
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
 
 
 def _source(path: Path, root: Path, is_whole: bool) -> Source:

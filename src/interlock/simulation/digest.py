@@ -21,10 +21,12 @@ _SHAPE = (
     "SELECT id FROM events ORDER BY 1",
     "SELECT name, due_at FROM timers WHERE state = 'armed' ORDER BY 1",
     "SELECT pipeline, key, content FROM sensors ORDER BY 1, 2",
-    "SELECT id, active_hash, rejected_hash, paused_since IS NULL FROM pipelines ORDER BY 1",
+    "SELECT id, active_hash, rejected_hash, paused_since IS NULL, retired_at IS NULL FROM pipelines"
+    " ORDER BY 1",
     "SELECT pipeline, name FROM marks ORDER BY 1, 2",
     "SELECT pipeline, schedule, date, judged FROM rerun_requests ORDER BY 1, 2, 3",
     "SELECT json_extract(value, '$.failures') FROM meta WHERE key = 'watchdog'",
+    "SELECT value FROM meta WHERE key = 'missing' AND value <> '[]'",
 )
 
 

@@ -72,7 +72,7 @@ class HandledOccurrences:
     ) -> Iterator[str]:
         name = (config.pipeline.id, schedule.id, config.config_hash)
         since = max(config.active_since, config.adopted_at)
-        since = self._until.get(name, since)
+        since = max(self._until.get(name, since), config.active_since)  # it may have been away
         over = since
         for moment in occurrences(schedule, config.pipeline.calendars, since, until):
             if missed_at(schedule, Expected(moment.date, moment.due_at)) >= until:

@@ -160,8 +160,15 @@ def _deadlines(sight: Sight) -> Iterator[Due]:
     for run in sight.active:
         for kind, at in instants(run).items():
             since = sight.since(run.key, at) if kind in BREACHES and not run.sla_verdict else None
-            if since is not None and sight.configs[run.key.pipeline_id].pipeline.sla is not None:
+            if since is None or sight.configs[run.key.pipeline_id].pipeline.sla is None:
+                continue
+            if not _passed_while_away(run, at, sight.configs[run.key.pipeline_id]):
                 yield Due(f"the {kind} of {run.key}", since)
+
+
+def _passed_while_away(run: Run, at: datetime, config: Config) -> bool:
+    """A pipeline that was taken away has no deadlines until it is back, which makes it new."""
+    return run.opened_at < config.active_since and at < config.active_since
 
 
 def _half_done(sight: Sight) -> Iterator[Due]:

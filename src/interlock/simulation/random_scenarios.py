@@ -33,6 +33,7 @@ _WINDOWS = (("10m", "1m"), ("1h", "5m"), ("30m", "30m"), ("2h", "10m"))
 _CATEGORIES = ("TRANSIENT", "PERMANENT", "TIMEOUT", None)
 _CALLS = ("publish", "launch", "find", "poll", "start", "alert", "read")
 _SPANS = ("20s", "90s", "5m", "12m", "40m")
+_ABSENCES = ("500ms", "3s", "90s", "9m", "11m", "3h")
 
 
 def random_scenario(seed: int) -> Document:
@@ -190,8 +191,11 @@ class _Maker:
 
     def _happenings(self, pipelines: list[Document]) -> list[Document]:
         """Mostly one; sometimes several calls fail at the same time, and the controller may die too."""
-        if self._chance.random() >= 0.1:
+        kind = self._chance.random()
+        if kind >= 0.13:
             return [self._happening(pipelines)]
+        if kind >= 0.1:
+            return self._absence(pipelines)
         trouble = [self._failure(call) for call in self._chance.sample(_CALLS, 3)]
         return trouble + ([{"crash": True}] if self._chance.random() < 0.5 else [])
 
@@ -222,6 +226,15 @@ class _Maker:
         if kind < 0.97:
             return {"delete": {"pipeline": name, "key": "landed"}}
         return {"config": pipeline}
+
+    def _absence(self, pipelines: list[Document]) -> list[Document]:
+        """A file goes, and comes back soon, late, or not at all."""
+        chance = self._chance
+        name = chance.choice(pipelines)["pipeline"]["id"]
+        gone: Document = {"file": {"remove": name}}
+        if chance.random() < 0.1:
+            return [gone]
+        return [gone, {"at": f"+{chance.choice(_ABSENCES)}", "file": {"restore": name}}]
 
     def _reading(self, name: str) -> Document:
         chance = self._chance

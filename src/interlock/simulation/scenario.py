@@ -96,6 +96,14 @@ class JobEntry(Declared, frozen=True):
     error: str | None = None
 
 
+class FileEntry(Declared, frozen=True):
+    """What becomes of the file of a pipeline; exactly one of these."""
+
+    remove: PipelineId | None = None
+    restore: PipelineId | None = None
+    writing: Any = None
+
+
 class FailEntry(Declared, frozen=True):
     call: Call
     times: Annotated[int, Meta(ge=1, le=1000)] = 1
@@ -112,7 +120,9 @@ class TimelineEntry(Declared, frozen=True):
     job: JobEntry | None = None
     pause: PipelineId | None = None
     resume: PipelineId | None = None
+    retire: PipelineId | None = None
     config: Any = None
+    file: FileEntry | None = None
     outage: Span | None = None
     crash: bool | None = None
     fail: FailEntry | None = None
@@ -244,11 +254,19 @@ class _Documents:
     def timeline(self) -> tuple[TimelineEntry, ...]:
         nodes = _items(self._root, "timeline")
         return tuple(
-            entry
-            if entry.config is None
-            else msgspec.structs.replace(entry, config=self._pipeline(entry.config, _at(node)))
+            self._entry(entry, node)
             for entry, node in zip(self._written.timeline, nodes, strict=True)
         )
+
+    def _entry(self, entry: TimelineEntry, node: Node) -> TimelineEntry:
+        """The entry with its document as JSON, if it has one."""
+        if entry.config is not None:
+            document = self._pipeline(entry.config, _at(node, "config"))
+            return msgspec.structs.replace(entry, config=document)
+        if entry.file is not None and entry.file.writing is not None:
+            document = self._pipeline(entry.file.writing, _at(_at(node, "file"), "writing"))
+            return msgspec.structs.replace(entry, file=FileEntry(writing=document))
+        return entry
 
     def _pipeline(self, value: Any, node: Node) -> Any:
         """The config as JSON; a broken one as it is written, for the controller to refuse."""
@@ -281,9 +299,9 @@ def _items(root: Map, key: str) -> list[Node]:
     return node.items if isinstance(node, List) else []
 
 
-def _at(node: Node) -> Node:
+def _at(node: Node, key: str) -> Node:
     assert isinstance(node, Map)
-    return node.items["config"]
+    return node.items[key]
 
 
 def _moments(entries: tuple[TimelineEntry, ...], start: datetime) -> tuple[Moment, ...]:
@@ -303,6 +321,10 @@ def _check(written: ScenarioFile, at: At) -> None:
         if len(given) != 1:
             message = f"needs exactly one of {', '.join(_HAPPENINGS)}"
             at.inner("timeline", position).error("at", Kind.CONFLICT, message)
+        of_file = [] if entry.file is None else [n for n in _OF_FILE if _given(entry.file, n)]
+        if entry.file is not None and len(of_file) != 1:
+            message = f"needs exactly one of {', '.join(_OF_FILE)}"
+            at.inner("timeline", position).error("file", Kind.CONFLICT, message)
     for position, expected in enumerate(written.expect):
         given = [name for name in _SUBJECTS if getattr(expected, name) is not None]
         where = at.inner("expect", position)
@@ -313,11 +335,17 @@ def _check(written: ScenarioFile, at: At) -> None:
                 where.error("event", Kind.BAD_VALUE, f"{name} is not a type of event")
 
 
+def _given(entry: FileEntry, name: str) -> bool:
+    return getattr(entry, name) is not None
+
+
 def _told(problems: list[Problem]) -> str:
     return "\n".join(str(problem) for problem in in_order(problems) if problem.is_error)
 
 
 _HAPPENINGS = (
-    "sensor", "rerun", "delete", "job", "pause", "resume", "config", "outage", "crash", "fail",
+    "sensor", "rerun", "delete", "job", "pause", "resume", "retire", "config", "file", "outage", "crash",
+    "fail",
 )  # fmt: skip
+_OF_FILE = ("remove", "restore", "writing")
 _SUBJECTS = ("event", "no", "run", "launches", "order", "alerts")

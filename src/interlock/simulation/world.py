@@ -12,7 +12,7 @@ from interlock.domain import canonical, duration
 from interlock.domain.event import Event
 from interlock.domain.run import Run, RunKey
 from interlock.domain.sensor import Reading
-from interlock.errors import InterlockError, NotFoundError, TransientError
+from interlock.errors import ConfigError, InterlockError, NotFoundError, TransientError
 from interlock.ports import JobRecord, Ports, RerunRequest, Wait, Wanted
 from interlock.simulation.clock import VirtualClock
 from interlock.simulation.digest import digest
@@ -26,10 +26,12 @@ from interlock.simulation.faults import (
     NotedWatch,
     RecordingSink,
 )
+from interlock.simulation.folder import Folder, pipeline_id
 from interlock.simulation.invariants import Invariants
 from interlock.simulation.jobs import Launch, ScriptedJobs
-from interlock.simulation.scenario import FailEntry, Moment, Scenario, TimelineEntry
+from interlock.simulation.scenario import FailEntry, FileEntry, Moment, Scenario, TimelineEntry
 from interlock.usecases.pause import pause, resume
+from interlock.usecases.retire_pipeline import retire_pipeline
 from interlock.wiring.alerting import console_alone
 from interlock.wiring.dispatcher import Dispatcher
 from interlock.wiring.jobs import JobsByPipeline
@@ -73,6 +75,7 @@ class World:
         self._sink = RecordingSink(self._faults)
         self._down_until: datetime | None = None
         self._configs_in_outage: list[object] = []
+        self._folder = Folder()
         self._store = Store(self._database, self._clock)
         self._invariants = Invariants(self._store, self._jobs, self._clock, scenario.watchdog)
         self._faults.on_failure = self._note_trouble
@@ -111,7 +114,8 @@ class World:
 
     def digest(self) -> str | None:
         """The state but for its timestamps; None while something is under way."""
-        return None if self._is_down() else digest(self._database)
+        is_moving = self._is_down() or self._folder.is_waiting
+        return None if is_moving else digest(self._database)
 
     def _note_trouble(self) -> None:
         self._invariants.calm_since = self._clock()
@@ -140,6 +144,8 @@ class World:
         )
         self._ports = self._around(ports)
         self._runtime = Runtime(store, self._ports, self._scenario.watchdog)
+        self._folder.follow(store.missing_files, self._ports)
+        self._files_from = self._clock.now
         self._alerts_from = self._clock.now
         alerting = console_alone(store, self._ports.events, self._sink)
         self._dispatcher = Dispatcher(store, lambda: alerting)
@@ -167,9 +173,20 @@ class World:
         self._on_quiet(self)
 
     def _step(self) -> bool:
-        did = self._runtime.step() or self._send_alerts()
+        did = self._look_at_files() or self._runtime.step() or self._send_alerts()
         self._faults.stepped()
         return did
+
+    def _look_at_files(self) -> bool:
+        """As a server does: after an error it waits a little."""
+        now = self._clock()
+        if now < self._files_from:
+            return False
+        try:
+            return self._folder.look()
+        except InterlockError:
+            self._files_from = now + _AFTER_TROUBLE
+            return False
 
     def _send_alerts(self) -> bool:
         """As a server does: after an error it waits a little."""
@@ -206,6 +223,7 @@ class World:
             self._runtime.next_due(),
             self._next_alert(),
             self._jobs.next_end(),
+            self._next_look(),
         ]
         ahead = [m for m in moments if m is not None]
         return max(min(ahead), self._clock.now + timedelta(milliseconds=1)) if ahead else None
@@ -213,6 +231,11 @@ class World:
     def _next_alert(self) -> datetime | None:
         due = self._dispatcher.next_due()
         return None if due is None else max(due, self._alerts_from)
+
+    def _next_look(self) -> datetime | None:
+        if self._files_from > self._clock.now:  # after an error
+            return self._files_from
+        return self._folder.next_due(self._clock.now)
 
     def _is_down(self) -> bool:
         return self._down_until is not None
@@ -232,13 +255,15 @@ class World:
                 self._configs_in_outage.append(entry.config)
             else:
                 self._want(entry.config)
+        elif entry.file is not None:
+            self._change_file(entry.file, moment.at)
         elif entry.outage is not None:
             self._down_until = moment.at + duration.parse(entry.outage)
         elif entry.crash:
             self._boot() if not self._is_down() else None
         elif entry.fail is not None:
             self._fail(entry.fail, moment.at)
-        elif entry.pause is not None or entry.resume is not None:
+        elif (entry.pause or entry.resume or entry.retire) is not None:
             self._operate(entry)
         else:
             self._write(entry)
@@ -260,11 +285,19 @@ class World:
                     pause(entry.pause, self._ports)
                 elif entry.resume is not None:
                     resume(entry.resume, self._ports)
+                elif entry.retire is not None:
+                    self._retire(entry.retire)
                 return
             except TransientError:
                 continue
-            except NotFoundError:
+            except (NotFoundError, ConfigError):
                 return
+
+    def _retire(self, name: str) -> None:
+        retire_pipeline(name, self._store.missing_files, self._ports)
+
+    def _change_file(self, entry: FileEntry, at: datetime) -> None:
+        self._folder.happen(entry, at)
 
     def _write(self, entry: TimelineEntry) -> None:
         """What producers, operators and jobs write into the store themselves."""
@@ -307,10 +340,9 @@ class World:
 
     def _want(self, config: object) -> None:
         """As a loader of files would: the file as it is, to be judged by the controller."""
-        document = config if isinstance(config, dict) else {}
-        identity = document.get("pipeline")
-        name = identity.get("id") if isinstance(identity, dict) else None
-        if isinstance(name, str):
+        name = pipeline_id(config)
+        if name is not None:
+            self._folder.put(name, config, self._clock.now)
             digest = canonical.content_hash(config)
             self._store.pipelines.want(Wanted(name, config, digest, self._clock.now))
 

@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.places import LOOK
 from interlock.domain.run import Failure, Run, Status
-from interlock.ports import HANDED_OVER, JobRecord, Ports
+from interlock.ports import HANDED_OVER, Config, JobRecord, Ports
+from interlock.usecases.given_up import given_up
 from interlock.usecases.save_run import Write, save_run
 from interlock.usecases.start_run import start_run
 
@@ -49,14 +50,15 @@ def go_on(record: JobRecord, ports: Ports) -> None:
     if config is not None and config.pipeline.has_schedule(run.key.schedule_id):
         start_run(run, config.pipeline, ports)
     else:
-        save_run(run.key, lambda stored: _given_up(stored, run, ports), ports)
+        save_run(run.key, lambda stored: _end(stored, run, config, ports), ports)
 
 
-def _given_up(stored: Run, run: Run, ports: Ports) -> Write | None:
+def _end(stored: Run, run: Run, config: Config | None, ports: Ports) -> Write | None:
     if stored.attempt != run.attempt or not _is_handed_over(stored):
         return None
     failure = Failure("schedule", "its schedule is no longer in force")
-    return Write(stored.to(Status.FAILED_FINAL, ports.clock(), failure=failure))
+    over = stored.to(Status.FAILED_FINAL, ports.clock(), failure=failure)
+    return Write(over, given_up(over, config, "a date that waited for a place"))
 
 
 def _is_handed_over(run: Run) -> bool:

@@ -11,6 +11,7 @@ from interlock.domain.telling import about_run
 from interlock.domain.timestamp import spell
 from interlock.ports import Config, JobRecord, Ports, RerunRecord, Timer, TimerKind
 from interlock.usecases.claim_event import claim_event
+from interlock.usecases.given_up import given_up
 from interlock.usecases.job_ending import is_failure, retry_of
 from interlock.usecases.reopen_run import reopen_run
 from interlock.usecases.save_run import Write, save_run
@@ -29,7 +30,7 @@ def retry_job(key: RunKey, attempt: int, ports: Ports, recovered: bool = False) 
     if run is None:
         return None
     if config is None or config.is_retired or not config.pipeline.has_schedule(key.schedule_id):
-        return _give_up(key, attempt, ports)
+        return _give_up(key, attempt, config, ports)
 
     def may(stored: Run) -> bool:
         return stored.attempt == attempt and stored.awaits_retry
@@ -118,12 +119,14 @@ def _recovery(run: Run, config: Config) -> tuple[Event, ...]:
     )
 
 
-def _give_up(key: RunKey, attempt: int, ports: Ports) -> Run:
+def _give_up(key: RunKey, attempt: int, config: Config | None, ports: Ports) -> Run:
+    """The run ends here, and that is told: a retry that was promised does not come."""
     now = ports.clock()
 
     def decide(run: Run) -> Write | None:
         if run.attempt != attempt or not run.awaits_retry:
             return None
-        return Write(run.to(Status.FAILED_FINAL, now, retry_at=None))
+        over = run.to(Status.FAILED_FINAL, now, retry_at=None)
+        return Write(over, given_up(over, config, f"the retry of attempt {attempt}"))
 
     return save_run(key, decide, ports)

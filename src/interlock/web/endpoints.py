@@ -13,6 +13,7 @@ from msgspec import Meta
 from interlock.adapters.local.changes import Parked
 from interlock.domain.event import Event
 from interlock.domain.lineage import LineageEvent, sources_of
+from interlock.domain.missing import Missing
 from interlock.domain.run import Run, RunKey
 from interlock.domain.sensor import Reading
 from interlock.errors import NotFoundError
@@ -156,6 +157,10 @@ class Retried(msgspec.Struct, frozen=True):
 
 
 class NewResume(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    reason: Text = ""
+
+
+class NewRetirement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     reason: Text = ""
 
 
@@ -332,6 +337,10 @@ def refused(desk: Desk, given: Given) -> Page[NotInForce]:
     return Page(desk.home.operations.refused())
 
 
+def missing(desk: Desk, given: Given) -> Page[Missing]:
+    return Page(desk.home.operations.missing())
+
+
 def backfill(desk: Desk, given: Given) -> Page[str]:
     query: BackfillQuery = given.query
     return Page(
@@ -376,6 +385,13 @@ def resume(desk: Desk, given: Given) -> Config:
     desk.own.operations.config(pipeline_id)
     desk.note(given.caller, "resume", pipeline_id, asked.reason)
     return desk.own.operations.resume(pipeline_id)
+
+
+def retire(desk: Desk, given: Given) -> Config:
+    pipeline_id, asked = given.path["pipeline"], given.body or NewRetirement()
+    desk.own.operations.config(pipeline_id)
+    desk.note(given.caller, "retire", pipeline_id, asked.reason)
+    return desk.own.operations.retire(pipeline_id)
 
 
 def watch_now(desk: Desk, given: Given) -> Pass | None:
@@ -595,6 +611,15 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         act=refused,
     ),
     Endpoint(
+        "GET",
+        "/missing",
+        "listMissing",
+        "The pipelines in force whose files are gone, and when they are taken away.",
+        Scope.READ,
+        Page[Missing],
+        act=missing,
+    ),
+    Endpoint(
         "POST",
         "/watchdog",
         "watchNow",
@@ -654,6 +679,17 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         Config,
         act=resume,
         body=NewResume,
+        bare=True,
+    ),
+    Endpoint(
+        "POST",
+        "/pipelines/{pipeline}/retire",
+        "retire",
+        "Take a pipeline away whose file is missing, at once.",
+        Scope.OPERATE,
+        Config,
+        act=retire,
+        body=NewRetirement,
         bare=True,
     ),
     Endpoint(

@@ -10,6 +10,7 @@ from interlock.adapters.local.database import Database
 from interlock.adapters.local.writer import Settled, Unit
 from interlock.errors import InterlockError
 from interlock.wiring.loader import Refused
+from interlock.wiring.missing_files import missing_files
 from interlock.wiring.operations import Operations
 
 T = TypeVar("T")
@@ -59,7 +60,8 @@ class Health:
     def notices(self) -> list[str]:
         """What everybody who looks should know, although the controller does its work."""
         wrong = self.refused.alerts
-        return [f"alerts.yaml is refused: {wrong}"] if wrong else []
+        alerts = [f"alerts.yaml is refused: {wrong}"] if wrong else []
+        return [*alerts, *missing_files(self._operations.missing())]
 
     def reasons(self, now: datetime) -> list[str]:
         """Why it is not ready; nothing when it is."""

@@ -1,29 +1,35 @@
 """Loader: the project's files become what their owners want in force; a changed file is wanted anew.
 
-A file that does not validate is refused, and the version before it stays in force. A pipeline is taken
-away only when its file is surely gone: not while some file can't be read, which might be the one.
+A file that does not validate is refused, and the version before it stays in force. A file is read once
+its write is surely over (`domain/sightings.py`), and a pipeline is taken away only when its file is surely
+gone (`domain/missing.py`).
 """
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
 
 from interlock.domain import canonical
 from interlock.domain.alerts import Alerts
+from interlock.domain.missing import Present
+from interlock.domain.sightings import Stamp
 from interlock.files import Problem, Project, load_project, load_text
 from interlock.files.nodes import Unreadable
 from interlock.files.problem import by_file
-from interlock.files.sources import ALERTS, CALENDARS, PIPELINES, read_source
-from interlock.ports import Ports, Refusal, Wanted
+from interlock.files.sources import ALERTS, CALENDARS, PIPELINES, Walk, read_source
+from interlock.ports import MissingFiles, Ports, Refusal
+from interlock.usecases.follow_files import Follower, want_files
 from interlock.usecases.refuse_file import refusal, refuse_file
 
 log = logging.getLogger(__name__)
 
-#: What tells one state of a folder from another, without reading a file.
-Stamps = Mapping[str, tuple[int, int, int]]
+#: A date that no clock shows: such a file counts as changed just now.
+_EVER = datetime.max.replace(tzinfo=UTC)
+_LONG_AGO = datetime.fromtimestamp(0, UTC)
 
 
 class Refused(msgspec.Struct, frozen=True):
@@ -41,59 +47,59 @@ class Loader:
         self,
         project: Path,
         ports: Ports,
+        missing: MissingFiles,
         use_alerts: Callable[[Alerts | None], None] = lambda alerts: None,
         note: Callable[[Refused], None] = lambda refused: None,
     ) -> None:
-        """`note` is told after each load what was refused."""
+        """`missing` outlives this process; `note` is told after each load what was refused."""
         self._project = project
         self._ports = ports
         self._use_alerts = use_alerts
         self._note = note
-        self._seen: Stamps | None = None
+        self._follower = Follower(self._load, missing, ports)
+
+    @property
+    def has_read(self) -> bool:
+        """Whether the files have been read once."""
+        return self._follower.has_read
+
+    def until_due(self) -> float | None:
+        """The seconds until a file that has changed may be read, if there is one."""
+        now = self._ports.clock()
+        due = self._follower.next_due(now)
+        return None if due is None else (due - now).total_seconds()
 
     def look(self) -> bool:
-        """Load the files if any of them has changed since the last look. Whether that was so."""
-        stamps = dict(_stamps(self._project))
-        if stamps == self._seen:
-            return False
-        self._load()
-        self._seen = stamps
-        return True
+        """Load the files if any of them has changed, and looks the same since. Whether that was so."""
+        stamps = _stamps(self._project)
+        return self._follower.look(stamps, {} if self.has_read else _changed_at(stamps))
 
-    def _load(self) -> None:
+    def _load(self, unsettled: Collection[str]) -> Present:
         if not (self._project / PIPELINES).is_dir():
-            log.warning(
+            log.error(
                 "%s has no folder %s: what is in force stays so",
                 self._project,
                 PIPELINES,
                 extra={"action": "no_pipelines"},
             )
-            return
-        project = load_project(self._project)
+            return Present((), is_there=False)
+        project = load_project(self._project, without=unsettled)
         wanted = {name: canonical.as_json(each) for name, each in project.pipelines.items()}
-        for pipeline_id, config in wanted.items():
-            self._want(pipeline_id, config)
+        want_files(wanted, self._ports)
         refused: list[str | None] = []
         files = tuple(self._refuse(project, refused))
         wrong = [each for each in project.errors if _is_alerts(Path(each.file), self._project)]
         if not wrong:
             self._use_alerts(project.alerts)
         self._note(Refused(files, f"line {wrong[0].line}: {wrong[0].message}" if wrong else ""))
-        if None not in refused:
-            self._take_away({*wanted, *refused})
         log.info(
             "pipelines loaded: %d, files refused: %d",
             len(wanted),
             len(files),
             extra={"action": "files_loaded"},
         )
-
-    def _want(self, pipeline_id: str, config: object) -> None:
-        digest = canonical.content_hash(config)
-        before = self._ports.pipelines.wanted(pipeline_id)
-        if before is None or before.config_hash != digest or before.config is None:
-            now = self._ports.clock()
-            self._ports.pipelines.want(Wanted(pipeline_id, config, digest, now))
+        ids = {*wanted, *(each for each in refused if each is not None)}
+        return Present(ids, is_known=None not in refused and not unsettled)
 
     def _refuse(self, project: Project, ids: list[str | None]) -> Iterator[Refusal]:
         """Each file that is wrong. `ids` gets those of pipelines; None for one that does not say its id."""
@@ -121,39 +127,39 @@ class Loader:
             return problem
         return msgspec.structs.replace(problem, file=str(file.relative_to(self._project)))
 
-    def _take_away(self, kept: set[str | None]) -> None:
-        for config in self._ports.pipelines.in_force():
-            name = config.pipeline.id
-            if name not in kept:
-                self._ports.pipelines.want(
-                    Wanted(name, None, config.config_hash, self._ports.clock())
-                )
 
-
-def _stamps(project: Path) -> Iterator[tuple[str, tuple[int, int, int]]]:
+def _stamps(project: Path) -> dict[str, Stamp]:
+    """How each file looks; what can't be seen looks like nothing else."""
+    walk = Walk()
     for folder in (PIPELINES, CALENDARS):
-        yield from _stamps_in(os.fspath(project / folder))
-    try:
-        about = (project / ALERTS).stat()
-    except OSError:
-        return
-    yield ALERTS, (about.st_mtime_ns, about.st_size, about.st_ino)
-
-
-def _stamps_in(folder: str) -> Iterator[tuple[str, tuple[int, int, int]]]:
-    try:
-        entries = list(os.scandir(folder))
-    except OSError:
-        return
-    for entry in entries:
+        walk.enter(os.fspath(project / folder))
+    found = [(entry.path, entry.stat) for entry in walk.files]
+    found.append((ALERTS, (project / ALERTS).stat))
+    stamps: dict[str, Stamp] = dict.fromkeys(walk.denied, ())
+    for path, stat in found:
         try:
-            if entry.is_dir():
-                yield from _stamps_in(entry.path)
-            elif entry.name.endswith((".yaml", ".yml")):
-                about = entry.stat()
-                yield entry.path, (about.st_mtime_ns, about.st_size, about.st_ino)
+            about = stat()
+        except FileNotFoundError:
+            continue
         except OSError:
-            yield entry.path, (0, 0, 0)
+            stamps[path] = ()
+        else:
+            stamps[path] = (about.st_mtime_ns, about.st_ctime_ns, about.st_size, about.st_ino)
+    return stamps
+
+
+def _changed_at(stamps: Mapping[str, Stamp]) -> dict[str, datetime]:
+    """When each file was last changed by its own account."""
+    return {
+        path: _instant(max(stamp[:2])) if stamp else _LONG_AGO for path, stamp in stamps.items()
+    }
+
+
+def _instant(nanoseconds: int) -> datetime:
+    try:
+        return datetime.fromtimestamp(nanoseconds / 10**9, UTC)
+    except (OverflowError, ValueError, OSError):
+        return _EVER
 
 
 def _is_calendar(file: Path, project: Path) -> bool:

@@ -29,6 +29,7 @@ from interlock.domain.admission import (
     run_keys,
 )
 from interlock.domain.event import ALIASES, Event
+from interlock.domain.missing import Missing
 from interlock.domain.partition import Grain, Label, label_at
 from interlock.domain.run import OpenedBy, Run, RunKey, Status
 from interlock.domain.schedule import next_occurrence, occurrences
@@ -210,6 +211,10 @@ class Operations:
             ),
         ]
 
+    def missing(self) -> list[Missing]:
+        """The pipelines in force whose files are gone; none where no files are looked at."""
+        return [] if self._file is None else self._file.missing_files.kept()
+
     def config(self, pipeline_id: str) -> Config:
         return self._config(pipeline_id)
 
@@ -328,6 +333,16 @@ class Operations:
 
     def resume(self, pipeline_id: str) -> Config:
         return resume(pipeline_id, self._ports)
+
+    def retire(self, pipeline_id: str) -> Config:
+        """Take a pipeline away whose file is missing, without waiting for the end of its grace."""
+        from interlock.usecases.retire_pipeline import (
+            retire_pipeline,
+        )  # and with it all that checks files
+
+        if self._file is None:
+            raise ConfigError("apply without its file: that takes a pipeline away at once")
+        return retire_pipeline(pipeline_id, self._file.missing_files, self._ports)
 
     def would_resume(self, pipeline_id: str) -> list[Foreseen]:
         """What a resume would start now."""

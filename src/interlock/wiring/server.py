@@ -38,6 +38,7 @@ _LOOK_AT_FILES = 1.0
 #: Looking at files may take this part of the time: with ten thousand of them it is done less often.
 _FILES_SHARE = 0.01
 _RAREST_LOOK = 10.0
+_SOONEST_LOOK = 0.05
 _LONGEST_SLEEP = 60.0
 _AFTER_TROUBLE = 1.0
 _STOP_SECONDS = 5.0
@@ -75,7 +76,13 @@ class Controller:
         self._senders = SenderThreads(self._untold.set)
         alerting = AlertDesk(home, console)
         self._dispatcher = Dispatcher(home.store, alerting, self._senders)
-        self._loader = Loader(home.settings.project, home.ports, alerting.use, self._note_refused)
+        self._loader = Loader(
+            home.settings.project,
+            home.ports,
+            home.store.missing_files,
+            alerting.use,
+            self._note_refused,
+        )
         self._overdue = Overdue(
             home.database, home.store.watch, home.ports.clock, home.settings.watchdog_every
         )
@@ -165,17 +172,25 @@ class Controller:
         return _AFTER_TROUBLE if left <= 0 else min(left, _LONGEST_SLEEP)
 
     def _look_at_files(self) -> None:
+        said = ""
         while not self._stopping.is_set():
             began, changed = time.monotonic(), False
             try:
                 changed = self._loader.look()
-                self._health.loaded()
+                if self._loader.has_read:
+                    self._health.loaded()
             except InterlockError as error:
-                log.error("the files can't be loaded: %s", error, extra={"action": "files_failed"})
+                if str(error) != said:  # once, not with every look
+                    said = str(error)
+                    log.error(
+                        "the files can't be loaded: %s", said, extra={"action": "files_failed"}
+                    )
             except Exception:
                 log.exception("the files can't be loaded", extra={"action": "files_failed"})
             took = 0.0 if changed else time.monotonic() - began
-            self._stopping.wait(min(max(_LOOK_AT_FILES, took / _FILES_SHARE), _RAREST_LOOK))
+            usual = min(max(_LOOK_AT_FILES, took / _FILES_SHARE), _RAREST_LOOK)
+            due = self._loader.until_due()
+            self._stopping.wait(usual if due is None else min(usual, max(due, _SOONEST_LOOK)))
 
     def _keep_house(self) -> None:
         """What has expired goes."""

@@ -11,13 +11,13 @@ from interlock.adapters.local.database import Database
 from interlock.adapters.local.deliveries import SqliteDeliveries
 from interlock.adapters.local.events import SqliteEvents
 from interlock.adapters.local.figures import SqliteFigures
+from interlock.adapters.local.file_notes import SqliteFileNotes, missing_files, refused_files
 from interlock.adapters.local.history import SqliteHistory
 from interlock.adapters.local.job_log import SqliteJobLog
 from interlock.adapters.local.marks import SqliteMarks
 from interlock.adapters.local.outbox import SqliteOutbox
 from interlock.adapters.local.paces import SqlitePaces
 from interlock.adapters.local.pipelines import SqlitePipelines
-from interlock.adapters.local.refused_files import SqliteRefusedFiles
 from interlock.adapters.local.reruns import SqliteReruns
 from interlock.adapters.local.retention import SqliteRetention
 from interlock.adapters.local.runs import SqliteRuns
@@ -28,7 +28,8 @@ from interlock.adapters.local.timers import SqliteTimers
 from interlock.adapters.local.watch import SqliteWatch
 from interlock.adapters.local.workflows import SqliteWorkflows
 from interlock.adapters.unreadable_rows import MetRows
-from interlock.ports import Clock
+from interlock.domain.missing import Missing
+from interlock.ports import Clock, Refusal
 
 
 @dataclass
@@ -55,7 +56,8 @@ class Store:
     paces: SqlitePaces = field(init=False)
     switches: SqliteSwitches = field(init=False)
     alert_routes: SqliteAlertRoutes = field(init=False)
-    refused_files: SqliteRefusedFiles = field(init=False)
+    refused_files: SqliteFileNotes[Refusal] = field(init=False)
+    missing_files: SqliteFileNotes[Missing] = field(init=False)
     tokens: SqliteTokens = field(init=False)
     audit: SqliteAudit = field(init=False)
     retention: SqliteRetention = field(init=False)
@@ -84,7 +86,8 @@ class Store:
         self.paces = SqlitePaces(database)
         self.switches = SqliteSwitches(database)
         self.alert_routes = SqliteAlertRoutes(database)
-        self.refused_files = SqliteRefusedFiles(database)
+        self.refused_files = refused_files(database)
+        self.missing_files = missing_files(database)
         self.tokens = SqliteTokens(database)
         self.audit = SqliteAudit(database)
         self.retention = SqliteRetention(database)

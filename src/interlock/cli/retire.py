@@ -1,0 +1,35 @@
+"""Retire: confirm that a missing file was meant to go."""
+
+import click
+
+from interlock.cli.backend import acting
+from interlock.cli.options import Options
+from interlock.cli.shown import as_json_option, document
+from interlock.errors import ConfigError
+
+
+@click.command("retire")
+@click.argument("pipelines", metavar="[PIPELINE]...", nargs=-1)
+@click.option("--all-missing", is_flag=True, help="Every pipeline whose file is missing.")
+@as_json_option
+@click.pass_obj
+def command(options: Options, pipelines: tuple[str, ...], all_missing: bool, as_json: bool) -> None:
+    """Take each PIPELINE away whose file is missing, without waiting for the end of its grace.
+
+    Jobs that run go on to their end; retries that were due are dropped, each with an event.
+    """
+    if bool(pipelines) == all_missing:
+        raise click.UsageError("name the pipelines, or give --all-missing")
+    with acting(options) as home:
+        names = pipelines or tuple(each.pipeline_id for each in home.look.missing())
+        if not names:
+            raise ConfigError("no file is missing")
+        retired = []
+        for name in names:
+            home.note("retire", name)
+            retired.append(home.act.retire(name))
+    if as_json:
+        document(retired)
+        return
+    for name in names:
+        click.echo(f"{name}: taken away")

@@ -1,0 +1,27 @@
+"""Given up: the event of a run that ends because its pipeline or schedule was taken away."""
+
+from interlock.domain.event import Event, EventType, happened, subject
+from interlock.domain.run import Run
+from interlock.ports import Config
+
+
+def given_up(run: Run, config: Config | None, what: str) -> tuple[Event, ...]:
+    """`what` was still to come of the run. Of a dry run nothing was, and nothing is told."""
+    if run.key.dry:
+        return ()
+    gone = "schedule" if config is not None and not config.is_retired else "pipeline"
+    failure = run.failure
+    return (
+        happened(
+            EventType.RETRY_EXHAUSTED,
+            subject(None if config is None else config.pipeline, run.key, run.attempt, run.run_id),
+            run.changed_at,
+            f"{what} was dropped: its {gone} was taken away",
+            parts=(run.attempt, f"{gone}-gone"),
+            source="given_up",
+            kind=f"{gone}-gone",
+            category=None if failure is None else failure.category,
+            lastError=None if failure is None else failure.message,
+            runId=run.run_id,
+        ),
+    )

@@ -1,0 +1,35 @@
+"""Missing files: what people read of them, on the pages and on the command line."""
+
+from collections.abc import Iterator, Sequence
+
+from interlock.domain.missing import Missing
+from interlock.domain.timestamp import spell
+
+_SHOWN = 5
+
+
+def missing_files(missing: Sequence[Missing]) -> list[str]:
+    """One line for all that went together, and one for each that went alone."""
+    held = [each for each in missing if each.held_at is not None]
+    return [*_held(held), *(_alone(each) for each in missing if each.held_at is None)]
+
+
+def _held(held: Sequence[Missing]) -> Iterator[str]:
+    if not held:
+        return
+    names = ", ".join(each.pipeline_id for each in held[:_SHOWN])
+    rest = f" and {len(held) - _SHOWN} more" if len(held) > _SHOWN else ""
+    files = "the file" if len(held) == 1 else f"{len(held)} files"
+    ends = [each.until for each in held if each.until is not None]
+    end = f"from {spell(min(ends))} on" if ends else "never by itself while it stays so"
+    are = "is" if len(held) == 1 else "are"
+    yield (
+        f"{files} of {names}{rest} {are} missing since {spell(min(e.since for e in held))};"
+        f" the pipelines stay in force and are taken away {end}"
+    )
+
+
+def _alone(missing: Missing) -> str:
+    end = "stays in force" if missing.until is None else f"is taken away at {spell(missing.until)}"
+    since = spell(missing.since)
+    return f"the file of {missing.pipeline_id} is missing since {since}; the pipeline {end}"
