@@ -91,7 +91,7 @@ class Cloud(World):
         """New containers: they know only what is stored."""
         self._router = self._home(Function.STREAM_ROUTER)
         self._orchestrator = self._home(Function.ORCHESTRATOR, self._failing_jobs())
-        self._sla_monitor = self._home(Function.SLA_MONITOR)
+        self._sla_monitor = self._home(Function.SLA_MONITOR, self._failing_jobs())
         self._watchdog = self._home(Function.WATCHDOG, self._failing_jobs())
         self._sink = self._home(Function.EVENT_SINK)  # type: ignore[assignment] # of events
         self._store = self._router.store  # type: ignore[assignment] # the other home's
