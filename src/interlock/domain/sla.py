@@ -100,7 +100,9 @@ def asks_first(kind: DeadlineKind, run: Run | None) -> bool:
     return kind is not DeadlineKind.READINESS and run is not None and run.status in _WITH_A_JOB
 
 
-def weigh(kind: DeadlineKind, at: datetime, run: Run, seen: JobSeen | None, now: datetime) -> Weight:
+def weigh(
+    kind: DeadlineKind, at: datetime, run: Run, seen: JobSeen | None, now: datetime
+) -> Weight:
     """What the word of the job makes of a moment that would be told. A job that can't be asked is waited
     for, within bounds; one whose success can't be dated before the breach has not met it.
     """

@@ -102,9 +102,7 @@ def _note_trouble(step: Step, message: str, ports: Ports) -> None:
     save_run(step.key, decide, ports)
 
 
-def _noted(
-    run: Run, launched: Launched, began: datetime, step: Step, ports: Ports
-) -> Write | None:
+def _noted(run: Run, launched: Launched, began: datetime, step: Step, ports: Ports) -> Write | None:
     if run.attempt != step.attempt or run.status is not Status.TRIGGERING:
         return None
     return launched_write(run, launched, step.pipeline, began, ports.clock())

@@ -33,6 +33,7 @@ _WINDOWS = (("10m", "1m"), ("1h", "5m"), ("30m", "30m"), ("2h", "10m"))
 _CATEGORIES = ("TRANSIENT", "PERMANENT", "TIMEOUT", None)
 _CALLS = ("publish", "launch", "find", "poll", "start", "alert", "read")
 _SPANS = ("20s", "90s", "5m", "12m", "40m")
+_TAKES = ("1s", "10s", "40s")
 
 
 def random_scenario(seed: int) -> Document:
@@ -46,6 +47,7 @@ class _Maker:
         self._seed = seed
         self._start = chance.choice(_STARTS)
         self._length = timedelta(hours=chance.choice((12, 18, 30)))
+        self._is_slow = chance.random() < 0.4
 
     def document(self) -> Document:
         names = [f"p{n}" for n in range(self._chance.randint(1, 3))]
@@ -165,6 +167,15 @@ class _Maker:
         return [self._script() for _ in range(self._chance.randint(1, 4))]
 
     def _script(self) -> Document:
+        chance = self._chance
+        slow: Document = {}
+        if self._is_slow and chance.random() < 0.5:
+            slow["launchTakes"] = chance.choice(_TAKES)
+        if self._is_slow and chance.random() < 0.5:
+            slow["pollTakes"] = chance.choice(_TAKES)
+        return self._plain_script() | slow
+
+    def _plain_script(self) -> Document:
         chance = self._chance
         kind = chance.random()
         if kind < 0.55:
