@@ -40,6 +40,10 @@ class SlaWatch(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     armed: dict[DeadlineKind, datetime] = {}
     told: tuple[DeadlineKind, ...] = ()
     verdict: SlaVerdict | None = None
+    #: How many attempts the date has had in a run that was pruned: the next one goes by another number,
+    #: and so its execution, its job and its events by other names.
+    attempts: int = 0
+    pruned_at: datetime | None = None
 
 
 class Told(msgspec.Struct, frozen=True):
@@ -74,6 +78,17 @@ def judge_moment(
     if run is not None and run.has_given_up:
         return None  # its failure was told, and no warning changes anything
     return Told(kind, None)
+
+
+def pruned(run: Run, now: datetime) -> SlaWatch:
+    """What stays of a run that is pruned: what was said of its deadline, and which attempts it had."""
+    return SlaWatch(
+        key=run.key,
+        told=run.sla_told,
+        verdict=run.sla_verdict,
+        attempts=run.attempt + 1,
+        pruned_at=now,
+    )
 
 
 class JobSeen(msgspec.Struct, frozen=True):

@@ -30,7 +30,7 @@ from interlock.domain.guards import (
     TimeOut,
 )
 from interlock.domain.launch import launch_of
-from interlock.domain.opening import SlaState, first_attempt
+from interlock.domain.opening import first_attempt, inherited
 from interlock.domain.rules import judge_one
 from interlock.domain.run import DeadlineKind, Failure, OpenedBy, Run, RunKey, Status
 from interlock.domain.sla import asks_first
@@ -282,8 +282,7 @@ def _close(finding: Close, config: Config, now: datetime, ports: Ports) -> None:
         return
     key, schedule = finding.key, config.pipeline.schedule(finding.key.schedule_id)
     assert schedule.trigger is not None
-    watch = ports.marks.watch(key)
-    sla = SlaState() if watch is None else SlaState(watch.armed, watch.told, watch.verdict)
+    sla = inherited(ports.marks.watch(key))
     opened = first_attempt(
         config.pipeline,
         key,

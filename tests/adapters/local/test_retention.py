@@ -189,7 +189,7 @@ def test_finished_runs_are_pruned_on_request_with_a_preview(store: Store) -> Non
         store.runs.open(run)
     assert store.retention.prunable("2026-02-01") == 2
     assert store.runs.find([run.key for run in runs]).keys() == {run.key for run in runs}
-    assert store.retention.prune("2026-02-01") == 2
+    assert store.retention.prune("2026-02-01", NOW) == 2
     assert store.runs.find([run.key for run in runs]).keys() == {runs[2].key, runs[3].key}
     assert store.retention.prunable("2026-02-01") == 0
 
