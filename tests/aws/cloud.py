@@ -26,6 +26,7 @@ from interlock.simulation.clock import VirtualClock
 from interlock.simulation.faults import FailingJobs, Faults
 from interlock.simulation.jobs import ScriptedJobs
 from interlock.simulation.scenario import Call, Scenario
+from interlock.simulation.slow_calls import Crew
 from interlock.simulation.world import Outcome, World
 from interlock.wiring.aws import AwsHome
 from interlock.wiring.aws_settings import Function
@@ -61,6 +62,7 @@ class Cloud(World):
         self._configs_kept = configs_kept
         self._clock = VirtualClock(scenario.start)
         self._faults = Faults()
+        self._crew = Crew(self._clock)  # nobody rests here: every call is answered at once
         self._jobs = ScriptedJobs(scenario.jobs, self._clock)
         self._down_until = None
         self._configs_in_outage = []
