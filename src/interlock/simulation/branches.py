@@ -116,7 +116,7 @@ class Branching(Faults):
     def replays(self, path: Path) -> bool:
         """True in a child that is to play the world from its beginning, with these faults."""
         if self._branch(f"fault {'.'.join(map(str, path))}"):
-            self._ahead, self.branches, self.verdicts = path, 0, []
+            self._ahead, self.branches, self.verdicts = path, len(path) - 1, []
             return True
         return False
 
