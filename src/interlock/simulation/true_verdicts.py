@@ -28,8 +28,8 @@ class TrueVerdicts:
 
     def _is_true(self, event: Event) -> Iterator[str]:
         """A platform that could not be asked leaves the matter open, and the event says so."""
-        unasked = any("can't be asked" in cause for cause in event.detail["blockedBy"])
-        if event.detail["status"] not in _WITH_A_JOB or unasked:
+        unasked = any("can't be asked" in cause for cause in event.detail.get("blockedBy", ()))
+        if event.detail.get("status") not in _WITH_A_JOB or unasked:
             return
         due_at = instant(event.detail["breachAt"])
         for launch in self._jobs.launches:
