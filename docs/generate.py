@@ -677,6 +677,8 @@ _NOTES: dict[tuple[str, str], str] = {
     ("JobScript", "error"): "What a failure says.",
     ("JobScript", "launch"): "`error`: the launch itself fails, and no job starts.",
     ("JobScript", "hang"): "The job never ends by itself.",
+    ("JobScript", "launch_takes"): "How long the launch takes to be answered. The job starts halfway.",
+    ("JobScript", "poll_takes"): "How long each poll takes to be answered. It sees the job halfway.",
     ("TimelineEntry", "sensor"): "A producer puts a reading.",
     ("TimelineEntry", "rerun"): "Somebody requests a rerun.",
     ("TimelineEntry", "delete"): "A reading, or a rerun request, is deleted.",

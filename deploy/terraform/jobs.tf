@@ -1,4 +1,5 @@
-# What the orchestrator may do to jobs: nothing, until a type is enabled and its resources are named.
+# What the orchestrator may do to jobs: nothing, until a type is enabled and its resources are named. The SLA
+# monitor may ask how they are, before it calls one late.
 
 locals {
   job_types = {
@@ -52,6 +53,16 @@ locals {
       },
     ]
   }
+
+  # What finds and polls a job, and starts or stops none.
+  job_looks = [
+    "glue:GetJobRun", "glue:GetJobRuns", "logs:FilterLogEvents", "elasticmapreduce:ListSteps", "elasticmapreduce:DescribeStep",
+    "emr-serverless:ListJobRuns", "emr-serverless:GetJobRun", "states:DescribeExecution",
+  ]
+  job_look_statements = [
+    for each in local.job_statements : merge(each, { Action = setintersection(each.Action, local.job_looks) })
+    if length(setintersection(each.Action, local.job_looks)) > 0
+  ]
 
   job_statements = flatten([
     for type, rights in local.job_rights : [

@@ -4,7 +4,7 @@ locals {
   functions = {
     stream-router    = { timeout = 60, environment = merge(local.state, local.timers, local.engine) }
     orchestrator     = { timeout = var.orchestrator_timeout_seconds, environment = merge(local.state, local.timeout, local.jobs) }
-    sla-monitor      = { timeout = 30, environment = merge(local.state, local.timers) }
+    sla-monitor      = { timeout = 60, environment = merge(local.state, local.timers, local.jobs) }
     watchdog         = { timeout = 240, environment = merge(local.state, local.timers, local.engine, local.dead_man) }
     event-sink       = { timeout = 30, environment = local.event_log }
     alert-dispatcher = { timeout = 60, environment = merge(local.event_log, local.alerting) }

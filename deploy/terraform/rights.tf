@@ -8,7 +8,7 @@ locals {
   table_rights = {
     stream-router = { control = concat(local.rows, ["dynamodb:Query"]), rerun = local.added }
     orchestrator  = { control = concat(local.rows, ["dynamodb:Query"]), joblog = local.added }
-    sla-monitor   = { control = local.rows }
+    sla-monitor   = { control = local.rows, joblog = local.added }
     watchdog = {
       control         = concat(local.rows, ["dynamodb:Query"])
       "control/watch" = ["dynamodb:Query"]
@@ -92,7 +92,7 @@ locals {
   function_statements = {
     stream-router    = concat(local.follow_streams, local.start, local.publish, local.time, local.tell_undelivered)
     orchestrator     = concat(local.publish, local.read_job_secrets, local.job_statements)
-    sla-monitor      = concat(local.publish, local.time, local.tell_undelivered)
+    sla-monitor      = concat(local.publish, local.time, local.tell_undelivered, local.read_job_secrets, local.job_look_statements)
     watchdog         = concat(local.start, local.look_up, local.publish, local.time, local.tell_undelivered)
     event-sink       = local.tell_undelivered
     alert-dispatcher = concat(local.take_alerts, local.publish, local.time, local.read_alert_secrets)

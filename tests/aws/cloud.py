@@ -27,6 +27,7 @@ from interlock.simulation.faults import FailingJobs, Faults
 from interlock.simulation.folder import Folder
 from interlock.simulation.jobs import ScriptedJobs
 from interlock.simulation.scenario import Call, FileEntry, Scenario
+from interlock.simulation.slow_calls import Crew
 from interlock.simulation.world import Outcome, World
 from interlock.usecases.follow_files import take_away, want_files
 from interlock.wiring.aws import AwsHome
@@ -63,6 +64,7 @@ class Cloud(World):
         self._configs_kept = configs_kept
         self._clock = VirtualClock(scenario.start)
         self._faults = Faults()
+        self._crew = Crew(self._clock)  # nobody rests here: every call is answered at once
         self._jobs = ScriptedJobs(scenario.jobs, self._clock)
         self._down_until = None
         self._configs_in_outage = []
@@ -94,7 +96,7 @@ class Cloud(World):
         """New containers: they know only what is stored."""
         self._router = self._home(Function.STREAM_ROUTER)
         self._orchestrator = self._home(Function.ORCHESTRATOR, self._failing_jobs())
-        self._sla_monitor = self._home(Function.SLA_MONITOR)
+        self._sla_monitor = self._home(Function.SLA_MONITOR, self._failing_jobs())
         self._watchdog = self._home(Function.WATCHDOG, self._failing_jobs())
         self._sink = self._home(Function.EVENT_SINK)  # type: ignore[assignment] # of events
         self._store = self._router.store  # type: ignore[assignment] # the other home's

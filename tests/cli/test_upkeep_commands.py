@@ -90,6 +90,25 @@ def test_old_runs_go_after_a_look_and_a_yes(old_run: Place) -> None:
     assert old_run.json("runs") == []
 
 
+def test_a_pruned_date_stays_over_until_new_data_come_and_then_runs_once(old_run: Place) -> None:
+    old_run.shown("prune", "--runs-before", "2999-01-01", "--yes")
+    for _ in range(12):
+        old_run.wait(minutes=5)
+    assert old_run.json("runs") == []  # the reading that is still there was the old run's
+    old_run.put(count=4300)
+    for _ in range(12):
+        old_run.wait(minutes=5)
+    (run,) = old_run.json("runs")
+    assert (run["status"], run["attempt"], run["openedBy"]) == ("COMPLETED", 1, "sensor")
+    assert run["evidence"]["orders"]["fields"]["count"] == 4300
+    completed = [event["attempt"] for event in old_run.json("events", "--type", "JOB_COMPLETED")]
+    assert sorted(completed) == [0, 1]
+    old_run.shown("prune", "--runs-before", "2999-01-01", "--yes")
+    old_run.put(count=4400)
+    old_run.wait(minutes=1)
+    assert [run["attempt"] for run in old_run.json("runs")] == [2]
+
+
 def test_without_a_yes_nothing_goes(old_run: Place) -> None:
     result = old_run.run("prune", "--runs-before", "2999-01-01")
     assert result.exit_code == 1 and "Remove them?" in result.output

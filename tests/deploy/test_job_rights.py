@@ -49,6 +49,8 @@ RESOURCES = {
     "states:StopExecution": "execution",
     "lambda:InvokeFunction": "function",
 }
+#: What finds and polls; a state machine itself is described only before it is started.
+_LOOKS = re.compile(r":(Get|List|Filter|DescribeStep$|DescribeExecution)")
 #: Glue explains itself in logs.
 _ANALYSIS = "logs:FilterLogEvents"
 #: Services and operations whose rights have other names.
@@ -89,6 +91,12 @@ def test_a_role_is_handed_to_a_job_only_if_it_is_named(whole_plan: Plan) -> None
     assert {arn.rsplit("/", 1)[1] for arn in passed} == {"emr-step", "emr-job"}
 
 
+def test_the_sla_monitor_may_look_at_jobs_and_do_nothing_to_them(whole_plan: Plan) -> None:
+    looks = dict(_granted(whole_plan, Function.SLA_MONITOR))
+    assert set(looks) == {action for action in RESOURCES if _LOOKS.search(action)}
+    assert looks == {action: {RESOURCES[action]} for action in looks}
+
+
 def _lived(world: AwsWorld) -> set[str]:
     """Jobs that succeed, fail and are cancelled, each looked for before and after its start."""
     for fate in ("succeed", "fail", "hang"):
@@ -114,9 +122,11 @@ def _service(action: str) -> str:
     return "glue" if action == _ANALYSIS else action.split(":")[0]
 
 
-def _granted(plan: Plan) -> Iterator[tuple[str, set[str]]]:
-    """What the orchestrator may do to jobs, each with the kinds of what it may be done to."""
-    for statement in statements(plan, f'function["{Function.ORCHESTRATOR}"]'):
+def _granted(
+    plan: Plan, function: Function = Function.ORCHESTRATOR
+) -> Iterator[tuple[str, set[str]]]:
+    """What a function may do to jobs, each with the kinds of what it may be done to."""
+    for statement in statements(plan, f'function["{function}"]'):
         for action in as_list(statement["Action"]):
             if action == _ANALYSIS or action.split(":")[0] in WORLDS:
                 yield action, {_kind(arn) for arn in as_list(statement["Resource"])}

@@ -35,6 +35,7 @@ PARTS: dict[str, set[Function]] = {
     "interlock.files": {Function.WATCHDOG, Function.ALERT_DISPATCHER},
     "interlock.adapters.jobs": {
         Function.ORCHESTRATOR,
+        Function.SLA_MONITOR,
         Function.WATCHDOG,
         Function.ALERT_DISPATCHER,
     },

@@ -75,6 +75,7 @@ def test_the_environment_is_what_the_settings_read(default_plan: Plan, whole_pla
         assert set(environment(default_plan, function)) == common
         theirs = {
             Function.ORCHESTRATOR: {"INTERLOCK_ETL_URL"},
+            Function.SLA_MONITOR: {"INTERLOCK_ETL_URL"},
             Function.ALERT_DISPATCHER: {"INTERLOCK_HOOK"},
         }.get(function, set())
         optional = {*OPTIONAL.get(function, ())} - _ELSEWHERE

@@ -32,7 +32,11 @@ _TIMERS = {
 }
 RARELY: dict[Function, set[Call]] = {
     Function.STREAM_ROUTER: _TIMERS,  # a deadline that moved, a cron that changed
-    Function.SLA_MONITOR: _TIMERS,  # the same, found by a reconcile
+    Function.SLA_MONITOR: {
+        *_TIMERS,  # the same, found by a reconcile
+        ("dynamodb:Query", "joblog"),  # a deadline of a run that has a job: whether it has ended
+        ("dynamodb:PutItem", "joblog"),
+    },
     Function.WATCHDOG: {
         *_TIMERS,
         ("states:DescribeExecution", ""),  # an execution whose end no rule has told of

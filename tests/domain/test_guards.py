@@ -283,6 +283,13 @@ CRON_KEY = RunKey("silver-orders", "cron", "2026-03-03")
 DUE = at("2026-03-03T08:00Z")
 
 
+@pytest.mark.parametrize("age", [91 * SECOND, 3 * HOUR, 20 * HOUR])
+def test_a_date_whose_run_was_pruned_is_not_missed(age: timedelta) -> None:
+    left = SlaWatch(key=CRON_KEY, attempts=1, pruned_at=DUE + MINUTE)
+    seen = snapshot(CRON, DUE + age, since=DUE - HOUR, watches={CRON_KEY.date: left})
+    assert list(missed_schedules(seen, DUE + age)) == []
+
+
 @pytest.mark.parametrize(
     ("age", "expected"),
     [

@@ -12,6 +12,7 @@ from interlock.domain.deadline import SlaVerdict
 from interlock.domain.opening import (
     SlaState,
     first_attempt,
+    inherited,
     instants,
     open_moments,
     projection,
@@ -21,7 +22,8 @@ from interlock.domain.opening import (
     without_deadlines,
 )
 from interlock.domain.pipeline import Pipeline
-from interlock.domain.run import DeadlineKind, OpenedBy, Run, RunKey, Status
+from interlock.domain.run import DeadlineKind, OpenedBy, Run, RunKey, Status, execution_name
+from interlock.domain.sla import pruned
 
 NOW = datetime(2026, 3, 3, 8, 0, tzinfo=UTC)
 LEASE = timedelta(hours=4, minutes=30)
@@ -189,3 +191,11 @@ def test_the_rules_must_hold_within_the_window_of_the_attempt() -> None:
     assert window_end(opened(pipeline), pipeline) == NOW + timedelta(minutes=90)
     waited = msgspec.structs.replace(opened(pipeline), waits_at=NOW + timedelta(hours=5))
     assert window_end(waited, pipeline) == NOW + timedelta(hours=6, minutes=30)
+
+
+def test_a_date_that_was_pruned_opens_under_names_that_nothing_had_before() -> None:
+    old = a_run(status=Status.COMPLETED, attempt=1, sla_verdict=SlaVerdict.MET)
+    run = opened(sla=inherited(pruned(old, NOW)))
+    assert (run.attempt, run.execution_name) == (2, execution_name(a_key(), 2))
+    assert run.sla_verdict is SlaVerdict.MET
+    assert inherited(None) == SlaState()

@@ -18,12 +18,19 @@ from interlock.domain.run import (
     unreadable_run,
 )
 from interlock.domain.sla import (
+    ASK_PATIENCE,
+    JobSeen,
     Told,
+    Weight,
+    asks_first,
     blocked_by,
     failing_lines,
     judge_moment,
+    pruned,
     unready_by,
     was_ready,
+    weigh,
+    word_of_job,
 )
 
 WARNING_AT = datetime(2026, 3, 3, 9, 30, tzinfo=UTC)
@@ -223,3 +230,80 @@ def test_a_stored_result_reads_as_it_did_when_it_was_judged() -> None:
 @pytest.mark.parametrize("verdict", [None, judged(True, PASSING)])
 def test_rules_that_hold_have_no_lines(verdict: Any) -> None:
     assert failing_lines(verdict, BREACH_AT) == []
+
+
+# --- the word of the job
+
+TELL, IDLE, WAIT = Weight
+
+
+@pytest.mark.parametrize(
+    ("kind", "run", "asked"),
+    [
+        (B, RUNNING, True),
+        (W, RUNNING, True),
+        (RB, a_run(status=Status.TRIGGERING), True),  # it may have started unseen
+        (B, a_run(status=Status.PENDING), False),  # there is no job
+        (B, a_run(status=Status.FAILED_FINAL), False),
+        (B, None, False),
+        (READY, RUNNING, False),  # the rules are no affair of the job
+    ],
+)
+def test_a_job_is_asked_before_its_run_is_called_late(
+    kind: DeadlineKind, run: Run | None, asked: bool
+) -> None:
+    assert asks_first(kind, run) is asked
+    if run is not None and not asked:
+        assert weigh(kind, BREACH_AT, run, None, BREACH_AT) is TELL
+
+
+def seen(**said: Any) -> JobSeen:
+    usual: dict[str, Any] = {"attempt": 0, "at": BREACH_AT + MINUTE}
+    return JobSeen(**usual | said)
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "weight"),
+    [
+        (B, seen(), TELL),  # it runs, or it failed
+        (B, seen(succeeded_at=BREACH_AT - MINUTE), IDLE),
+        (B, seen(succeeded_at=BREACH_AT), TELL),  # at the instant is late
+        (W, seen(succeeded_at=BREACH_AT), IDLE),  # done: nothing to fear
+        (B, None, WAIT),
+        (B, seen(attempt=1), WAIT),  # another attempt's
+        (B, seen(problem="it does not answer"), WAIT),
+    ],
+)
+def test_what_the_job_says_decides_whether_its_run_is_late(
+    kind: DeadlineKind, said: JobSeen | None, weight: Weight
+) -> None:
+    assert weigh(kind, BREACH_AT, RUNNING, said, BREACH_AT + MINUTE) is weight
+
+
+def test_a_platform_that_can_not_be_asked_is_waited_for_within_bounds() -> None:
+    run, said = a_run(status=Status.RUNNING, unasked_since=BREACH_AT), seen(problem="away")
+    assert weigh(B, BREACH_AT, run, said, BREACH_AT + ASK_PATIENCE - MINUTE) is WAIT
+    assert weigh(B, BREACH_AT, run, said, BREACH_AT + ASK_PATIENCE) is TELL
+
+
+@pytest.mark.parametrize(
+    ("said", "word"),
+    [
+        (seen(), None),
+        (seen(problem="away"), "its job can't be asked: away"),
+        (seen(succeeded_at=BREACH_AT + MINUTE / 2), "its job succeeded 30s later"),
+        (
+            seen(succeeded_at=BREACH_AT + MINUTE),
+            "its job has succeeded, and its platform does not say when",
+        ),
+    ],
+)
+def test_a_breach_repeats_what_the_job_said(said: JobSeen, word: str | None) -> None:
+    assert word_of_job(said, BREACH_AT) == word
+
+
+def test_what_stays_of_a_pruned_run_keeps_its_verdict_and_counts_its_attempts() -> None:
+    run = a_run(status=Status.COMPLETED, attempt=2, sla_verdict=MET, sla_told=(W,))
+    left = pruned(run, BREACH_AT)
+    assert (left.key, left.verdict, left.told) == (run.key, MET, (W,))
+    assert (left.attempts, left.pruned_at) == (3, BREACH_AT)

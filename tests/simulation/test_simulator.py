@@ -742,3 +742,73 @@ def test_the_clock_of_a_world_is_its_own() -> None:
     assert world.now == datetime(2026, 3, 3, tzinfo=UTC)
     world.play()
     assert world.now == datetime(2026, 3, 3, tzinfo=UTC) + timedelta(hours=12)
+
+
+# --- calls that take time ---
+
+SLOW = (
+    STORY.replace("after: 20m", "after: 5m, launchTakes: 20s, pollTakes: 8s")
+    .replace("T00:00", "T07:50")
+    .replace("T12:00", "T08:30")
+)
+
+
+def test_a_call_that_takes_time_is_answered_later_while_readings_come() -> None:
+    reading = "sensor: {pipeline: silver-orders, key: orders, data: {date: '2026-03-03', n: 2}}"
+    story = f"{SLOW}  - {{at: 2026-03-03T08:00:15Z, {reading}}}\n"
+    expected = (
+        "{event: JOB_TRIGGERED, at: 2026-03-03T08:00:20Z, count: 1}",
+        "{event: LATE_DATA_ARRIVAL, count: 1}",
+        "{launches: silver-orders, count: 2}",
+    )
+    assert told(*expected[1:], story=story) == []
+    assert told(expected[0], story=SLOW) == []
+
+
+def test_a_play_with_slow_calls_is_the_same_every_time() -> None:
+    first, again = (as_json(play(parse_scenario(SLOW))) for _ in range(2))
+    assert first == again
+
+
+def test_faults_strike_while_calls_are_under_way() -> None:
+    played = play_with_faults(parse_scenario(SLOW), FaultOptions(every=3, depth=2, pairs=3))
+    assert played.failed == []
+    assert played.branches > 10 and played.pairs > 0
+
+
+def test_a_controller_that_dies_in_a_launch_has_launched_once_it_is_halfway() -> None:
+    for second, launches in ((5, 0), (15, 1)):
+        story = SLOW.replace("T08:30:00", f"T08:00:{second:02}")
+        outcome = World(parse_scenario(story)).play()
+        assert len(outcome.launches) == launches
+        assert [run.status for run in outcome.runs] == [Status.TRIGGERING]
+
+
+def test_a_breach_of_a_job_that_ended_in_time_is_found(home: Home) -> None:
+    home.adopt("sla: {deadline: '10:00', expectedDuration: 30m}")
+    key = RunKey("silver-orders", "stream", "2026-03-02")
+    ended = Launch(*_place(key), 0, "il-1", NOW, JobScript(after="30m"))
+    home.jobs.launches.append(ended)
+    invariants = Invariants(home.store, home.jobs, home.clock)
+    run = a_run(key, status=Status.RUNNING)
+    home.store.events.publish([_breach(run, blockedBy=["job running for 2h"])])
+    invariants.check_step()
+    assert [line for line in invariants.broken if "its job had succeeded" in line]
+
+
+def _place(key: RunKey) -> tuple[str, str, str]:
+    return key.pipeline_id, key.schedule_id, key.date
+
+
+def _breach(run: Run, **detail: Any) -> Event:
+    at = NOW + timedelta(hours=2)
+    return msgspec.structs.replace(
+        an_event(),
+        type=EventType.SLA_BREACH,
+        pipeline_id=run.key.pipeline_id,
+        schedule_id=run.key.schedule_id,
+        date=run.key.date,
+        attempt=0,
+        timestamp=at,
+        detail={"status": "RUNNING", "breachAt": "2026-03-03T10:00:00Z", **detail},
+    )

@@ -584,3 +584,104 @@ def test_dying_while_arming_or_settling_changes_nothing() -> None:
 def test_the_usual_date_is_another_one(home: Home) -> None:
     opened(home)
     assert KEY not in home.store.runs.find([KEY])
+
+
+# --- the job is asked first ---
+
+
+def launched(home: Home, after: timedelta) -> None:
+    """The run of the day has a job that succeeds after so long, and nobody has polled it since."""
+    opened(home)
+    home.mode("evaluate", DAY)
+    home.mode("trigger", DAY)
+    launch = home.jobs.launches[-1]
+    launch.script = launch.script.__class__(after=f"{after.total_seconds():.0f}s")
+
+
+def test_a_job_that_ended_in_time_unseen_is_no_breach_however_late_it_is_asked(home: Home) -> None:
+    launched(home, timedelta(hours=1))
+    at(home, BREACH_AT + timedelta(hours=3))
+    assert not fire_deadline(DAY, B, home.ports)
+    assert [record.event for record in home.store.job_log.of_run(DAY)] == ["triggered", "success"]
+    home.mode("check-job", DAY)
+    home.mode("complete-trigger", DAY, event="success")
+    assert settle(home) is SlaVerdict.MET
+    assert home.events(EventType.SLA_BREACH) == []
+
+
+def test_a_job_that_goes_on_breaches_at_the_very_moment(home: Home) -> None:
+    launched(home, timedelta(hours=5))
+    at(home, BREACH_AT)
+    assert fire_deadline(DAY, B, home.ports)
+    event = home.event(EventType.SLA_BREACH)
+    assert event.timestamp == BREACH_AT
+    assert event.detail["blockedBy"] == ["job running for 2h"]
+
+
+def test_a_job_that_ended_too_late_breaches_and_says_by_how_much(home: Home) -> None:
+    launched(home, timedelta(hours=2, minutes=4))
+    at(home, BREACH_AT + timedelta(hours=1))
+    assert fire_deadline(DAY, B, home.ports)
+    assert home.event(EventType.SLA_BREACH).detail["blockedBy"] == ["its job succeeded 4m later"]
+
+
+def test_a_platform_that_does_not_answer_is_asked_again_and_then_given_up(home: Home) -> None:
+    launched(home, timedelta(hours=1))
+    home.fails(Call.POLL, 1000)
+    at(home, BREACH_AT)
+    for _ in range(10):  # five minutes
+        assert not fire_deadline(DAY, B, home.ports)
+        (timer,) = (
+            t for t in home.store.timers.due(BREACH_AT + timedelta(days=1), 99) if t.kind == B
+        )
+        assert timer.due_at == home.clock() + timedelta(seconds=30)
+        at(home, timer.due_at)
+    assert fire_deadline(DAY, B, home.ports)
+    (cause,) = home.event(EventType.SLA_BREACH).detail["blockedBy"][1:]
+    assert cause.startswith("its job can't be asked: poll fails")
+    assert home.run(DAY).unasked_since is None
+
+
+def test_a_platform_that_answers_again_has_the_last_word(home: Home) -> None:
+    launched(home, timedelta(hours=1))
+    home.fails(Call.POLL)
+    at(home, BREACH_AT)
+    assert not fire_deadline(DAY, B, home.ports)
+    assert home.run(DAY).unasked_since == BREACH_AT
+    home.pass_time(seconds=30)
+    assert not fire_deadline(DAY, B, home.ports)
+    assert home.events(EventType.SLA_BREACH) == []
+
+
+def test_a_launch_whose_answer_was_never_seen_is_looked_for(home: Home) -> None:
+    opened(home)
+    home.mode("evaluate", DAY)
+
+    class Dying:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(home.ports.jobs, name)
+
+        def launch(self, *given: Any) -> Any:
+            home.ports.jobs.launch(*given)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        home.mode("trigger", DAY, ports=home.with_ports(jobs=Dying()))
+    assert home.run(DAY).status is Status.TRIGGERING
+    at(home, BREACH_AT + timedelta(hours=1))
+    assert not fire_deadline(DAY, B, home.ports)
+    home.mode("trigger", DAY)
+    home.mode("check-job", DAY)
+    home.mode("complete-trigger", DAY, event="success")
+    assert settle(home) is SlaVerdict.MET
+
+
+def test_a_run_that_was_never_launched_breaches_without_a_word_of_a_job(home: Home) -> None:
+    opened(home)
+    home.mode("evaluate", DAY)
+    home.fails(Call.LAUNCH)
+    with pytest.raises(TransientError):
+        home.mode("trigger", DAY)
+    at(home, BREACH_AT)
+    assert fire_deadline(DAY, B, home.ports)
+    assert home.event(EventType.SLA_BREACH).detail["status"] == "TRIGGERING"

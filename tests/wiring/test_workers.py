@@ -32,6 +32,27 @@ def test_who_stops_puts_down_what_was_not_begun_and_takes_nothing_more() -> None
     assert not workers.holds("run-0")
 
 
+def test_something_else_is_done_only_while_nobody_has_the_execution_in_hand() -> None:
+    begun, go_on, done = threading.Event(), threading.Event(), threading.Event()
+
+    def advance(name: str) -> bool:
+        begun.set()
+        go_on.wait(30)
+        return False
+
+    engine: Any = SimpleNamespace(advance=advance)
+    idle = threading.Event()
+    workers = Workers(engine, idle.set)
+    workers.take(["run-0"])
+    assert begun.wait(30)
+    assert not workers.do("run-0", done.set)
+    assert workers.do("run-1", done.set)
+    assert done.wait(30)
+    go_on.set()
+    workers.stop(30)
+    assert not workers.do("run-0", done.set)
+
+
 def test_senders_that_stopped_send_nothing_more() -> None:
     sent: list[str] = []
     senders = SenderThreads(lambda: None)

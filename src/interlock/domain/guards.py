@@ -322,7 +322,7 @@ def trigger_deadlines(seen: Snapshot, now: datetime) -> Iterator[Finding]:
     if seen.paused:
         return
     for date, deadline_at in seen.needs.closing.items():
-        if date in seen.runs or covers(seen.runs, date):
+        if date in seen.runs or covers(seen.runs, date) or _is_pruned(seen, date):
             continue
         if any(_in_time(seen, date, deadline_at)):
             continue
@@ -333,7 +333,7 @@ def sla_scheduling(seen: Snapshot, now: datetime) -> Iterator[Finding]:
     """Deadlines hold even if nothing ever starts."""
     for each in seen.needs.deadlines:
         run, watch = seen.runs.get(each.date), seen.watches.get(each.date)
-        if run is None and covers(seen.runs, each.date):
+        if run is None and (covers(seen.runs, each.date) or _is_pruned(seen, each.date)):
             continue
         due = _undecided(each, run, watch)
         told = run.sla_told if run is not None else watch.told if watch is not None else ()
@@ -397,7 +397,7 @@ def _missed(seen: Snapshot, now: datetime) -> Iterator[Finding]:
     window = duration.parse(schedule.evaluation.window)
     fires = schedule.cron is not None or schedule.trigger is None
     for each in seen.needs.expected:
-        if each.date in seen.runs:
+        if each.date in seen.runs or _is_pruned(seen, each.date):
             continue
         age = now - each.due_at
         if fires and age <= TIMER_MARGIN:
@@ -407,6 +407,12 @@ def _missed(seen: Snapshot, now: datetime) -> Iterator[Finding]:
         elif now >= missed_at(schedule, each) and not _is_suspect(seen, each.date):
             cause = _cause(seen, each, window)
             yield Missed(seen.key(each.date), each.due_at, cause, seen.not_watched)
+
+
+def _is_pruned(seen: Snapshot, date: str) -> bool:
+    """Whether the date is over, and its run was taken away by hand."""
+    watch = seen.watches.get(date)
+    return watch is not None and watch.pruned_at is not None
 
 
 def missed_at(schedule: Schedule, expected: Expected) -> datetime:

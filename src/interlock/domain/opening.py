@@ -12,6 +12,7 @@ from interlock.domain.partition import Label
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import DeadlineKind, OpenedBy, Run, RunKey, execution_name
 from interlock.domain.sensor import Reading
+from interlock.domain.sla import SlaWatch
 
 
 class SlaState(msgspec.Struct, frozen=True):
@@ -20,6 +21,15 @@ class SlaState(msgspec.Struct, frozen=True):
     armed: dict[DeadlineKind, datetime] = {}
     told: tuple[DeadlineKind, ...] = ()
     verdict: SlaVerdict | None = None
+    #: Those of a run of this date that was pruned.
+    attempts: int = 0
+
+
+def inherited(watch: SlaWatch | None) -> SlaState:
+    """What a run takes over from the row that stood for its date before."""
+    if watch is None:
+        return SlaState()
+    return SlaState(watch.armed, watch.told, watch.verdict, watch.attempts)
 
 
 def first_attempt(
@@ -39,7 +49,8 @@ def first_attempt(
     first_sensor_at = None if reading is None else reading.received_at
     run = Run(
         key=key,
-        execution_name=execution_name(key, 0),
+        attempt=sla.attempts,
+        execution_name=execution_name(key, sla.attempts),
         opened_at=now,
         opened_by=by,
         opened_for=opened_for,

@@ -174,6 +174,8 @@ class Run(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     #: When a launch that is tried again failed with that message for the first time.
     launch_failed_at: datetime | None = None
     job_unseen: bool = False
+    #: Since when its job can't be asked about a deadline that has passed.
+    unasked_since: datetime | None = None
     completed_at: datetime | None = None
     #: Whether pipelines downstream wait to hear of its completion.
     cascading: bool = False
@@ -292,6 +294,7 @@ _OF_ATTEMPT: dict[str, Any] = {
     "job_message": None,
     "launch_failed_at": None,
     "job_unseen": False,
+    "unasked_since": None,
     "completed_at": None,
     "cascading": False,
     "post_run_due_at": None,

@@ -4,7 +4,8 @@ A moment is told only if it is still true when it is recorded, and the verdict i
 """
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
+from enum import StrEnum
 
 import msgspec
 
@@ -20,6 +21,13 @@ WARNINGS = {
 }
 BREACHES = frozenset(WARNINGS.values())
 
+#: How long a moment waits for a platform that can't be asked about the job, since the first try.
+ASK_PATIENCE = timedelta(minutes=5)
+#: When it is tried again.
+ASK_AGAIN = timedelta(seconds=30)
+
+_WITH_A_JOB = frozenset({Status.TRIGGERING, Status.RUNNING})
+
 
 class SlaWatch(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """The deadline of a date that has no run; a run that opens later takes it over."""
@@ -32,6 +40,10 @@ class SlaWatch(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     armed: dict[DeadlineKind, datetime] = {}
     told: tuple[DeadlineKind, ...] = ()
     verdict: SlaVerdict | None = None
+    #: How many attempts the date has had in a run that was pruned: the next one goes by another number,
+    #: and so its execution, its job and its events by other names.
+    attempts: int = 0
+    pruned_at: datetime | None = None
 
 
 class Told(msgspec.Struct, frozen=True):
@@ -66,6 +78,70 @@ def judge_moment(
     if run is not None and run.has_given_up:
         return None  # its failure was told, and no warning changes anything
     return Told(kind, None)
+
+
+def pruned(run: Run, now: datetime) -> SlaWatch:
+    """What stays of a run that is pruned: what was said of its deadline, and which attempts it had."""
+    return SlaWatch(
+        key=run.key,
+        told=run.sla_told,
+        verdict=run.sla_verdict,
+        attempts=run.attempt + 1,
+        pruned_at=now,
+    )
+
+
+class JobSeen(msgspec.Struct, frozen=True):
+    """What the platform said of the job of an attempt, and when."""
+
+    attempt: int
+    at: datetime
+    #: When it ended well; where the platform does not say when, the time of its answer.
+    succeeded_at: datetime | None = None
+    #: Why nothing is known of it.
+    problem: str | None = None
+
+
+class Weight(StrEnum):
+    """What becomes of a moment, by what its job says."""
+
+    TELL = "tell"
+    IDLE = "idle"
+    WAIT = "wait"
+
+
+def asks_first(kind: DeadlineKind, run: Run | None) -> bool:
+    """Whether the job has a word in it: it may have ended in time, and our last look be older."""
+    return kind is not DeadlineKind.READINESS and run is not None and run.status in _WITH_A_JOB
+
+
+def weigh(
+    kind: DeadlineKind, at: datetime, run: Run, seen: JobSeen | None, now: datetime
+) -> Weight:
+    """What the word of the job makes of a moment that would be told. A job that can't be asked is waited
+    for, within bounds; one whose success can't be dated before the breach has not met it.
+    """
+    if not asks_first(kind, run):
+        return Weight.TELL
+    if seen is None or seen.attempt != run.attempt:
+        return Weight.WAIT
+    if seen.problem is not None:
+        since = run.unasked_since
+        return Weight.TELL if since and now - since >= ASK_PATIENCE else Weight.WAIT
+    if seen.succeeded_at is None:
+        return Weight.TELL
+    return Weight.IDLE if kind in WARNINGS or seen.succeeded_at < at else Weight.TELL
+
+
+def word_of_job(seen: JobSeen, at: datetime) -> str | None:
+    """What the job's word adds to the causes of a moment at that instant."""
+    if seen.problem is not None:
+        return f"its job can't be asked: {seen.problem}"
+    if seen.succeeded_at is None:
+        return None
+    if seen.succeeded_at >= seen.at:
+        return "its job has succeeded, and its platform does not say when"
+    return f"its job succeeded {duration.for_people(seen.succeeded_at - at)} later"
 
 
 def was_ready(run: Run | None, at: datetime | None) -> bool:

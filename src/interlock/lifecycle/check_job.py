@@ -33,7 +33,7 @@ def check_job(step: Step, ports: Ports) -> dict[str, Any]:
         if launch is None:
             return poll_answer(step, run, now)
     known = ending_of(launch, ports.job_log.of_run(step.key))
-    news = known or ask_job(launch, now, ports)
+    news = known or ask_job(launch, ports)
     if not isinstance(news, Running):
         return _ended(step, launch, news, known is not None, now, ports)
     shown = clean(news.message, 500) or None

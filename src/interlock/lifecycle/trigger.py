@@ -41,8 +41,10 @@ def trigger(step: Step, ports: Ports) -> dict[str, Any]:
         _raise_if_noted(run, now)
         context = job_context(run, ports)
         found = ports.jobs.find(step.pipeline, context) if again else None
+        # a job may end before the answer to its launch is here: it runs since it was asked for
+        began = run.changed_at if isinstance(found, Launched) else ports.clock()
         launched = found if isinstance(found, Launched) else _launch(step, context, found, ports)
-        run = save_run(step.key, lambda stored: _noted(stored, launched, step, ports), ports)
+        run = save_run(step.key, lambda stored: _noted(stored, launched, began, step, ports), ports)
     if step.is_current(run) and run.status is Status.RUNNING:
         ports.job_log.append(launch_record(run))
     return _answer(step, run, ports)
@@ -100,10 +102,10 @@ def _note_trouble(step: Step, message: str, ports: Ports) -> None:
     save_run(step.key, decide, ports)
 
 
-def _noted(run: Run, launched: Launched, step: Step, ports: Ports) -> Write | None:
+def _noted(run: Run, launched: Launched, began: datetime, step: Step, ports: Ports) -> Write | None:
     if run.attempt != step.attempt or run.status is not Status.TRIGGERING:
         return None
-    return launched_write(run, launched, step.pipeline, ports.clock())
+    return launched_write(run, launched, step.pipeline, began, ports.clock())
 
 
 def _answer(step: Step, run: Run, ports: Ports) -> dict[str, Any]:

@@ -4,6 +4,9 @@ The trunk plays the scenario as it is written. At each crash point, and at each 
 child process takes over the world as it stands, suffers the fault, and goes on until the state is the
 trunk's again but for timestamps, or until the end. So a fault costs what it changes, not a whole run. A
 child may fork children of its own: a second fault, while the first one is being made good.
+
+A world whose calls take time has threads, which a fork would lose: there each fault is played from the
+beginning, in a process of its own.
 """
 
 import os
@@ -27,6 +30,8 @@ class Plan(msgspec.Struct, frozen=True):
     """Which faults strike, and after which of its points a branch has no more of them."""
 
     takes: Callable[[Path], bool]
+    #: Where they strike, of so many points of the trunk.
+    paths: Callable[[int], Iterable[Path]] = lambda points: ()
     #: How many faults a branch suffers before it is judged.
     depth: int = 1
     ends_after: dict[int, int] = {}
@@ -39,7 +44,10 @@ class Plan(msgspec.Struct, frozen=True):
     @staticmethod
     def each(every: int = 1) -> "Plan":
         """Every point of the trunk, or every so many: a sample, for tests that must be quick."""
-        return Plan(lambda path: len(path) == 1 and path[0] % every == 0)
+        return Plan(
+            lambda path: len(path) == 1 and path[0] % every == 0,
+            lambda points: ((point,) for point in range(every, points + 1, every)),
+        )
 
     @staticmethod
     def pairs(chosen: Collection[Path]) -> "Plan":
@@ -48,7 +56,7 @@ class Plan(msgspec.Struct, frozen=True):
         last = {first: 0 for first, _ in chosen}
         for first, second in chosen:
             last[first] = max(last[first], second)
-        return Plan(taken.__contains__, 2, last)
+        return Plan(taken.__contains__, lambda points: chosen, 2, last)
 
 
 class Verdict(msgspec.Struct):
@@ -71,6 +79,8 @@ class Branching(Faults):
         self._on_branch = on_branch
         self._path: Path = ()
         self._near: int | None = None
+        #: The faults that are still to strike in a play from the beginning.
+        self._ahead: Path = ()
         self._children: dict[int, tuple[int, str]] = {}
         self.points = 0
         self.branches = 0
@@ -103,6 +113,13 @@ class Branching(Faults):
         if self._near is None:
             self._near = self.points
 
+    def replays(self, path: Path) -> bool:
+        """True in a child that is to play the world from its beginning, with these faults."""
+        if self._branch(f"fault {'.'.join(map(str, path))}"):
+            self._ahead, self.branches, self.verdicts = path, len(path) - 1, []
+            return True
+        return False
+
     def report(self, problems: Iterable[str]) -> NoReturn:
         """A child's last words. What its own children have found is among them."""
         found = [problem[:_LONGEST] for problem in (*problems, *self.gather())]
@@ -120,6 +137,8 @@ class Branching(Faults):
     def _strikes(self, name: str) -> bool:
         """True in the child that suffers the fault."""
         self.points += 1
+        if self._ahead:
+            return self._struck_ahead()
         place = (*self._path, self.points)
         if self._plan.takes(place) and self._branch(name):
             self._path, self.points, self._near = place, 0, None
@@ -128,6 +147,13 @@ class Branching(Faults):
         if len(self._path) == 1 and self.points == self._plan.ends_after.get(self._path[0]):
             self.report(())
         return False
+
+    def _struck_ahead(self) -> bool:
+        if self.points < self._ahead[0]:
+            return False
+        self._path, self._ahead = (*self._path, self.points), self._ahead[1:]
+        self.points, self._near = 0, None
+        return True
 
     def _branch(self, name: str) -> bool:
         """True in the child. The children of a child come one after the other."""

@@ -12,6 +12,7 @@ from interlock.simulation.jobs import Launch, ScriptedJobs
 from interlock.simulation.moments import EndedTimers, HandledOccurrences
 from interlock.simulation.promptness import Promptness
 from interlock.simulation.telling import Told
+from interlock.simulation.true_verdicts import TrueVerdicts
 
 _MANY = 10_000
 
@@ -36,6 +37,7 @@ class Invariants:
         self._seen_launches = 0
         self._tokens: set[str] = set()
         self._told = Told()
+        self._verdicts = TrueVerdicts(jobs)
         self._timers = EndedTimers()
         self._occurrences = HandledOccurrences()
         self._promptness = None if every is None else Promptness(every, jobs)
@@ -48,6 +50,7 @@ class Invariants:
         self._looked_at = stamp
         self.broken += self._launched()
         self.broken += self._told.check(self.store)
+        self.broken += self._verdicts.check(self.store)
         self.broken += self._timers.check(self.store)
         self.broken += self._occurrences.check(self.store)
 

@@ -2,8 +2,8 @@
 
 import heapq
 from collections import defaultdict
-from collections.abc import Mapping
-from datetime import datetime
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -36,7 +36,14 @@ class Launch(msgspec.Struct):
 class ScriptedJobs:
     """It outlives every crash of the controller, as the world does."""
 
-    def __init__(self, scripts: Mapping[str, tuple[JobScript, ...]], clock: Clock) -> None:
+    def __init__(
+        self,
+        scripts: Mapping[str, tuple[JobScript, ...]],
+        clock: Clock,
+        rest: Callable[[timedelta], None] = lambda span: None,
+    ) -> None:
+        """`rest` lets a time pass for whoever calls, and for nobody else."""
+        self._rest = rest
         self._scripts = scripts
         self._clock = clock
         self._calls: dict[str, int] = defaultdict(int)
@@ -46,8 +53,11 @@ class ScriptedJobs:
 
     def launch(self, pipeline: Pipeline, context: JobContext) -> Launched:
         script = self._next(pipeline.id)
+        half = duration.parse(script.launch_takes) / 2
+        self._rest(half)
         if script.launch is not None:
             category = script.category or Category.TRANSIENT
+            self._rest(half)
             raise LaunchError(category, script.error or "the launch failed")
         started = Launch(
             context.pipeline,
@@ -62,6 +72,7 @@ class ScriptedJobs:
         if started.ends_at is not None:
             heapq.heappush(self._ends, (started.ends_at, len(self.launches)))
         self.launches.append(started)
+        self._rest(half)
         return _launched(started)
 
     def find(self, pipeline: Pipeline, context: JobContext) -> Launched | Absent:
@@ -70,6 +81,13 @@ class ScriptedJobs:
 
     def poll(self, metadata: Mapping[str, Any]) -> Running | Succeeded | Failed:
         launch = self._by_token[metadata["token"]]
+        half = duration.parse(launch.script.poll_takes) / 2
+        self._rest(half)
+        answer = self._seen(launch)
+        self._rest(half)
+        return answer
+
+    def _seen(self, launch: Launch) -> Running | Succeeded | Failed:
         ends_at, script = launch.ends_at, launch.script
         if ends_at is None or self._clock() < ends_at:
             return Running()

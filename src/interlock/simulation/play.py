@@ -107,8 +107,10 @@ class _Trunk:
             problems = _problems(self._scenario, outcome, slack) if faults.is_judged else ()
             faults.report(problems)
 
+        if self._scenario.is_slow and not any(map(faults.replays, plan.paths(self.points))):
+            return faults
         outcome = World(self._scenario, faults, compare, self._how.around).play()
-        if faults.is_child:
+        if faults.is_child or self._scenario.is_slow:
             end(outcome)
         return faults
 

@@ -98,7 +98,9 @@ class Promptness:
     def _first_seen(self, sight: Sight) -> Iterator[Due]:
         """What has no moment of its own is due since it was first seen here."""
         readings = self._readings.find(sight.store, sight.configs, sight.served, sight.now)
-        seen = {*_unattended(sight), *(f"the reading {place}" for place in readings)}
+        # a timer may have been armed for a moment that was over
+        timers = (f"the timer {t.name}" for t in sight.store.timers.due(sight.now, _MANY))
+        seen = {*_unattended(sight), *(f"the reading {place}" for place in readings), *timers}
         self._first = {what: self._first.get(what, sight.now) for what in seen}
         return (Due(what, since) for what, since in self._first.items())
 
@@ -185,11 +187,6 @@ def _requests(sight: Sight) -> Iterator[Due]:
             yield Due(f"the rerun of {request.key} that was asked for at {request.id}", since)
 
 
-def _timers(sight: Sight) -> Iterator[Due]:
-    for timer in sight.store.timers.due(sight.now, _MANY):
-        yield Due(f"the timer {timer.name}", timer.due_at)
-
-
 def _events(sight: Sight) -> Iterator[Due]:
     rows = sight.store.database.read(
         lambda connection: connection.execute("SELECT event_id, at FROM outbox").fetchall()
@@ -221,14 +218,13 @@ def _steps(sight: Sight) -> Iterator[Due]:
         yield Due("the next step of an execution", agenda.next_wake)
 
 
-#: Whatever can be due beside jobs, executions and readings.
+#: Whatever can be due beside jobs, executions, readings and timers.
 FINDERS: tuple[Callable[[Sight], Iterator[Due]], ...] = (
     _ended_by_themselves,
     _retries,
     _deadlines,
     _half_done,
     _requests,
-    _timers,
     _events,
     _alerts,
     _files,

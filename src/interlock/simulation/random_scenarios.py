@@ -34,6 +34,7 @@ _CATEGORIES = ("TRANSIENT", "PERMANENT", "TIMEOUT", None)
 _CALLS = ("publish", "launch", "find", "poll", "start", "alert", "read")
 _SPANS = ("20s", "90s", "5m", "12m", "40m")
 _ABSENCES = ("500ms", "3s", "90s", "9m", "11m", "3h")
+_TAKES = ("1s", "10s", "40s")
 
 
 def random_scenario(seed: int) -> Document:
@@ -47,6 +48,7 @@ class _Maker:
         self._seed = seed
         self._start = chance.choice(_STARTS)
         self._length = timedelta(hours=chance.choice((12, 18, 30)))
+        self._is_slow = chance.random() < 0.4
 
     def document(self) -> Document:
         names = [f"p{n}" for n in range(self._chance.randint(1, 3))]
@@ -166,6 +168,15 @@ class _Maker:
         return [self._script() for _ in range(self._chance.randint(1, 4))]
 
     def _script(self) -> Document:
+        chance = self._chance
+        slow: Document = {}
+        if self._is_slow and chance.random() < 0.5:
+            slow["launchTakes"] = chance.choice(_TAKES)
+        if self._is_slow and chance.random() < 0.5:
+            slow["pollTakes"] = chance.choice(_TAKES)
+        return self._plain_script() | slow
+
+    def _plain_script(self) -> Document:
         chance = self._chance
         kind = chance.random()
         if kind < 0.55:

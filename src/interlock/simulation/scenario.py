@@ -60,6 +60,13 @@ class JobScript(Declared, frozen=True):
     error: str | None = None
     launch: LaunchOutcome | None = None
     hang: bool = False
+    #: How long a call takes to be answered: its platform acts halfway, and the rest is the way back.
+    launch_takes: Span = "0s"
+    poll_takes: Span = "0s"
+
+    @property
+    def is_slow(self) -> bool:
+        return bool(duration.parse(self.launch_takes) or duration.parse(self.poll_takes))
 
 
 class SensorEntry(Declared, frozen=True):
@@ -189,6 +196,11 @@ class Scenario(msgspec.Struct, frozen=True):
     timeline: tuple[Moment, ...]
     expect: tuple[Expectation, ...]
     text: str = ""
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether calls in it take time."""
+        return any(script.is_slow for scripts in self.jobs.values() for script in scripts)
 
 
 def load_scenario(path: Path) -> Scenario:

@@ -30,12 +30,13 @@ from interlock.simulation.folder import Folder, pipeline_id
 from interlock.simulation.invariants import Invariants
 from interlock.simulation.jobs import Launch, ScriptedJobs
 from interlock.simulation.scenario import FailEntry, FileEntry, Moment, Scenario, TimelineEntry
+from interlock.simulation.slow_calls import Crew
 from interlock.usecases.pause import pause, resume
 from interlock.usecases.retire_pipeline import retire_pipeline
 from interlock.wiring.alerting import console_alone
 from interlock.wiring.dispatcher import Dispatcher
 from interlock.wiring.jobs import JobsByPipeline
-from interlock.wiring.runtime import Runtime
+from interlock.wiring.runtime import OwnHands, Runtime
 
 _SILENT = logging.CRITICAL + 1
 _PATIENCE = 20
@@ -71,7 +72,8 @@ class World:
         self._clock = VirtualClock(scenario.start)
         self._faults = faults or Faults()
         self._database = Database()
-        self._jobs = ScriptedJobs(scenario.jobs, self._clock)
+        self._crew = Crew(self._clock)
+        self._jobs = ScriptedJobs(scenario.jobs, self._clock, self._crew.rest)
         self._sink = RecordingSink(self._faults)
         self._down_until: datetime | None = None
         self._configs_in_outage: list[object] = []
@@ -100,6 +102,7 @@ class World:
             self._invariants.check_end(is_down=self._is_down())
             return self.outcome()
         finally:
+            self._crew.die()
             quiet.setLevel(level)
             self._database.close()
 
@@ -114,7 +117,7 @@ class World:
 
     def digest(self) -> str | None:
         """The state but for its timestamps; None while something is under way."""
-        is_moving = self._is_down() or self._folder.is_waiting
+        is_moving = self._is_down() or self._folder.is_waiting or self._crew.is_busy
         return None if is_moving else digest(self._database)
 
     def _note_trouble(self) -> None:
@@ -122,6 +125,7 @@ class World:
 
     def _boot(self) -> None:
         """A new process over the same store: it knows only what is stored."""
+        self._crew.die()
         self._note_trouble()
         self._store = Store(self._database, self._clock)
         self._invariants.store = self._store
@@ -143,7 +147,8 @@ class World:
             unreadable=store.unreadable,
         )
         self._ports = self._around(ports)
-        self._runtime = Runtime(store, self._ports, self._scenario.watchdog)
+        hands = self._crew.of if self._scenario.is_slow else OwnHands
+        self._runtime = Runtime(store, self._ports, self._scenario.watchdog, hands=hands)
         self._folder.follow(store.missing_files, self._ports)
         self._files_from = self._clock.now
         self._alerts_from = self._clock.now
@@ -173,7 +178,12 @@ class World:
         self._on_quiet(self)
 
     def _step(self) -> bool:
-        did = self._look_at_files() or self._runtime.step() or self._send_alerts()
+        did = (
+            self._look_at_files()
+            or self._crew.go_on()
+            or self._runtime.step()
+            or self._send_alerts()
+        )
         self._faults.stepped()
         return did
 
@@ -224,6 +234,7 @@ class World:
             self._next_alert(),
             self._jobs.next_end(),
             self._next_look(),
+            self._crew.next_due(),
         ]
         ahead = [m for m in moments if m is not None]
         return max(min(ahead), self._clock.now + timedelta(milliseconds=1)) if ahead else None
@@ -258,6 +269,7 @@ class World:
         elif entry.file is not None:
             self._change_file(entry.file, moment.at)
         elif entry.outage is not None:
+            self._crew.die()
             self._down_until = moment.at + duration.parse(entry.outage)
         elif entry.crash:
             self._boot() if not self._is_down() else None

@@ -30,9 +30,10 @@ from interlock.domain.guards import (
     TimeOut,
 )
 from interlock.domain.launch import launch_of
-from interlock.domain.opening import SlaState, first_attempt
+from interlock.domain.opening import first_attempt, inherited
 from interlock.domain.rules import judge_one
-from interlock.domain.run import Failure, OpenedBy, Run, RunKey, Status
+from interlock.domain.run import DeadlineKind, Failure, OpenedBy, Run, RunKey, Status
+from interlock.domain.sla import asks_first
 from interlock.domain.telling import about_date, about_run
 from interlock.domain.timestamp import spell
 from interlock.ports import Config, JobRecord, Ports
@@ -46,7 +47,7 @@ from interlock.usecases.job_ending import ask_job
 from interlock.usecases.judge_post_run import judge_again
 from interlock.usecases.note_failure import note_failure
 from interlock.usecases.note_infra_failure import Breakdown, note_infra_failure
-from interlock.usecases.open_run import open_run
+from interlock.usecases.open_run import deadline_timer, open_run
 from interlock.usecases.publish_outbox import publish_outbox
 from interlock.usecases.retry_job import retry_job
 from interlock.usecases.save_run import Write, save_run
@@ -87,7 +88,7 @@ def act_on_finding(  # noqa: C901 - one flat table of what to do
         case ArmDeadline(key):
             arm_deadlines(key, config, ports)
         case JudgeDeadline(key, kind):
-            fire_deadline(key, kind, ports)
+            _judge(key, kind, now, ports)
         case PostRunMissing():
             _tell_post_run_missing(finding, config, now, ports)
         case LookAgain(run):
@@ -156,11 +157,19 @@ def _resume(run: Run, engine: EngineState, config: Config, ports: Ports) -> None
         start_again(stored, config.pipeline, ports)
 
 
+def _judge(key: RunKey, kind: DeadlineKind, now: datetime, ports: Ports) -> None:
+    """A moment before which a job must be asked is left to its timer: a pass waits for no platform."""
+    if asks_first(kind, ports.runs.find([key]).get(key)):
+        ports.timers.arm([deadline_timer(key, kind, now)])
+    else:
+        fire_deadline(key, kind, ports)
+
+
 def _time_out(finding: TimeOut, config: Config, now: datetime, ports: Ports) -> None:
     """Nobody is declared dead whose job has ended: it is asked once more, and its own end counts."""
     run = finding.run
     launch = launch_of(run)
-    ending = None if launch is None else ask_job(launch, now, ports)
+    ending = None if launch is None else ask_job(launch, ports)
     if isinstance(ending, JobRecord):
         if ending.event != "success":
             note_failure(run.key, run.attempt, ending, config.pipeline, ports)
@@ -273,8 +282,7 @@ def _close(finding: Close, config: Config, now: datetime, ports: Ports) -> None:
         return
     key, schedule = finding.key, config.pipeline.schedule(finding.key.schedule_id)
     assert schedule.trigger is not None
-    watch = ports.marks.watch(key)
-    sla = SlaState() if watch is None else SlaState(watch.armed, watch.told, watch.verdict)
+    sla = inherited(ports.marks.watch(key))
     opened = first_attempt(
         config.pipeline,
         key,

@@ -1,4 +1,7 @@
-"""Fire a deadline: a moment has come; tell of it if it is still true, with the verdict in one write."""
+"""Fire a deadline: a moment has come; tell of it if it is still true, with the verdict in one write.
+
+A run that has a job may be done without our knowing: its job is asked first.
+"""
 
 from datetime import datetime
 from typing import Any
@@ -20,6 +23,8 @@ from interlock.domain.timestamp import spell
 from interlock.domain.zones import zone
 from interlock.ports import Config, Ports
 from interlock.usecases.day_labelled import is_day_labelled
+from interlock.usecases.look_at_job import look_at_job
+from interlock.usecases.open_run import deadline_timer
 from interlock.usecases.publish_outbox import publish_outbox
 from interlock.usecases.readable_config import readable_config
 from interlock.usecases.save_run import Write, save_run
@@ -45,29 +50,46 @@ def fire_deadline(key: RunKey, kind: DeadlineKind, ports: Ports) -> bool:
     run = ports.runs.find([key]).get(key)
     if run is None:
         return _fire_on_watch(key, kind, config, ports)
-    return run.status is not Status.UNREADABLE and _fire_on_run(key, kind, config, ports)
+    return run.status is not Status.UNREADABLE and _fire_on_run(run, kind, config, ports)
 
 
-def _fire_on_run(key: RunKey, kind: DeadlineKind, config: Config, ports: Ports) -> bool:
+def _fire_on_run(run: Run, kind: DeadlineKind, config: Config, ports: Ports) -> bool:
+    asks = sla.asks_first(kind, run) and _moment(kind, run, ports.clock()) is not None
+    seen = look_at_job(run, config.pipeline, ports) if asks else None
     now = ports.clock()
-    told = False
+    weight: sla.Weight | None = None
 
-    def decide(run: Run) -> Write | None:
-        nonlocal told
-        due = instants(run)
-        found = sla.judge_moment(kind, due, run.sla_told, run.sla_verdict, run, now)
-        told = found is not None
-        if found is None:
+    def decide(stored: Run) -> Write | None:
+        nonlocal weight
+        found, due = _moment(kind, stored, now), instants(stored)
+        weight = None if found is None else sla.weigh(kind, due[kind], stored, seen, now)
+        if weight is sla.Weight.WAIT:
+            return _unasked(stored, seen, now)
+        if found is None or weight is sla.Weight.IDLE:
             return None
-        noted = run.changed(
+        noted = stored.changed(
             now,
-            sla_told=(*run.sla_told, kind),
-            sla_verdict=found.verdict or run.sla_verdict,
+            sla_told=(*stored.sla_told, kind),
+            sla_verdict=found.verdict or stored.sla_verdict,
+            unasked_since=None,
         )
-        return Write(noted, deadline_events(kind, key, due, run, config, now))
+        return Write(noted, deadline_events(kind, stored.key, due, stored, config, now, seen))
 
-    save_run(key, decide, ports)
-    return told
+    save_run(run.key, decide, ports)
+    if weight is sla.Weight.WAIT:
+        ports.timers.arm([deadline_timer(run.key, kind, now + sla.ASK_AGAIN)])
+    return weight is sla.Weight.TELL
+
+
+def _moment(kind: DeadlineKind, run: Run, now: datetime) -> sla.Told | None:
+    return sla.judge_moment(kind, instants(run), run.sla_told, run.sla_verdict, run, now)
+
+
+def _unasked(run: Run, seen: sla.JobSeen | None, now: datetime) -> Write | None:
+    """The first failure to ask is kept: the wait is counted from it."""
+    if seen is None or seen.attempt != run.attempt or run.unasked_since is not None:
+        return None
+    return Write(run.changed(now, unasked_since=now))
 
 
 def _fire_on_watch(key: RunKey, kind: DeadlineKind, config: Config, ports: Ports) -> bool:
@@ -151,8 +173,9 @@ def deadline_events(
     run: Run | None,
     config: Config,
     now: datetime,
+    seen: sla.JobSeen | None = None,
 ) -> tuple[Event, ...]:
-    """The event of a moment, with why the run is not done."""
+    """The event of a moment, with why the run is not done; `seen` is what its job said just now."""
     pipeline = config.pipeline
     declared = pipeline.sla
     assert declared is not None
@@ -161,6 +184,9 @@ def deadline_events(
         causes = sla.unready_by(run, pipeline, key.schedule_id, due[kind], now)
     else:
         causes = sla.blocked_by(run, pipeline, key.schedule_id, now)
+    word = None if seen is None else sla.word_of_job(seen, due[kind])
+    if word is not None:
+        causes = [word] if seen and seen.succeeded_at else [*causes, word]
     if config.is_paused(now):
         causes = ["paused", *causes]
     late = now - due[kind]

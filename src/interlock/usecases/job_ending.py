@@ -50,9 +50,12 @@ def retry_of(record: JobRecord, run: Run, job: Job) -> Retry:
     return decide_retry(record.category, stays, record.at, run.spending, job)
 
 
-def ask_job(launch: Launch, now: datetime, ports: Ports) -> JobRecord | Running:
-    """What the platform says of the job: its end as a record, or that it goes on."""
+def ask_job(launch: Launch, ports: Ports) -> JobRecord | Running:
+    """What the platform says of the job: its end as a record, or that it goes on. An end that it does not
+    date is dated by its answer: nothing proves that the job had ended when it was asked.
+    """
     answer = ports.jobs.poll(launch.job)
+    now = ports.clock()
     match answer:
         case Running():
             return answer

@@ -69,7 +69,7 @@ def _after(run: Run, broke: Breakdown, now: datetime, pipeline: Pipeline, ports:
         return Write(run.changed(now, job_message=_message(broke)))
     found = job_in_doubt(run, pipeline, ports)
     if isinstance(found, Launched):
-        write = launched_write(run, found, pipeline, now)
+        write = launched_write(run, found, pipeline, run.changed_at, now)
         noted = msgspec.structs.replace(write.run, job_message=_message(broke))
         return Write(noted, write.events)
     again = run.infra_retries < INFRA_RETRIES and not _may_run(found, pipeline.job)

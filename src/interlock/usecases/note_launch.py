@@ -12,15 +12,17 @@ from interlock.ports import JobRecord, Launched
 from interlock.usecases.save_run import Write
 
 
-def launched_write(run: Run, launched: Launched, pipeline: Pipeline, now: datetime) -> Write:
-    """The run as RUNNING, with its events."""
+def launched_write(
+    run: Run, launched: Launched, pipeline: Pipeline, began: datetime, now: datetime
+) -> Write:
+    """The run as RUNNING since `began`, with its events."""
     noted = run.to(
         Status.RUNNING,
         now,
         run_id=launched.run_id,
         job_type=pipeline.job.type,
         job={**launched.metadata, "finished": launched.finished},
-        launched_at=now,
+        launched_at=began,
         job_message=None,
         launch_failed_at=None,
     )

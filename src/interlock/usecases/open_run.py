@@ -9,7 +9,7 @@ import msgspec
 from interlock.domain import duration
 from interlock.domain.deadline import unknown
 from interlock.domain.event import Event, EventType
-from interlock.domain.opening import SlaState, first_attempt, open_moments
+from interlock.domain.opening import first_attempt, inherited, open_moments
 from interlock.domain.partition import Label
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import DeadlineKind, OpenedBy, Run, RunKey, Status
@@ -52,7 +52,7 @@ def open_run(
         config_hash=config.config_hash,
         active_since=config.active_since,
         reading=reading,
-        sla=_inherited(key, ports),
+        sla=inherited(ports.marks.watch(key)),
     )
     run = msgspec.structs.replace(run, first_request=request)
     ports.timers.arm(deadline_timers(run))
@@ -107,14 +107,6 @@ def deadline_timer(key: RunKey, kind: DeadlineKind, at: datetime) -> Timer:
         "date": key.date,
     }
     return Timer(name, kind, at, payload)
-
-
-def _inherited(key: RunKey, ports: Ports) -> SlaState:
-    """What the watchdog has already said about the deadline of a date without a run."""
-    watch = ports.marks.watch(key)
-    if watch is None:
-        return SlaState()
-    return SlaState(watch.armed, watch.told, watch.verdict)
 
 
 def _unknown_deadline(run: Run, config: Config, ports: Ports) -> tuple[Event, ...]:

@@ -13,6 +13,7 @@ import msgspec
 from interlock.domain.admission import (
     Admission,
     Exclude,
+    OpenRun,
     PostRunReading,
     Reject,
     StartAgain,
@@ -217,6 +218,7 @@ def _decided(
             and not isinstance(admission, StartAgain)  # stale-triggers sees to it
             and not _is_judged(admission)
             and not _is_told(admission, look.config, ports)
+            and not _is_pruned(admission, reading, ports)
         )
         if decided:
             yield reading, decided
@@ -241,6 +243,15 @@ def _is_judged(admission: Admission) -> bool:
     if run.completed_at is None or at <= run.completed_at:
         return True
     return run.post_run.seen.get(admission.rule_key) == at
+
+
+def _is_pruned(admission: Admission, reading: Reading, ports: Ports) -> bool:
+    """A reading that was there when the run of its date was pruned was that run's."""
+    if not isinstance(admission, OpenRun):
+        return False
+    watch = ports.marks.watch(admission.key)
+    pruned_at = None if watch is None else watch.pruned_at
+    return pruned_at is not None and reading.received_at <= pruned_at
 
 
 def _is_told(admission: Admission, config: Config, ports: Ports) -> bool:

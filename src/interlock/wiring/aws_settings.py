@@ -71,7 +71,7 @@ _ENGINE = ("RERUN_TABLE", "STATE_MACHINE_ARN", "SFN_TIMEOUT_SECONDS", "STREAM_RO
 REQUIRED: dict[Function, tuple[str, ...]] = {
     Function.STREAM_ROUTER: (*_STATE, *_TIMERS, *_ENGINE, "ENVIRONMENT"),
     Function.ORCHESTRATOR: (*_STATE, "SFN_TIMEOUT_SECONDS", "INTERLOCK_INSTANCE", "ENVIRONMENT"),
-    Function.SLA_MONITOR: (*_STATE, *_TIMERS, "ENVIRONMENT"),
+    Function.SLA_MONITOR: (*_STATE, *_TIMERS, "INTERLOCK_INSTANCE", "ENVIRONMENT"),
     Function.WATCHDOG: (*_STATE, *_TIMERS, *_ENGINE, "ENVIRONMENT"),
     Function.EVENT_SINK: ("EVENTS_TABLE", "EVENTS_TTL_DAYS", "ENVIRONMENT"),
     Function.ALERT_DISPATCHER: (
@@ -91,6 +91,7 @@ REQUIRED: dict[Function, tuple[str, ...]] = {
 #: What a function may be given beside that.
 OPTIONAL: dict[Function, tuple[str, ...]] = {
     Function.ORCHESTRATOR: ("INTERLOCK_ALLOW_HOSTS",),
+    Function.SLA_MONITOR: ("INTERLOCK_ALLOW_HOSTS",),
     Function.WATCHDOG: ("DEAD_MAN_URL",),
     Function.ALERT_DISPATCHER: (
         "INTERLOCK_ALLOW_HOSTS",

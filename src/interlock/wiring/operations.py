@@ -368,7 +368,7 @@ class Operations:
         removed = self._store.retention.sweep(self._ports.clock())
         if runs_before is not None:
             bound = _label(runs_before).day.isoformat()
-            removed["runs"] += self._store.retention.prune(bound)
+            removed["runs"] += self._store.retention.prune(bound, self._ports.clock())
         return removed
 
     def parked(self) -> list[Parked]:

@@ -13,7 +13,8 @@ import msgspec
 
 from interlock.adapters.local.store import Store
 from interlock.domain.event import EventType, clean, happened, subject
-from interlock.domain.run import Run, RunKey, Status
+from interlock.domain.run import DeadlineKind, Run, RunKey, Status
+from interlock.domain.sla import asks_first
 from interlock.domain.watching import START_GRACE
 from interlock.lifecycle.deferred_events import deferring
 from interlock.ports import Change, Ports, Timer, TimerKind
@@ -36,8 +37,6 @@ PAUSE = timedelta(seconds=5)
 OUTBOX_PAUSE = timedelta(seconds=1)
 #: How long news may keep timers and the watchdog waiting.
 PATIENCE = timedelta(seconds=1)
-#: How long a deadline waits for a look at its job that is under way.
-LOOK = timedelta(seconds=30)
 _EVER = datetime.max.replace(tzinfo=UTC)
 
 
@@ -48,8 +47,10 @@ class Hands(Protocol):
         """Move these on, now or soon. Whether any of them was not in hand already."""
         ...
 
-    def holds(self, name: str) -> bool:
-        """Whether somebody is at work on it, or will be soon."""
+    def do(self, name: str, act: Callable[[], object]) -> bool:
+        """Do something that may wait for the network, now or soon, while nobody is at work on that
+        execution. False if somebody is.
+        """
         ...
 
 
@@ -63,8 +64,9 @@ class OwnHands:
         advanced = [self._engine.advance(name) for name in names]
         return any(advanced)
 
-    def holds(self, name: str) -> bool:
-        return False
+    def do(self, name: str, act: Callable[[], object]) -> bool:
+        act()
+        return True
 
 
 class Runtime:
@@ -87,6 +89,9 @@ class Runtime:
         self._every = every
         self._busy_since: datetime | None = None
         self._later: dict[str, datetime] = {}
+        #: Timers that are in the hands of somebody, or wait for the execution that is.
+        self._in_hand: set[str] = set()
+        self._waiting: set[str] = set()
         self._set_back = SetBack(store, ports)
         self._agenda = Unchanged(store.agenda.stamp, store.agenda.look)
         self._watch_state = Unchanged(lambda: store.database.commits, store.watch.load)
@@ -163,17 +168,19 @@ class Runtime:
             self._agenda().next_wake,
             self._next_timer(self._ports.clock()),
             self._watch_due(self._ports.clock()),
-            *self._later.values(),
+            *list(self._later.values()),  # at once: hands may add to it
         ]
         return min((moment for moment in moments if moment is not None), default=None)
 
     def _next_timer(self, now: datetime) -> datetime | None:
-        """Of timers that are due and whose effect has just failed, `_later` says when."""
+        """Of timers that are due and whose effect has just failed, `_later` says when; those in hand are
+        heard of.
+        """
         due = self._agenda().next_timer
         if due is None or due > now:
             return due
         timers = self._store.timers.due(now, AT_ONCE)
-        held = all(self._later.get(timer.name, now) > now for timer in timers)
+        held = all(self._is_held(timer, now) for timer in timers)
         return self._store.timers.next_due(now) if held else due
 
     def _changes(self, now: datetime) -> bool:
@@ -228,10 +235,15 @@ class Runtime:
         if not _is_due(self._agenda().next_timer, now):
             return False
         did = False
+        self._waiting.clear()
         for timer in self._sound_timers(now):
-            if self._later.get(timer.name, now) <= now and not self._is_looked_at(timer, now):
-                did = self._fire(timer, now) or did
+            if not self._is_held(timer, now):
+                did = self._begin(timer, now) or did
         return did
+
+    def _is_held(self, timer: Timer, now: datetime) -> bool:
+        held = timer.name in self._in_hand or timer.name in self._waiting
+        return held or self._later.get(timer.name, now) > now
 
     def _sound_timers(self, now: datetime) -> Iterator[Timer]:
         """One that can't be fired is dropped: the watchdog does what it was for."""
@@ -243,14 +255,35 @@ class Runtime:
             else:
                 yield timer
 
-    def _is_looked_at(self, timer: Timer, now: datetime) -> bool:
-        """A deadline waits a little for the look at its job that is under way."""
-        if timer.kind in tuple(TimerKind) or now - timer.due_at >= LOOK:
-            return False
+    def _begin(self, timer: Timer, now: datetime) -> bool:
+        """Fire it. A deadline before which a job must be asked is work for the hands, once the execution
+        of its run is in none: the answer to a poll that is under way may be its end.
+        """
+        execution = self._asked_by(timer)
+        if execution is None:
+            return self._fire(timer, now)
+        self._in_hand.add(timer.name)
+        if self._hands.do(execution, lambda: self._fire_in_hand(timer)):
+            return True
+        self._in_hand.discard(timer.name)
+        self._waiting.add(timer.name)
+        return False
+
+    def _asked_by(self, timer: Timer) -> str | None:
+        """The execution whose job must be asked before this timer has its effect."""
+        if timer.kind in tuple(TimerKind):
+            return None
         given = timer.payload
         key = RunKey(given["pipelineId"], given["scheduleId"], given["date"])
         run = self._ports.runs.find([key]).get(key)
-        return run is not None and self._hands.holds(run.execution_name)
+        asks = asks_first(DeadlineKind(timer.kind), run)
+        return run.execution_name if run is not None and asks else None
+
+    def _fire_in_hand(self, timer: Timer) -> None:
+        try:
+            self._fire(timer, self._ports.clock())
+        finally:
+            self._in_hand.discard(timer.name)
 
     def _fire(self, timer: Timer, now: datetime) -> bool:
         """A timer whose effect failed stays armed and is tried again."""

@@ -38,6 +38,15 @@ class Workers:
     def holds(self, name: str) -> bool:
         return name in self._held
 
+    def do(self, name: str, act: Callable[[], object]) -> bool:
+        """Do something else while nobody is at work on that execution. False if somebody is."""
+        with self._taking:
+            if self._stopping.is_set() or name in self._held:
+                return False
+            self._held.add(name)
+            self._pool.submit(self._act, name, act)
+        return True
+
     def stop(self, seconds: float) -> None:
         """Begin nothing more. What is under way may end; what does not is repeated after the start."""
         with self._taking:
@@ -50,6 +59,14 @@ class Workers:
             if not self._held:
                 return
             until.wait(0.05)
+
+    def _act(self, name: str, act: Callable[[], object]) -> None:
+        try:
+            if not self._stopping.is_set():
+                act()
+        finally:
+            self._held.discard(name)
+            self._idle()
 
     def _work(self, name: str) -> None:
         """State after state, for as long as one follows at once."""

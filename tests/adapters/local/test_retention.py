@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+import msgspec
 import pytest
 
 from contracts.samples import (
@@ -25,7 +26,9 @@ from interlock.adapters.local.database import Database
 from interlock.adapters.local.retention import SLICE, Spans, SqliteRetention
 from interlock.adapters.local.store import Store
 from interlock.adapters.local.workflows import LogEntry, Progress
+from interlock.domain.deadline import SlaVerdict
 from interlock.domain.run import Run, Status
+from interlock.domain.sla import SlaWatch
 from interlock.ports import ChangeKind
 
 DAY = timedelta(days=1)
@@ -189,9 +192,26 @@ def test_finished_runs_are_pruned_on_request_with_a_preview(store: Store) -> Non
         store.runs.open(run)
     assert store.retention.prunable("2026-02-01") == 2
     assert store.runs.find([run.key for run in runs]).keys() == {run.key for run in runs}
-    assert store.retention.prune("2026-02-01") == 2
+    assert store.retention.prune("2026-02-01", NOW) == 2
     assert store.runs.find([run.key for run in runs]).keys() == {runs[2].key, runs[3].key}
     assert store.retention.prunable("2026-02-01") == 0
+
+
+def test_what_stays_of_a_pruned_run_is_its_verdict_and_its_attempts_for_good(store: Store) -> None:
+    run = msgspec.structs.replace(
+        dated("2026-01-31", Status.COMPLETED), attempt=2, sla_verdict=SlaVerdict.MET
+    )
+    store.marks.save_watch(SlaWatch(key=run.key))  # from before the run opened
+    store.runs.open(run)
+    store.retention.prune("2026-02-01", NOW)
+    store.retention.sweep(NOW + timedelta(days=3000))
+    left = store.marks.watch(run.key)
+    assert left is not None
+    assert (left.attempts, left.verdict, left.pruned_at) == (3, SlaVerdict.MET, NOW)
+    armed = msgspec.structs.replace(left, version=left.version + 1)
+    assert store.marks.save_watch(armed)
+    store.retention.sweep(NOW + timedelta(days=3000))
+    assert store.marks.watch(run.key) == armed
 
 
 def test_a_table_of_the_file_is_kept_or_swept_on_purpose(store: Store) -> None:

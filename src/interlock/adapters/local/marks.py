@@ -2,7 +2,9 @@
 
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+
+import msgspec
 
 from interlock.adapters.local import outbox
 from interlock.adapters.local.database import Database
@@ -60,7 +62,7 @@ class SqliteMarks:
 
     def save_watch(self, watch: SlaWatch, events: Sequence[Event] = ()) -> bool:
         now = self._clock()
-        until = (watch.breach_at or watch.readiness_at or now) + KEPT
+        until = _kept_until(watch, now)
         place, text = _watch_place(watch.key), canonical.encode(watch)
 
         def unit(connection: sqlite3.Connection) -> bool:
@@ -90,6 +92,30 @@ class SqliteMarks:
             return _put_next(connection, place, text, places.version, now + KEPT)
 
         return self._database.write(unit)
+
+
+def put_pruned(connection: sqlite3.Connection, watch: SlaWatch, now: datetime) -> None:
+    """What stays of a pruned run takes the place of what stood for its date before."""
+    place = _watch_place(watch.key)
+    row = connection.execute(
+        "SELECT version FROM marks WHERE pipeline = ? AND name = ?", place
+    ).fetchone()
+    version = 1 if row is None else row[0] + 1
+    text = canonical.encode(msgspec.structs.replace(watch, version=version))
+    connection.execute(
+        "INSERT OR REPLACE INTO marks (pipeline, name, body, version, at, expires_at)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
+        (*place, text, version, micros(now), micros(_kept_until(watch, now))),
+    )
+
+
+def _kept_until(watch: SlaWatch, now: datetime) -> datetime:
+    """What tells the attempts of a pruned run from new ones is kept: a platform may know their jobs for
+    as long as it likes.
+    """
+    if watch.attempts:
+        return datetime.max.replace(tzinfo=UTC)
+    return (watch.breach_at or watch.readiness_at or now) + KEPT
 
 
 def watch_owner(key: RunKey) -> str:

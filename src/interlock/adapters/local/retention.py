@@ -1,11 +1,16 @@
 """Retention: removing what nobody needs any more, a little at a time."""
 
 import sqlite3
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from interlock.adapters.local.database import Database
+from interlock.adapters.local.marks import put_pruned
 from interlock.adapters.local.rows import micros
+from interlock.adapters.local.runs import RUNS
+from interlock.domain.run import Run
+from interlock.domain.sla import pruned
 
 SLICE = 500
 _PAGES = 1000
@@ -51,9 +56,23 @@ class SqliteRetention:
         )
         return int(count)
 
-    def prune(self, runs_before: str) -> int:
-        """Remove the finished runs of dates before that one; how many."""
-        return self._remove("runs", _PRUNABLE, runs_before)
+    def prune(self, runs_before: str, now: datetime) -> int:
+        """Remove the finished runs of dates before that one; how many. What keeps a later run of such a
+        date apart from the old one stays.
+        """
+        return self._in_slices(lambda connection: self._prune(connection, runs_before, now))
+
+    def _prune(self, connection: sqlite3.Connection, runs_before: str, now: datetime) -> int:
+        rows = connection.execute(
+            f"SELECT rowid, {RUNS.columns} FROM runs WHERE {_PRUNABLE} LIMIT {SLICE}",
+            (runs_before,),
+        ).fetchall()
+        for rowid, *row in rows:
+            run = RUNS.read(self._database, tuple(row))
+            if isinstance(run, Run):
+                put_pruned(connection, pruned(run, now), now)
+            connection.execute("DELETE FROM runs WHERE rowid = ?", (rowid,))
+        return len(rows)
 
     def _remove(self, table: str, condition: str, bound: object) -> int:
         def unit(connection: sqlite3.Connection) -> int:
@@ -63,6 +82,9 @@ class SqliteRetention:
                 (bound,),
             ).rowcount
 
+        return self._in_slices(unit)
+
+    def _in_slices(self, unit: Callable[[sqlite3.Connection], int]) -> int:
         total = gone = self._database.write(unit)
         while gone == SLICE:
             gone = self._database.write(unit)
