@@ -20,7 +20,7 @@ KINDS = (
 )  # fmt: skip
 
 Spoil = Callable[[str, int], bool]
-Statement = tuple[str, tuple[str, ...]]
+Statement = tuple[str, tuple[str | bytes, ...]]
 
 _OF_KEY = (
     f"pipeline = '{KEY.pipeline_id}' AND schedule = '{KEY.schedule_id}' AND date = '{KEY.date}'"
@@ -29,6 +29,8 @@ _DEEP = "[" * 3000 + "]" * 3000
 
 #: Texts that are not what a row of ours holds: cut off, of another shape, empty, from a later version.
 _TEXTS = ('{"key": {"pipel', "", "[]", "5", "null", '"text"', "{}", '{"status": "LATER"}', _DEEP)
+#: A byte that no text has; SQLite stores it all the same.
+_NO_TEXT = b'{"status": "\xff"}'
 
 #: By kind: the table, the column of its text, and which of its rows.
 _COLUMNS: dict[str, tuple[str, str, str]] = {
@@ -108,6 +110,7 @@ def _forms(kind: str) -> Iterator[Statement]:
         table, column, where = _COLUMNS[kind]
         for text in _TEXTS:
             yield f"UPDATE {table} SET {column} = ? WHERE {where}", (text,)
+        yield f"UPDATE {table} SET {column} = CAST(? AS TEXT) WHERE {where}", (_NO_TEXT,)
     for statement in _STATEMENTS.get(kind, ()):
         yield statement, ()
 
