@@ -52,6 +52,7 @@ WATCHED = declared(
 postRun: {rules: [{key: audit, check: gte, field: count, value: 1}], evaluation: {window: 2h}}
 """
 )
+WATCHED_FOR_A_DAY = declared("postRun: {rules: [{key: audit, check: exists}]}")
 #: The trigger key is the one that a post-run rule watches.
 BOTH = declared("postRun: {rules: [{key: orders, check: gte, field: count, value: 1}]}")
 
@@ -580,20 +581,26 @@ def test_a_post_run_reading_older_than_its_attempt_speaks_of_another_run() -> No
 
 
 @pytest.mark.parametrize(
-    ("launched_at", "judged"),
+    ("launched_at", "completed_at", "judged"),
     [
-        (NOW - timedelta(hours=1), True),
-        (NOW - timedelta(days=1), False),  # its job ran the day before
-        (NOW + timedelta(hours=1), False),  # its job had not begun
-        (None, False),
+        (NOW - timedelta(hours=1), None, True),
+        (NOW - timedelta(days=1), None, True),  # it runs to this day
+        (NOW - timedelta(days=1), NOW - timedelta(hours=7), True),  # over midnight
+        (NOW - timedelta(days=1), NOW - timedelta(hours=9), False),  # its job ran the day before
+        (NOW + timedelta(hours=1), None, False),  # its job had not begun
+        (None, None, False),
     ],
 )
 def test_one_without_a_date_speaks_of_the_job_that_ran_that_day(
-    launched_at: datetime | None, judged: bool
+    launched_at: datetime | None, completed_at: datetime | None, judged: bool
 ) -> None:
     yesterday = a_key(date="2026-03-02")
     audit = reading("audit", date=None)
-    assert run_keys(WATCHED, audit) == {DAY, yesterday}
-    run = a_run(yesterday, NOW, status=Status.RUNNING, launched_at=launched_at)
-    (found,) = admitted(WATCHED, audit, run)
+    assert run_keys(WATCHED_FOR_A_DAY, audit) == {DAY, yesterday}
+    status = Status.RUNNING if completed_at is None else Status.COMPLETED
+    opened_at = launched_at or NOW
+    run = a_run(
+        yesterday, opened_at, status=status, launched_at=launched_at, completed_at=completed_at
+    )
+    (found,) = admitted(WATCHED_FOR_A_DAY, audit, run)
     assert isinstance(found, PostRunReading) is judged

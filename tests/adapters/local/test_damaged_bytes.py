@@ -45,7 +45,9 @@ def database(request: pytest.FixtureRequest, path: Path) -> Iterator[Database]:
 
 def test_the_rows_are_named_and_the_file_is_sound(database: Database) -> None:
     assert sorted(row.table for row in inspect(database)) == ["events", "runs"]
-    (answer,) = database.read(lambda connection: connection.execute("PRAGMA quick_check").fetchone())
+    (answer,) = database.read(
+        lambda connection: connection.execute("PRAGMA quick_check").fetchone()
+    )
     assert answer == "ok"
 
 
