@@ -1,4 +1,4 @@
-"""Bytes that a disk has changed: what was text of a row is none, and its row can still be told and removed."""
+"""Bytes that a disk has changed: what was text is none, and its row can still be told and removed."""
 
 from collections.abc import Iterator
 from datetime import timedelta
