@@ -469,6 +469,10 @@ CLOSED = Failure("window", "validation window closed")
 NEEDY = declared("validation: {rules: [{key: orders, check: exists}, {key: rates, check: exists}]}")
 
 
+def midnight(day: int) -> datetime:
+    return datetime(2026, 3, day, tzinfo=UTC)
+
+
 def closed_run(key: RunKey = DAY, **changes: Any) -> Run:
     return a_run(key, NOW, **{"status": Status.FAILED, "failure": CLOSED} | changes)
 
@@ -476,7 +480,7 @@ def closed_run(key: RunKey = DAY, **changes: Any) -> Run:
 def test_a_reading_that_a_rule_uses_may_open_a_closed_date_again() -> None:
     run, rates = closed_run(), reading("rates")
     assert run_keys(NEEDY, rates) == {DAY}
-    assert admitted(NEEDY, rates, run) == [ReopenWhenReady(run, rates)]
+    assert admitted(NEEDY, rates, run) == [ReopenWhenReady(run, rates, midnight(5))]
     other = closed_run(a_key(date="2026-03-02"))
     assert isinstance(admitted(NEEDY, rates, other)[0], Ignore)  # it names another date
 
@@ -489,7 +493,11 @@ def test_one_without_a_date_serves_every_date_whose_sla_day_it_is() -> None:
         for key in (a_key(date=date) for date in ("2026-03-01", "2026-03-02", "2026-03-03T05"))
     }
     found = admit(NEEDY, rates, runs, NOW)
-    assert found == [ReopenWhenReady(runs[key], rates) for key in list(runs)[1:]]
+    _, yesterday, hour = runs.values()
+    assert found == [
+        ReopenWhenReady(yesterday, rates, midnight(4)),
+        ReopenWhenReady(hour, rates, midnight(5)),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -526,7 +534,7 @@ def test_the_trigger_of_a_cron_date_may_be_the_missing_reading() -> None:
     run = closed_run(a_key(schedule_id="cron", date="2026-03-03T07"))
     undated = reading(date=None)
     assert reopens_since(hourly, hourly.schedules[0], undated) == "2026-03-03"
-    assert ReopenWhenReady(run, undated) in admitted(hourly, undated, run)
+    assert ReopenWhenReady(run, undated, midnight(4)) in admitted(hourly, undated, run)
 
 
 # --- dates beyond the horizon -----------------------------------------------------------------------

@@ -38,10 +38,13 @@ class Reopen(msgspec.Struct, frozen=True):
 
 
 class ReopenWhenReady(msgspec.Struct, frozen=True):
-    """The date's window closed on its rules, and this reading may be the one that was missing."""
+    """The date's window closed on its rules, and this reading may be the one that was missing: if they
+    hold on what came `until` then.
+    """
 
     run: Run
     reading: Reading
+    until: datetime
 
 
 class StartAgain(msgspec.Struct, frozen=True):
@@ -301,8 +304,9 @@ def _as_missing_reading(case: _Case) -> Iterator[Admission]:
         label = Label.parse(run.key.date)
         if run.key.schedule_id != case.schedule.id or not window_closed(run):
             continue
-        if named in (None, label) and case.reading.received_at < _sla_day_ends(case, label):
-            yield ReopenWhenReady(run, case.reading)
+        until = _sla_day_ends(case, label)
+        if named in (None, label) and case.reading.received_at < until:
+            yield ReopenWhenReady(run, case.reading, until)
 
 
 def _sla_day_ends(case: _Case, label: Label) -> datetime:
