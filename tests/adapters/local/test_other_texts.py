@@ -171,6 +171,20 @@ def test_an_alert_with_the_text_of_another_is_of_the_event_that_it_stands_under(
     assert noted(store) == ["alerts"]
 
 
+@pytest.mark.parametrize("change_id", ["2", "yesterday"])
+def test_a_parked_change_with_the_id_of_another_is_not_tried_again(
+    store: Store, change_id: str
+) -> None:
+    store.sensors.put(a_reading())
+    (parked,) = store.changes.next("router", 1)
+    due = store.changes.park("router", parked, "on purpose", NOW)
+    assert due is not None
+    change(store, "UPDATE dead_changes SET change = json_set(change, '$.id', ?)", change_id)
+    assert store.changes.parked_due("router", due) == []
+    assert store.changes.next_try("router") is None
+    assert noted(store) == ["dead_changes"]
+
+
 def test_a_token_and_an_entry_that_cannot_be_read_are_none(store: Store) -> None:
     store.tokens.create(make_token("t", ("read",), (), "s" * 40, NOW))
     store.audit.note(AuditEntry(at=NOW, actor="ada", action="rerun", target="x"))
