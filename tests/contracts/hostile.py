@@ -172,6 +172,8 @@ _ITEMS: dict[str, tuple[str, str, tuple[Form, ...]]] = {
         (
             only(),
             only(status=_s("RUNNING")),
+            only(status=_s("RUNNING"), watchShard=_s("RUN#0"), watchAt=_s("0")),  # it is listed
+            only(status=_LIST, watchShard=_s("RUN#0"), watchAt=_s("0")),
             only(status=_s("LATER")),
             only(status=_n(5)),
             only(status=_s("COMPLETED"), version=_s("two")),
