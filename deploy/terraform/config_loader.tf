@@ -51,6 +51,10 @@ resource "terraform_data" "compiled" {
       error_message = "${var.compiled_config_path} has another format than the package: build both with the same version of Interlock."
     }
     precondition {
+      condition     = local.compiled == null || length(local.pipelines) > 0
+      error_message = "${var.compiled_config_path} has no pipelines: it would remove all that are loaded. Run interlock compile PROJECT on the folder that holds pipelines/; to remove all of them, leave compiled_config_path out."
+    }
+    precondition {
       condition     = alltrue([for id, entry in local.pipelines : entry.config.pipeline.id == id])
       error_message = "${var.compiled_config_path} has a pipeline under another id than its own: run interlock compile again."
     }

@@ -25,7 +25,15 @@ from interlock.domain.missing import Missing
 from interlock.domain.note import Note
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.places import Places
-from interlock.domain.run import EXECUTION_TIMEOUT, LEASE_MARGIN, Evidence, Run, RunKey, Status
+from interlock.domain.run import (
+    EXECUTION_TIMEOUT,
+    LEASE_MARGIN,
+    Evidence,
+    Number,
+    Run,
+    RunKey,
+    Status,
+)
 from interlock.domain.schedule import Occurrence
 from interlock.domain.sensor import Reading
 from interlock.domain.sla import SlaWatch
@@ -217,7 +225,7 @@ class Wait(StrEnum):
 class WatchdogState(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """The watchdog's own row."""
 
-    version: int = 0
+    version: Number = 0
     pass_until: datetime | None = None
     last_pass_at: datetime | None = None
     last_ok_at: datetime | None = None

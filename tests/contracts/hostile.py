@@ -20,7 +20,7 @@ KINDS = (
 )  # fmt: skip
 
 Spoil = Callable[[str, int], bool]
-Statement = tuple[str, tuple[str, ...]]
+Statement = tuple[str, tuple[str | bytes, ...]]
 
 _OF_KEY = (
     f"pipeline = '{KEY.pipeline_id}' AND schedule = '{KEY.schedule_id}' AND date = '{KEY.date}'"
@@ -29,6 +29,8 @@ _DEEP = "[" * 3000 + "]" * 3000
 
 #: Texts that are not what a row of ours holds: cut off, of another shape, empty, from a later version.
 _TEXTS = ('{"key": {"pipel', "", "[]", "5", "null", '"text"', "{}", '{"status": "LATER"}', _DEEP)
+#: A byte that no text has; SQLite stores it all the same.
+_NO_TEXT = b'{"status": "\xff"}'
 
 #: By kind: the table, the column of its text, and which of its rows.
 _COLUMNS: dict[str, tuple[str, str, str]] = {
@@ -73,6 +75,8 @@ _STATEMENTS: dict[str, tuple[str, ...]] = {
         f"UPDATE runs SET run = json_set(run, '$.status', 'LATER') WHERE {_OF_KEY}",
         f"UPDATE runs SET run = json_set(run, '$.openedAt', 5) WHERE {_OF_KEY}",
         f"UPDATE runs SET run = json_remove(run, '$.leaseUntil') WHERE {_OF_KEY}",
+        "UPDATE runs SET version = 9223372036854775807,"
+        f" run = json_set(run, '$.version', 9223372036854775807) WHERE {_OF_KEY}",
     ),
     "run COMPLETED": (_finished("COMPLETED"),),
     "run FAILED_FINAL": (_finished("FAILED_FINAL"),),
@@ -108,6 +112,7 @@ def _forms(kind: str) -> Iterator[Statement]:
         table, column, where = _COLUMNS[kind]
         for text in _TEXTS:
             yield f"UPDATE {table} SET {column} = ? WHERE {where}", (text,)
+        yield f"UPDATE {table} SET {column} = CAST(? AS TEXT) WHERE {where}", (_NO_TEXT,)
     for statement in _STATEMENTS.get(kind, ()):
         yield statement, ()
 
@@ -167,16 +172,23 @@ _ITEMS: dict[str, tuple[str, str, tuple[Form, ...]]] = {
         (
             only(),
             only(status=_s("RUNNING")),
+            only(status=_s("RUNNING"), watchShard=_s("RUN#0"), watchAt=_s("0")),  # it is listed
+            only(status=_LIST, watchShard=_s("RUN#0"), watchAt=_s("0")),
             only(status=_s("LATER")),
             only(status=_n(5)),
             only(status=_s("COMPLETED"), version=_s("two")),
             without("executionName"),
+            without("status"),
+            without("attempt"),
             without("status", "openedAt"),
             without("leaseUntil"),
             having(status=_s("LATER")),
             having(openedAt=_n(5)),
             having(version=_s("two")),
             having(version=_n("1.5")),
+            having(version=_n("9" * 38)),
+            having(attempt=_n("1e100")),
+            having(attempt=_n(-1)),
             having(attempt=_LIST),
             having(verdict=_CUT),
             having(evidence=_LIST),
@@ -280,6 +292,7 @@ _ITEMS: dict[str, tuple[str, str, tuple[Form, ...]]] = {
             having(lagging=_CUT),
             having(passUntil=_LIST),
             having(version=_n("1.5")),
+            having(version=_n("9" * 38)),
         ),
     ),
 }

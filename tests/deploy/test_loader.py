@@ -15,6 +15,7 @@ from interlock.files import load_project
 _STALE = "is not of these pipeline files: run interlock compile"
 _FORMAT = "has another format than the package"
 _MISPLACED = "has a pipeline under another id than its own"
+_NONE = "has no pipelines: it would remove all that are loaded"
 
 _PIPELINE = """
 pipeline: {id: orders, owner: data}
@@ -68,6 +69,10 @@ def _misplaced(project: Path) -> None:
     _rewrite(project, move)
 
 
+def _without_pipelines(project: Path) -> None:
+    _rewrite(project, lambda compiled: compiled | {"pipelines": {}})
+
+
 def _rewrite(project: Path, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
     file = project / "compiled.json"
     file.write_text(json.dumps(change(json.loads(file.read_text()))))
@@ -84,6 +89,7 @@ CASES: dict[str, tuple[Callable[[Path], None], str | None]] = {
     "no_alerts": (_no_alerts, _STALE),
     "format": (_other_format, _FORMAT),
     "misplaced": (_misplaced, _MISPLACED),
+    "none": (_without_pipelines, _NONE),
 }
 
 

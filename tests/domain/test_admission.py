@@ -52,6 +52,7 @@ WATCHED = declared(
 postRun: {rules: [{key: audit, check: gte, field: count, value: 1}], evaluation: {window: 2h}}
 """
 )
+WATCHED_FOR_A_DAY = declared("postRun: {rules: [{key: audit, check: exists}]}")
 #: The trigger key is the one that a post-run rule watches.
 BOTH = declared("postRun: {rules: [{key: orders, check: gte, field: count, value: 1}]}")
 
@@ -468,6 +469,10 @@ CLOSED = Failure("window", "validation window closed")
 NEEDY = declared("validation: {rules: [{key: orders, check: exists}, {key: rates, check: exists}]}")
 
 
+def midnight(day: int) -> datetime:
+    return datetime(2026, 3, day, tzinfo=UTC)
+
+
 def closed_run(key: RunKey = DAY, **changes: Any) -> Run:
     return a_run(key, NOW, **{"status": Status.FAILED, "failure": CLOSED} | changes)
 
@@ -475,7 +480,7 @@ def closed_run(key: RunKey = DAY, **changes: Any) -> Run:
 def test_a_reading_that_a_rule_uses_may_open_a_closed_date_again() -> None:
     run, rates = closed_run(), reading("rates")
     assert run_keys(NEEDY, rates) == {DAY}
-    assert admitted(NEEDY, rates, run) == [ReopenWhenReady(run, rates)]
+    assert admitted(NEEDY, rates, run) == [ReopenWhenReady(run, rates, midnight(5))]
     other = closed_run(a_key(date="2026-03-02"))
     assert isinstance(admitted(NEEDY, rates, other)[0], Ignore)  # it names another date
 
@@ -488,7 +493,11 @@ def test_one_without_a_date_serves_every_date_whose_sla_day_it_is() -> None:
         for key in (a_key(date=date) for date in ("2026-03-01", "2026-03-02", "2026-03-03T05"))
     }
     found = admit(NEEDY, rates, runs, NOW)
-    assert found == [ReopenWhenReady(runs[key], rates) for key in list(runs)[1:]]
+    _, yesterday, hour = runs.values()
+    assert found == [
+        ReopenWhenReady(yesterday, rates, midnight(4)),
+        ReopenWhenReady(hour, rates, midnight(5)),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -525,7 +534,7 @@ def test_the_trigger_of_a_cron_date_may_be_the_missing_reading() -> None:
     run = closed_run(a_key(schedule_id="cron", date="2026-03-03T07"))
     undated = reading(date=None)
     assert reopens_since(hourly, hourly.schedules[0], undated) == "2026-03-03"
-    assert ReopenWhenReady(run, undated) in admitted(hourly, undated, run)
+    assert ReopenWhenReady(run, undated, midnight(4)) in admitted(hourly, undated, run)
 
 
 # --- dates beyond the horizon -----------------------------------------------------------------------
@@ -580,20 +589,26 @@ def test_a_post_run_reading_older_than_its_attempt_speaks_of_another_run() -> No
 
 
 @pytest.mark.parametrize(
-    ("launched_at", "judged"),
+    ("launched_at", "completed_at", "judged"),
     [
-        (NOW - timedelta(hours=1), True),
-        (NOW - timedelta(days=1), False),  # its job ran the day before
-        (NOW + timedelta(hours=1), False),  # its job had not begun
-        (None, False),
+        (NOW - timedelta(hours=1), None, True),
+        (NOW - timedelta(days=1), None, True),  # it runs to this day
+        (NOW - timedelta(days=1), NOW - timedelta(hours=7), True),  # over midnight
+        (NOW - timedelta(days=1), NOW - timedelta(hours=9), False),  # its job ran the day before
+        (NOW + timedelta(hours=1), None, False),  # its job had not begun
+        (None, None, False),
     ],
 )
 def test_one_without_a_date_speaks_of_the_job_that_ran_that_day(
-    launched_at: datetime | None, judged: bool
+    launched_at: datetime | None, completed_at: datetime | None, judged: bool
 ) -> None:
     yesterday = a_key(date="2026-03-02")
     audit = reading("audit", date=None)
-    assert run_keys(WATCHED, audit) == {DAY, yesterday}
-    run = a_run(yesterday, NOW, status=Status.RUNNING, launched_at=launched_at)
-    (found,) = admitted(WATCHED, audit, run)
+    assert run_keys(WATCHED_FOR_A_DAY, audit) == {DAY, yesterday}
+    status = Status.RUNNING if completed_at is None else Status.COMPLETED
+    opened_at = launched_at or NOW
+    run = a_run(
+        yesterday, opened_at, status=status, launched_at=launched_at, completed_at=completed_at
+    )
+    (found,) = admitted(WATCHED_FOR_A_DAY, audit, run)
     assert isinstance(found, PostRunReading) is judged

@@ -152,6 +152,27 @@ def test_only_inputs_and_what_came_since_the_attempt_speak_of_it() -> None:
     assert set(came_since(run, found)) == {"used", "noted", "fresh"}
 
 
+def test_what_came_without_a_date_after_completion_is_of_the_run_that_it_was_taken_for() -> None:
+    run = a_run(
+        a_key(),
+        NOW,
+        completed_at=NOW + HOUR,
+        evidence=baseline(used={}),
+        post_run=PostRunState(seen={"noted": NOW + 2 * HOUR, "replaced": NOW + 2 * HOUR}),
+    )
+    next_day = NOW + timedelta(days=1)
+    found = {
+        "before": Reading("p", "before", {}, NOW + HOUR),
+        "noted": Reading("p", "noted", {}, NOW + 2 * HOUR),
+        "dated": Reading("p", "dated", {"date": "2026-03-03"}, next_day),
+        "by-key": Reading("p", "by-key#2026-03-03", {}, next_day),
+        "replaced": Reading("p", "replaced", {}, next_day),
+        "used": Reading("p", "used", {}, next_day),
+        "unheard": Reading("p", "unheard", {}, next_day),
+    }
+    assert set(came_since(run, found)) == {"before", "noted", "dated", "by-key"}
+
+
 AGING = Rule("orders", Check.AGE_LT, "updatedAt", "1h")
 HOUR = timedelta(hours=1)
 

@@ -38,10 +38,13 @@ class Reopen(msgspec.Struct, frozen=True):
 
 
 class ReopenWhenReady(msgspec.Struct, frozen=True):
-    """The date's window closed on its rules, and this reading may be the one that was missing."""
+    """The date's window closed on its rules, and this reading may be the one that was missing: if they
+    hold on what came `until` then.
+    """
 
     run: Run
     reading: Reading
+    until: datetime
 
 
 class StartAgain(msgspec.Struct, frozen=True):
@@ -301,8 +304,9 @@ def _as_missing_reading(case: _Case) -> Iterator[Admission]:
         label = Label.parse(run.key.date)
         if run.key.schedule_id != case.schedule.id or not window_closed(run):
             continue
-        if named in (None, label) and case.reading.received_at < _sla_day_ends(case, label):
-            yield ReopenWhenReady(run, case.reading)
+        until = _sla_day_ends(case, label)
+        if named in (None, label) and case.reading.received_at < until:
+            yield ReopenWhenReady(run, case.reading, until)
 
 
 def _sla_day_ends(case: _Case, label: Label) -> datetime:
@@ -314,7 +318,7 @@ def _sla_day_ends(case: _Case, label: Label) -> datetime:
 def _as_post_run(case: _Case, label: Label) -> Admission:
     run = case.runs.get(_key(case, label))
     if not _has_job(run) and _named(case.pipeline, case.schedule, case.reading) is None:
-        run = _launched_that_day(case)
+        run = _at_work_that_day(case)
     if run is not None and run.status is Status.UNREADABLE:
         return case.ignored(UNREADABLE)
     if run is None or not _has_job(run):
@@ -332,19 +336,19 @@ def _has_job(run: Run | None) -> bool:
     return run is not None and run.status in (Status.RUNNING, Status.COMPLETED)
 
 
-def _launched_that_day(case: _Case) -> Run | None:
+def _at_work_that_day(case: _Case) -> Run | None:
     """A reading without a date may also speak of an earlier date, if its job ran on that day."""
     came = case.reading.received_at
-    launched = [
+    at_work = [
         run
         for run in case.runs.values()
         if run.key.schedule_id == case.schedule.id
         and _has_job(run)
         and run.launched_at is not None
         and run.launched_at <= came
-        and _local_day(case.schedule, run.launched_at) == _local_day(case.schedule, came)
+        and _local_day(case.schedule, run.completed_at or came) >= _local_day(case.schedule, came)
     ]
-    return max(launched, key=lambda run: run.launched_at or came, default=None)
+    return max(at_work, key=lambda run: run.launched_at or came, default=None)
 
 
 def _is_over(case: _Case, run: Run) -> bool:
@@ -364,7 +368,8 @@ def _labels(pipeline: Pipeline, schedule: Schedule, reading: Reading) -> Iterato
         yield named
     elif named is None:
         today = _day_of(schedule, reading).day
-        back = schedule.offset if split_key(reading.key)[0] in post_run_keys(pipeline) else 0
+        watched = split_key(reading.key)[0] in post_run_keys(pipeline)
+        back = max(schedule.offset, 1) if watched else 0  # a job may run over midnight
         yield from (Label(today - n * _DAY) for n in range(back + 1))
 
 

@@ -11,7 +11,7 @@ from interlock.domain.drift import Drift, drift
 from interlock.domain.pipeline import AGE_CHECKS, Pipeline, PostRun, Rule
 from interlock.domain.rules import Verdict, field_value, judge, number
 from interlock.domain.run import Evidence, Run
-from interlock.domain.sensor import Reading
+from interlock.domain.sensor import Reading, names_date
 
 #: How long a changed trigger reading reruns the job of a pipeline without post-run rules.
 LATE_WINDOW = timedelta(hours=24)
@@ -83,14 +83,27 @@ def drifts(
 
 
 def came_since(run: Run, readings: Mapping[str, Reading]) -> dict[str, Reading]:
-    """The readings that can speak of this attempt: its inputs, and what came since it was opened."""
+    """The readings that can speak of this attempt: its inputs, and what came since it was opened. Of
+    those without a date that came after completion, what was taken to be of this run: the next may be
+    another date's.
+    """
     return {
         key: reading
         for key, reading in readings.items()
-        if key in run.evidence
-        or key in run.post_run.seen
-        or (reading.timed and reading.received_at >= run.opened_at)
+        if _came_for(run, key, reading) and not _is_of_another(run, key, reading)
     }
+
+
+def _came_for(run: Run, key: str, reading: Reading) -> bool:
+    known = key in run.evidence or key in run.post_run.seen
+    return known or (reading.timed and reading.received_at >= run.opened_at)
+
+
+def _is_of_another(run: Run, key: str, reading: Reading) -> bool:
+    if run.completed_at is None or not reading.timed or names_date(reading):
+        return False
+    at = reading.received_at
+    return at > run.completed_at and run.post_run.seen.get(key) != at
 
 
 def outcome(

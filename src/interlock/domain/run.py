@@ -8,7 +8,7 @@ import hashlib
 import re
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import msgspec
 
@@ -21,6 +21,9 @@ from interlock.errors import TransitionError
 #: How long past the execution's own timeout an attempt may still be finishing.
 LEASE_MARGIN = timedelta(minutes=30)
 EXECUTION_TIMEOUT = timedelta(hours=4)
+
+#: What versions and attempts are counted by; beyond it no store could count on.
+Number = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
 _LONGEST_NAME = 80
 _UNSAFE = re.compile(r"[^0-9A-Za-z_.-]")
@@ -141,8 +144,8 @@ class Run(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
     key: RunKey
     status: Status = Status.PENDING
-    version: int = 1
-    attempt: int = 0
+    version: Number = 1
+    attempt: Number = 0
     execution_name: str
     #: How many executions this attempt has had: another one goes on where one broke off.
     executions: int = 1

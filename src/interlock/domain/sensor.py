@@ -140,6 +140,12 @@ def carried_label(
     return Rejection("date_disagrees", "date", str(named), f"the key's period {keyed}")
 
 
+def names_date(reading: Reading) -> bool:
+    """Whether a reading says by itself of which date it is."""
+    _, period = split_key(reading.key)
+    return period is not None or any(reading.fields.get(name) is not None for name in _OF_DATE)
+
+
 def serving(
     keys: frozenset[str],
     readings: Mapping[str, Reading],
@@ -176,6 +182,10 @@ def _serves(
     if not reading.timed:
         return reading.version == opened_with
     return label_at(reading.received_at, zone, Grain.DAY).day == label.day
+
+
+#: The fields by which a reading names its date.
+_OF_DATE = ("date", "hour")
 
 
 def _named_by_fields(

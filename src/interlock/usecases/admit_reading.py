@@ -92,8 +92,8 @@ def act_on(  # noqa: C901 - one flat table of what to do
             )
         case Reopen(run):
             _reopen(run, admission, config, ports, recovered)
-        case ReopenWhenReady(run, reading):
-            _reopen_when_ready(run, reading, config, now, ports)
+        case ReopenWhenReady(run):
+            _reopen_when_ready(run, admission, config, now, ports)
         case StartAgain(run):
             publish_outbox(run.key, ports)
             start_run(run, config.pipeline, ports)
@@ -143,16 +143,16 @@ def _reopen(
 
 
 def _reopen_when_ready(
-    run: Run, reading: Reading, config: Config, now: datetime, ports: Ports
+    run: Run, admission: ReopenWhenReady, config: Config, now: datetime, ports: Ports
 ) -> None:
-    """Open the date again if everything it needs is there now; else its window stays closed."""
-    if not judge_now(run, config.pipeline, now, ports).ready:
+    """Open the date again if everything it needs has come in time; else its window stays closed."""
+    if not judge_now(run, config.pipeline, now, ports, admission.until).ready:
         return
 
     def may(stored: Run) -> bool:
         return window_closed(stored) and stored.attempt == run.attempt
 
-    reopen_run(run.key, OpenedBy.SENSOR, reading.key, config, ports, may=may)
+    reopen_run(run.key, OpenedBy.SENSOR, admission.reading.key, config, ports, may=may)
 
 
 def refusal_events(admission: Exclude | Reject, config: Config) -> tuple[Event, ...]:

@@ -38,11 +38,18 @@ def readings_for(
     return serving(wanted, believed, label, zone(schedule.timezone), own, opened_with)
 
 
-def judge_now(run: Run, pipeline: Pipeline, now: datetime, ports: Ports) -> Verdict:
-    """Whether the date of a run could start on what is stored."""
+def judge_now(
+    run: Run, pipeline: Pipeline, now: datetime, ports: Ports, until: datetime | None = None
+) -> Verdict:
+    """Whether the date of a run could start on what is stored, or on what of it came until then."""
     schedule = pipeline.schedule(run.key.schedule_id)
-    keys = judged_keys(pipeline, schedule)
-    return judge_date(pipeline, schedule, readings_for(run.key, pipeline, ports, keys, run), now)
+    found = readings_for(run.key, pipeline, ports, judged_keys(pipeline, schedule), run)
+    in_time = {
+        key: reading
+        for key, reading in found.items()
+        if until is None or reading.received_at < until
+    }
+    return judge_date(pipeline, schedule, in_time, now)
 
 
 def as_evidence(readings: dict[str, Reading]) -> dict[str, Evidence]:

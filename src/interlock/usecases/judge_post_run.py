@@ -1,6 +1,8 @@
 """Judge post-run: what a reading after the launch, or the time that has passed, says about a run's result."""
 
+from collections.abc import Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -49,8 +51,7 @@ def judge_post_run(
         drifted = next(drifts(post_run, {rule_key: reading}, baseline), None)
         if drifted is not None:
             return _drift(run, noted, drifted, pipeline, post_run)
-        readings = _readings(noted, pipeline, ports) | {rule_key: reading}
-        verdict = outcome(post_run, readings, noted.post_run.seen, now)
+        verdict = _verdict(noted, pipeline, post_run, now, ports, {rule_key: reading})
         if rule_key not in baseline:
             kept = baseline | as_evidence({rule_key: reading})
             return _judged(capture_baseline(Write(noted), kept, pipeline), verdict, pipeline, now)
@@ -80,7 +81,7 @@ def judge_again(key: RunKey, attempt: int, ports: Ports) -> Run | None:
         noted = run.changed(now, post_run_look_at=look_at)
         if look_at is not None:
             ports.timers.arm([look_timer(key, attempt, look_at)])
-        verdict = outcome(post_run, _readings(run, pipeline, ports), run.post_run.seen, now)
+        verdict = _verdict(run, pipeline, post_run, now, ports)
         write = _judged(Write(noted), verdict, pipeline, now)
         if look_at is not None:
             return write
@@ -105,10 +106,22 @@ def look_timer(key: RunKey, attempt: int, at: datetime) -> Timer:
     )
 
 
-def _readings(run: Run, pipeline: Pipeline, ports: Ports) -> dict[str, Reading]:
-    """What the post-run rules judge: readings that can speak of this attempt."""
-    found = readings_for(run.key, pipeline, ports, post_run_keys(pipeline), run)
-    return came_since(run, found)
+def _verdict(
+    run: Run,
+    pipeline: Pipeline,
+    post_run: PostRun,
+    now: datetime,
+    ports: Ports,
+    news: Mapping[str, Reading] = MappingProxyType({}),
+) -> Verdict | None:
+    """How the rules fare on the readings that can speak of this attempt. Where another date's has taken
+    the place of one, nothing is known of its rule any more.
+    """
+    stored = readings_for(run.key, pipeline, ports, post_run_keys(pipeline), run)
+    found = {**stored, **news}
+    readings = came_since(run, found)
+    seen = run.post_run.seen.keys() - (found.keys() - readings.keys())
+    return outcome(post_run, readings, seen, now)
 
 
 def _baseline(run: Run, ports: Ports) -> dict[str, Evidence]:

@@ -110,8 +110,8 @@ def _would_open(
             return key
         case Reopen(run):
             return run.key
-        case ReopenWhenReady(run):
-            return run.key if judge_now(run, pipeline, now, ports).ready else None
+        case ReopenWhenReady(run, _, until):
+            return run.key if judge_now(run, pipeline, now, ports, until).ready else None
         case _:
             return None
 

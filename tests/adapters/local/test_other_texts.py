@@ -156,6 +156,35 @@ def test_an_alert_of_which_nothing_is_known_is_given_up(store: Store) -> None:
     assert noted(store) == ["alerts"]
 
 
+def test_an_alert_with_the_text_of_another_is_of_the_event_that_it_stands_under(
+    store: Store,
+) -> None:
+    """Else its row would never change, and be due for ever."""
+    for n in (1, 2):
+        store.deliveries.save(a_delivery(an_event(n)))
+    swap(store, "alerts", "body", "id")
+    waiting = store.deliveries.due(NOW, 10)
+    ids = [each.event.event_id for each in waiting]
+    assert ids == [an_event(1).event_id, an_event(2).event_id]
+    assert all(store.deliveries.save(each.sent(NOW)) for each in waiting)
+    assert store.deliveries.due(NOW, 10) == []
+    assert noted(store) == ["alerts"]
+
+
+@pytest.mark.parametrize("change_id", ["2", "yesterday"])
+def test_a_parked_change_with_the_id_of_another_is_not_tried_again(
+    store: Store, change_id: str
+) -> None:
+    store.sensors.put(a_reading())
+    (parked,) = store.changes.next("router", 1)
+    due = store.changes.park("router", parked, "on purpose", NOW)
+    assert due is not None
+    change(store, "UPDATE dead_changes SET change = json_set(change, '$.id', ?)", change_id)
+    assert store.changes.parked_due("router", due) == []
+    assert store.changes.next_try("router") is None
+    assert noted(store) == ["dead_changes"]
+
+
 def test_a_token_and_an_entry_that_cannot_be_read_are_none(store: Store) -> None:
     store.tokens.create(make_token("t", ("read",), (), "s" * 40, NOW))
     store.audit.note(AuditEntry(at=NOW, actor="ada", action="rerun", target="x"))

@@ -150,7 +150,10 @@ def _delivery(item: Item) -> Delivery:
     plain["version"] = item["version"]
     target = {"sink": item["sink"], "channel": item["channel"]}
     event = canonical.decode(item["event"])
-    return msgspec.convert({**plain, "target": target, "event": event}, Delivery)
+    found = msgspec.convert({**plain, "target": target, "event": event}, Delivery)
+    if _key(found.event, found.target) != (item["PK"], item["SK"]):
+        raise ValueError(f"its text is of {found.event.event_id} by {found.target}")
+    return found
 
 
 def _is_held(delivery: Delivery, until: datetime) -> bool:

@@ -11,7 +11,7 @@ from interlock.adapters.aws.rows import expiry, shard, text, watched
 from interlock.adapters.aws.values import Item
 from interlock.adapters.unreadable_rows import DAMAGED
 from interlock.domain import canonical
-from interlock.domain.run import FINAL, Run, RunKey, Status, finished_run
+from interlock.domain.run import FINAL, Number, Run, RunKey, Status, finished_run
 from interlock.domain.watching import expires_at, watch_at
 
 _NESTED = (
@@ -86,12 +86,15 @@ def _full(key: RunKey, item: Item) -> Run:
             plain[name] = canonical.decode(item[name])
     plain["spending"] = {name: item[name] for name in _SPENDING if name in item}
     plain["version"] = item.get("version", 0)
+    plain["status"] = item["status"]
+    if "version" in item:  # whoever counts versions says which attempt it is, too
+        plain["attempt"] = item["attempt"]
     return msgspec.convert(plain | {"key": msgspec.to_builtins(key)}, Run)
 
 
 def _finished(key: RunKey, item: Item) -> Run:
     """A row that says how the date ended, and no more that is sure. What else can be read is taken."""
-    whole = {name: msgspec.convert(item.get(name, 0), int) for name in ("version", "attempt")}
+    whole = {name: msgspec.convert(item.get(name, 0), Number) for name in ("version", "attempt")}
     said = {
         field.name: value
         for field in _SAID

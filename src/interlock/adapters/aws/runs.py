@@ -42,6 +42,8 @@ from interlock.ports import Baseline, Clock, RerunRecord, RerunRequest
 
 _TRIES = 4
 _FEW = 4
+#: To be compared with whatever a row says: what has no hash is not found in a set, it fails.
+_OPEN = tuple(OPEN)
 
 
 class DynamoRuns:
@@ -132,13 +134,13 @@ class DynamoRuns:
         )
 
     def open_executions(self) -> dict[str, RunKey]:
-        """From the index alone: it holds what is asked here."""
+        """From the index alone: it holds what is asked here. A row that names no execution has none."""
         rows = (
-            (item["executionName"], run_of((item["PK"], item["SK"])))
+            (item.get("executionName"), run_of((item["PK"], item["SK"])))
             for item in listed(self._control, "RUN")
-            if item.get("status") in OPEN and is_live(item, self._clock())
+            if item.get("status") in _OPEN and is_live(item, self._clock())
         )
-        return {name: key for name, key in rows if key is not None}
+        return {name: key for name, key in rows if isinstance(name, str) and key is not None}
 
     def of_pipeline(self, pipeline_id: str | None, since: str, until: str, limit: int) -> list[Run]:
         """`until` includes the hours of that day."""

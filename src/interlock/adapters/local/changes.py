@@ -177,8 +177,12 @@ def _leave(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
 
 
 def _parked(row: Row) -> Parked:
-    consumer, _, change, error, tries, at, due = row
-    return Parked(consumer, _stored(change), error, tries, instant(at), maybe_instant(due))
+    """Raises ValueError for the text of another change: what is done with it would never reach this row."""
+    consumer, seq, text, error, tries, at, due = row
+    change = _stored(text)
+    if change.id != str(seq):
+        raise ValueError(f"its text is of change {change.id}")
+    return Parked(consumer, change, error, tries, instant(at), maybe_instant(due))
 
 
 def _change(row: Row) -> Change:

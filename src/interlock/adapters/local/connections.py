@@ -1,6 +1,7 @@
 """Connection: how the state file is opened."""
 
 import sqlite3
+from functools import partial
 from pathlib import Path
 
 from interlock.adapters.local.private import make_private
@@ -8,6 +9,9 @@ from interlock.adapters.local.private import make_private
 BUSY_SECONDS = 5.0
 
 _STATEMENTS = 256
+
+#: A byte that is no UTF-8 becomes `\xff`, which no JSON holds: its row can't be read, and the query goes on.
+_as_text = partial(str, encoding="utf-8", errors="backslashreplace")
 
 #: auto_vacuum comes first: it can't be changed once a file has pages.
 _WRITER = (
@@ -46,7 +50,7 @@ def for_reading(path: Path) -> sqlite3.Connection:
 
 def _connect(name: str, *, uri: bool = False) -> sqlite3.Connection:
     """No implicit transactions; the callers see to it that one thread at a time uses it."""
-    return sqlite3.connect(
+    connection = sqlite3.connect(
         name,
         timeout=BUSY_SECONDS,
         isolation_level=None,
@@ -54,3 +58,5 @@ def _connect(name: str, *, uri: bool = False) -> sqlite3.Connection:
         cached_statements=_STATEMENTS,
         uri=uri,
     )
+    connection.text_factory = _as_text
+    return connection

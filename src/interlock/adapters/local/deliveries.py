@@ -158,7 +158,11 @@ def _bury(connection: sqlite3.Connection, lost: Iterable[tuple[Row, UnreadableRo
 
 
 def _delivery(row: Row) -> Delivery:
-    return _of(row, _event(row[3]), DeliveryState(row[4]))
+    """Raises ValueError for the text of another alert: what is saved of it would never reach this row."""
+    event = _event(row[3])
+    if event.event_id != row[2]:
+        raise ValueError(f"its text is of {event.event_id}")
+    return _of(row, event, DeliveryState(row[4]))
 
 
 def _state(text: str) -> DeliveryState:
