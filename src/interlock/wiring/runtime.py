@@ -82,6 +82,8 @@ class Runtime:
         self.engine = Engine(store.workflows, ports)
         self._hands = hands(self.engine)
         self._on_pass = on_pass
+        #: Changes with every piece of work, so that others see whether any is done.
+        self.beats = 0
         self._store = store
         self._ports = ports
         self._every = every
@@ -128,6 +130,7 @@ class Runtime:
         Due polls come before due deadlines: a job that ended in time has met its deadline, however
         late we hear of it.
         """
+        self._beat()
         now = self._ports.clock()
         if self._set_back.look(now):
             self._later.clear()
@@ -139,6 +142,11 @@ class Runtime:
         self._busy_since = None
         self._report(now)
         return self._timers(now) or self._leftovers(now) or self._watch(now) or did
+
+    def _beat(self) -> bool:
+        """There is always time for one more pipeline."""
+        self.beats += 1
+        return True
 
     def _report(self, now: datetime) -> None:
         """Rows that something has met since the last look and that can't be read."""
@@ -191,6 +199,7 @@ class Runtime:
 
     def _route(self, change: Change, now: datetime) -> bool:
         """False when it was put aside: one bad record does not stop the feed."""
+        self._beat()
         try:
             route_change(change, self._ports)
         except Exception as error:
@@ -254,6 +263,7 @@ class Runtime:
 
     def _fire(self, timer: Timer, now: datetime) -> bool:
         """A timer whose effect failed stays armed and is tried again."""
+        self._beat()
         try:
             fire_timer(timer.kind, timer.payload, self._ports)
             self._store.timers.fire(timer.name, timer.due_at)
@@ -284,7 +294,7 @@ class Runtime:
         if self._watch_due(now) > now:
             return False
         try:
-            report = watch(self._every, self._ports)
+            report = watch(self._every, self._ports, has_time=self._beat)
         except Exception:
             log.exception("watchdog failed", extra={"action": "watchdog_failed"})
             self._later["watchdog"] = now + PAUSE

@@ -14,11 +14,12 @@ from datetime import timedelta
 
 from interlock.adapters.jobs.ends import Ends
 from interlock.adapters.jobs.job_folder import JobFolder
-from interlock.adapters.local.lock import serving
+from interlock.adapters.local.lock import lock_file, serving
 from interlock.errors import InterlockError
 from interlock.ports import Sink, Wait
 from interlock.usecases.watch import Report
 from interlock.wiring.alert_desk import AlertDesk
+from interlock.wiring.clock_watch import ClockWatch
 from interlock.wiring.dispatcher import Dispatcher, SenderThreads
 from interlock.wiring.engine import Engine
 from interlock.wiring.health import Health, NotedDatabase
@@ -76,9 +77,14 @@ class Controller:
         alerting = AlertDesk(home, console)
         self._dispatcher = Dispatcher(home.store, alerting, self._senders)
         self._loader = Loader(home.settings.project, home.ports, alerting.use, self._note_refused)
+        self._clock_watch = ClockWatch(home.store, home.ports.clock)
         self._overdue = Overdue(
-            home.database, home.store.watch, home.ports.clock, home.settings.watchdog_every
+            home.store.clock_trail,
+            lambda: self.runtime.beats,
+            home.settings.watchdog_every,
+            lambda: () if self._stopping.is_set() else self._lasting(),
         )
+        health.note_controller(self._ended_threads, self._clock_watch.notice)
 
     def start(self) -> None:
         for name, work in (
@@ -89,9 +95,11 @@ class Controller:
             ("ends", self._hear_ends),
             ("overdue", self._look_whether_overdue),
         ):
-            thread = threading.Thread(target=work, name=f"interlock-{name}", daemon=True)
-            self._threads.append(thread)
+            thread = threading.Thread(
+                target=self._outlive, args=(work,), name=f"interlock-{name}", daemon=True
+            )
             thread.start()
+            self._threads.append(thread)
 
     def stop(self) -> None:
         """Within seconds. What is under way and does not end is repeated after the next start."""
@@ -105,6 +113,24 @@ class Controller:
             thread.join(max(0.0, until - time.monotonic()))
         self._home.database.after_commit = None
         self._ends.close()
+
+    def _outlive(self, work: Callable[[], None]) -> None:
+        """Whatever ends a piece of work, memory that runs out included, it begins again."""
+        while not self._stopping.is_set():
+            try:
+                work()
+            except BaseException:  # also when there is no memory left to say so
+                with suppress(Exception):
+                    log.exception("a thread failed", extra={"action": "thread_failed"})
+                with suppress(Exception):
+                    time.sleep(_AFTER_TROUBLE)
+
+    def _ended_threads(self) -> list[str]:
+        return [each.name for each in self._lasting() if not each.is_alive()]
+
+    def _lasting(self) -> list[threading.Thread]:
+        """The threads without which the controller is none."""
+        return [*self._threads, *self._home.database.threads()]
 
     def _note_refused(self, refused: Refused) -> None:
         self._health.note_refused(refused)
@@ -178,11 +204,15 @@ class Controller:
             self._stopping.wait(min(max(_LOOK_AT_FILES, took / _FILES_SHARE), _RAREST_LOOK))
 
     def _keep_house(self) -> None:
-        """What has expired goes."""
-        while not self._stopping.wait(_FIRST_SWEEP):
+        """What has expired goes, by a clock that is to be believed."""
+        swept_at = time.monotonic() + _FIRST_SWEEP - SWEEP.total_seconds()
+        while not self._stopping.is_set():
             with _logged("house_failed"):
-                self._home.store.retention.sweep(self._home.ports.clock())
-            self._stopping.wait(SWEEP.total_seconds() - _FIRST_SWEEP)
+                believed = self._clock_watch.look()
+                if believed and time.monotonic() - swept_at >= SWEEP.total_seconds():
+                    swept_at = time.monotonic()
+                    self._home.store.retention.sweep(self._home.ports.clock())
+            self._stopping.wait(_FIRST_SWEEP)
 
     def _hear_ends(self) -> None:
         """A job that ended wakes its run at once; one that nobody heard of is found by polling."""
@@ -195,9 +225,10 @@ class Controller:
                         self._home.ports.workflows.wake(spec.pipeline, Wait.JOB)
 
     def _look_whether_overdue(self) -> None:
-        every = self._home.settings.watchdog_every.total_seconds()
-        while not self._stopping.wait(min(10.0, max(0.2, every / 3))):
+        while not self._stopping.wait(self._overdue.interval):
             self._overdue.look()
+            if self._health.is_in_trouble:  # until others have mended it
+                self._home.store.clock_trail.probe(lambda error: None)
 
 
 @contextmanager
@@ -226,6 +257,7 @@ def controller_of(
         open_home(settings, spares=SPARES, database=NotedDatabase) as home,
     ):
         assert isinstance(home.database, NotedDatabase)
+        home.database.needs(lock_file(settings.database))
         before(home)
         health = Health(home.database, home.operations)
         controller = Controller(home, health, sink(home), on_pass)

@@ -31,9 +31,16 @@ class Workers:
             if self._stopping.is_set():
                 return False
             for name in fresh:
-                self._held.add(name)
-                self._pool.submit(self._work, name)
+                self._hand_over(name)
         return bool(fresh)
+
+    def _hand_over(self, name: str) -> None:
+        self._held.add(name)
+        try:
+            self._pool.submit(self._work, name)
+        except BaseException:  # no memory, or no further thread: it can be taken again
+            self._held.discard(name)
+            raise
 
     def holds(self, name: str) -> bool:
         return name in self._held
