@@ -16,7 +16,7 @@ from interlock.errors import UnavailableError
 from interlock.wiring.overdue import Overdue, Probe
 
 EVERY = timedelta(seconds=30)
-INTERVAL = 10.0
+INTERVAL = 2.0
 HOUR = 3600.0
 
 

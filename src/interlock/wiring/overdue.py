@@ -18,7 +18,7 @@ from interlock.adapters.local.writer import Settled
 PATIENCE = timedelta(seconds=30)
 #: The loop sleeps for a minute where there is nothing to do.
 _QUIET = timedelta(minutes=2)
-_LONGEST_INTERVAL = 10.0
+_LONGEST_INTERVAL = 2.0
 _SHORTEST_INTERVAL = 0.2
 HUNG = 70
 

@@ -5,8 +5,9 @@ The simulator drives the very same object with a virtual clock.
 """
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Protocol
 
 import msgspec
@@ -52,6 +53,10 @@ class Hands(Protocol):
         """Whether somebody is at work on it, or will be soon."""
         ...
 
+    def each(self, works: Sequence[Callable[[], bool]]) -> list[bool]:
+        """Do all of these, in any order, and wait for them: what each has answered."""
+        ...
+
 
 class OwnHands:
     """One after another, at once."""
@@ -65,6 +70,9 @@ class OwnHands:
 
     def holds(self, name: str) -> bool:
         return False
+
+    def each(self, works: Sequence[Callable[[], bool]]) -> list[bool]:
+        return [work() for work in works]
 
 
 class Runtime:
@@ -236,8 +244,13 @@ class Runtime:
     def _timers(self, now: datetime) -> bool:
         if not _is_due(self._agenda().next_timer, now):
             return False
+        timers = _by_pipeline(self._sound_timers(now))
+        return any(self._hands.each([partial(self._fire_all, each, now) for each in timers]))
+
+    def _fire_all(self, timers: Sequence[Timer], now: datetime) -> bool:
+        """Those of one pipeline, in the order in which they are due."""
         did = False
-        for timer in self._sound_timers(now):
+        for timer in timers:
             if self._later.get(timer.name, now) <= now and not self._is_looked_at(timer, now):
                 did = self._fire(timer, now) or did
         return did
@@ -312,6 +325,13 @@ class Runtime:
             return self._later.get("watchdog", now)
         due = last + self._every
         return max(due, self._later.get("watchdog", due), state.pass_until or due)
+
+
+def _by_pipeline(timers: Iterable[Timer]) -> list[list[Timer]]:
+    found: dict[str, list[Timer]] = {}
+    for timer in timers:
+        found.setdefault(timer.payload["pipelineId"], []).append(timer)
+    return list(found.values())
 
 
 def _is_due(moment: datetime | None, now: datetime) -> bool:

@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import timedelta
 
 from interlock.adapters.jobs.ends import Ends
 from interlock.adapters.jobs.job_folder import JobFolder
@@ -19,11 +18,11 @@ from interlock.errors import InterlockError
 from interlock.ports import Sink, Wait
 from interlock.usecases.watch import Report
 from interlock.wiring.alert_desk import AlertDesk
-from interlock.wiring.clock_watch import ClockWatch
 from interlock.wiring.dispatcher import Dispatcher, SenderThreads
 from interlock.wiring.engine import Engine
 from interlock.wiring.health import Health, NotedDatabase
 from interlock.wiring.home import Home, open_home
+from interlock.wiring.house import House
 from interlock.wiring.loader import Loader, Refused
 from interlock.wiring.overdue import Overdue
 from interlock.wiring.runtime import Runtime
@@ -33,8 +32,7 @@ from interlock.wiring.workers import Workers
 log = logging.getLogger(__name__)
 
 SPARES = 2
-SWEEP = timedelta(hours=1)
-_FIRST_SWEEP = 20.0
+_KEEP_HOUSE = 20.0
 _LOOK_AT_FILES = 1.0
 #: Looking at files may take this part of the time: with ten thousand of them it is done less often.
 _FILES_SHARE = 0.01
@@ -77,14 +75,14 @@ class Controller:
         alerting = AlertDesk(home, console)
         self._dispatcher = Dispatcher(home.store, alerting, self._senders)
         self._loader = Loader(home.settings.project, home.ports, alerting.use, self._note_refused)
-        self._clock_watch = ClockWatch(home.store, home.ports.clock)
+        self._house = House(home.store, home.ports.clock)
         self._overdue = Overdue(
             home.store.clock_trail,
             lambda: self.runtime.beats,
             home.settings.watchdog_every,
             lambda: () if self._stopping.is_set() else self._lasting(),
         )
-        health.note_controller(self._ended_threads, self._clock_watch.notice)
+        health.note_controller(self._ended_threads, self._house.notice)
 
     def start(self) -> None:
         for name, work in (
@@ -204,15 +202,10 @@ class Controller:
             self._stopping.wait(min(max(_LOOK_AT_FILES, took / _FILES_SHARE), _RAREST_LOOK))
 
     def _keep_house(self) -> None:
-        """What has expired goes, by a clock that is to be believed."""
-        swept_at = time.monotonic() + _FIRST_SWEEP - SWEEP.total_seconds()
         while not self._stopping.is_set():
             with _logged("house_failed"):
-                believed = self._clock_watch.look()
-                if believed and time.monotonic() - swept_at >= SWEEP.total_seconds():
-                    swept_at = time.monotonic()
-                    self._home.store.retention.sweep(self._home.ports.clock())
-            self._stopping.wait(_FIRST_SWEEP)
+                self._house.look()
+            self._stopping.wait(_KEEP_HOUSE)
 
     def _hear_ends(self) -> None:
         """A job that ended wakes its run at once; one that nobody heard of is found by polling."""

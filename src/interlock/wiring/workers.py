@@ -10,6 +10,8 @@ from interlock.wiring.engine import Engine
 log = logging.getLogger(__name__)
 
 COUNT = 8
+#: Who waits for the disk together waits once: many deadlines of one minute are done in few commits.
+TOGETHER = 32
 _PAUSE = 1.0
 
 
@@ -20,6 +22,7 @@ class Workers:
         self._engine = engine
         self._idle = idle
         self._pool = ThreadPoolExecutor(count, thread_name_prefix="interlock-worker")
+        self._together = ThreadPoolExecutor(TOGETHER, thread_name_prefix="interlock-timer")
         self._held: set[str] = set()
         self._stopping = threading.Event()
         self._taking = threading.Lock()
@@ -45,13 +48,26 @@ class Workers:
     def holds(self, name: str) -> bool:
         return name in self._held
 
+    def each(self, works: Sequence[Callable[[], bool]]) -> list[bool]:
+        """By threads of their own: those that wait for a network keep no deadline waiting."""
+        if len(works) == 1:
+            return [self._unless_stopping(works[0])]
+        with self._taking:
+            if self._stopping.is_set():
+                return []
+            done = [self._together.submit(self._unless_stopping, work) for work in works]
+        return [each.result() for each in done]
+
+    def _unless_stopping(self, work: Callable[[], bool]) -> bool:
+        return not self._stopping.is_set() and work()
+
     def stop(self, seconds: float) -> None:
         """Begin nothing more. What is under way may end; what does not is repeated after the start."""
         with self._taking:
             self._stopping.set()
-            self._pool.shutdown(
-                wait=False
-            )  # what was not begun is put down, each by its own thread
+            # What was not begun is put down, each by its own thread.
+            self._pool.shutdown(wait=False)
+            self._together.shutdown(wait=False)
         until = threading.Event()
         for _ in range(int(seconds * 20)):
             if not self._held:
