@@ -6,7 +6,7 @@ import random
 import shutil
 import sqlite3
 from collections import Counter
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -113,9 +113,9 @@ def _come_back(
     for spec in state.glob("jobs/*/spec.json"):
         text = spec.read_bytes()
         spec.write_bytes(text.replace(old, b"0" * len(old)))
-        if text:
-            told = json.loads(text)
-            claimed.add((told["pipeline"], told["values"]["date"]))
+        with suppress(ValueError):  # it was being written
+            values = json.loads(text)["values"]
+            claimed.add((values["PIPELINE"], values["LABEL"]))
     return claimed
 
 

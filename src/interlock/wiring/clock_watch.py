@@ -15,13 +15,13 @@ class ClockWatch:
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store, self._clock = store, clock
         self._trail = store.clock_trail.load() or _last_pass(store)
+        self._believed = True
 
     def look(self) -> bool:
         """Whether what has expired by the clock may go. To be called every minute or so."""
-        before, self._trail = self._trail, follow(self._trail, self._clock())
+        self._trail = follow(self._trail, self._clock())
+        self._tell(self._trail.is_believed)
         self._store.clock_trail.save(self._trail)
-        if before is None or before.is_believed != self._trail.is_believed:
-            self._tell()
         return self._trail.is_believed
 
     def notice(self) -> str | None:
@@ -35,10 +35,12 @@ class ClockWatch:
             f" been at work for {_HOURS} hours, or `interlock prune` is run"
         )
 
-    def _tell(self) -> None:
-        notice = self.notice()
-        if notice is not None:
-            log.warning("%s", notice, extra={"action": "clock_jumped"})
+    def _tell(self, believed: bool) -> None:
+        """Once for each jump, and once more after a restart."""
+        if not believed and self._believed:
+            notice = self.notice()
+            log.warning("the clock has jumped: %s", notice, extra={"action": "clock_jumped"})
+        self._believed = believed
 
 
 def _last_pass(store: Store) -> ClockTrail | None:
