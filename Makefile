@@ -48,7 +48,15 @@ browser:
 	    { apt-get update -qq; DEBIAN_FRONTEND=noninteractive apt-get install -qq --yes --no-install-recommends chromium >/dev/null; }; } || \
 	  echo "there is no chromium: the tests of the pages will be skipped; apt-get install chromium brings it"
 
-test: $(READY) browser ## Run the whole test suite
+.PHONY: compiler
+# The trial of power cuts records the calls of the server by a small library. As above.
+compiler:
+	@command -v cc >/dev/null || command -v gcc >/dev/null || \
+	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+	    { apt-get update -qq; DEBIAN_FRONTEND=noninteractive apt-get install -qq --yes --no-install-recommends gcc libc6-dev >/dev/null; }; } || \
+	  echo "there is no C compiler: the trial of power cuts will be skipped; apt-get install gcc libc6-dev brings it"
+
+test: $(READY) browser compiler ## Run the whole test suite
 	$(BIN)/python -m pytest -n $(WORKERS) -q
 
 coverage: $(READY) ## Check that the tests take every branch of the domain

@@ -19,6 +19,7 @@ BENCHMARKS: dict[str, tuple[list[str], list[str]]] = {
     "start": ([], []),
     "sleepers": ([], []),
     "watchdog": ([], []),
+    "breaches": ([], ["1000"]),
     "pages": ([], []),
     "rules": ([], []),
     "simulate": ([], []),

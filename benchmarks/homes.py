@@ -1,7 +1,7 @@
 """Homes: local stores of a size, for the benchmarks that need history or many waiting runs."""
 
 import resource
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -79,10 +79,19 @@ def stored(path: Path, fill: Callable[[Store, Ports], None]) -> None:
 
 def pipelines_file(store: Store, ports: Ports, count: int) -> None:
     """Declare and adopt that many pipelines: seven of ten by the day, three by the hour."""
-    for n in range(count):
-        trigger = "trigger: {key: landed, check: exists}"
-        schedule = f'cron: "{n % 60} * * * *"' if n % 10 < 3 else trigger
-        loaded = load_text(_PIPELINE.format(n=n, schedule=schedule).replace("{{", "{"))
+    adopt(store, ports, map(_text, range(count)))
+
+
+def _text(n: int) -> str:
+    trigger = "trigger: {key: landed, check: exists}"
+    schedule = f'cron: "{n % 60} * * * *"' if n % 10 < 3 else trigger
+    return _PIPELINE.format(n=n, schedule=schedule).replace("{{", "{")
+
+
+def adopt(store: Store, ports: Ports, texts: Iterable[str]) -> None:
+    """Declare and adopt the pipelines of these files."""
+    for text in texts:
+        loaded = load_text(text)
         assert loaded.pipeline is not None, loaded.problems
         config = canonical.as_json(loaded.pipeline)
         digest = canonical.content_hash(config)

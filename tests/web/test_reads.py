@@ -231,8 +231,21 @@ def test_a_reading_that_nobody_waits_for_tells_of_a_broken_store_all_the_same(
     house.database.submit(full, lambda error: None)
 
     assert "disk is full" in house.client.get("/readyz").json()["detail"]
-    house.database.submit(lambda connection: None, lambda error: None)
+    house.put({})
     assert house.client.get("/readyz").status_code == 200
+
+
+def test_a_write_that_changes_nothing_does_not_make_a_broken_store_ready(house: House) -> None:
+    """It succeeds on a full disk too."""
+
+    def full(connection: Any) -> None:
+        raise UnavailableError("the disk is full")
+
+    house.database.submit(full, lambda error: None)
+    house.database.submit(lambda connection: None, lambda error: None)
+    house.database.write(lambda connection: None)
+
+    assert "disk is full" in house.client.get("/readyz").json()["detail"]
 
 
 def test_who_has_not_taken_up_the_files_is_not_ready(house: House) -> None:

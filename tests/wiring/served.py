@@ -10,7 +10,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Callable
-from http.client import HTTPException, HTTPResponse
+from http.client import HTTPConnection, HTTPException, HTTPResponse
 from pathlib import Path
 from typing import Any
 
@@ -76,10 +76,7 @@ class Served:
         """Raises OSError when nobody answers, HTTPError for a refusal."""
         address = json.loads((self.project / ".interlock" / "serve.json").read_text())
         body = None if document is None else json.dumps(document).encode()
-        headers = {
-            "Authorization": f"Bearer {address['token']}",
-            "Content-Type": "application/json",
-        }
+        headers = self.headers()
         if last_id is not None:
             headers["Last-Event-ID"] = last_id
         request = urllib.request.Request(address["url"] + path, body, headers, method=method)
@@ -90,6 +87,10 @@ class Served:
             raise
         return answer
 
+    def headers(self) -> dict[str, str]:
+        left = json.loads((self.project / ".interlock" / "serve.json").read_text())
+        return {"Authorization": f"Bearer {left['token']}", "Content-Type": "application/json"}
+
     def text(self, path: str) -> str:
         with self.open("GET", path) as answer:
             return answer.read().decode()
@@ -98,6 +99,19 @@ class Served:
         with self.open(method, path, document) as answer:
             text = answer.read()
         return json.loads(text) if text else None
+
+    def refusal(self, method: str, path: str, document: Any = None) -> str:
+        """The text of the problem that it answers with."""
+        connection = HTTPConnection(*self.address(), timeout=PATIENCE)
+        try:
+            body = None if document is None else json.dumps(document)
+            connection.request(method, path, body, self.headers())
+            answer = connection.getresponse()
+            text = answer.read().decode()
+        finally:
+            connection.close()
+        assert answer.status == 503, text
+        return text
 
     def put(self, pipeline: str, key: str, **fields: Any) -> Any:
         path = urllib.parse.quote(key, safe="")

@@ -1,24 +1,142 @@
-"""Who watches the watchdog: a controller that has hung ends itself, one that works does not."""
+"""Who watches the watchdog: a controller that has hung ends itself, one that works or can't run does not."""
 
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from threading import Thread
 
-import msgspec
 import pytest
 
+from interlock.adapters.local.clock_trail import SqliteClockTrail
 from interlock.adapters.local.database import Database
-from interlock.adapters.local.watch import SqliteWatch
+from interlock.adapters.local.writer import Settled
 from interlock.errors import UnavailableError
-from interlock.ports import WatchdogState
-from interlock.wiring.home import utc_now
-from interlock.wiring.overdue import Overdue
+from interlock.wiring.overdue import Overdue, Probe
 
-EVERY = timedelta(0)
-PATIENCE = timedelta(milliseconds=100)
+EVERY = timedelta(seconds=30)
+INTERVAL = 2.0
+HOUR = 3600.0
+
+
+class World:
+    """A process whose time passes as the test says."""
+
+    def __init__(self, store: Probe, threads: list[Thread] | None = None) -> None:
+        self.now = 0.0
+        self.beats = 0
+        self.said: list[str] = []
+        self.overdue = Overdue(
+            store,
+            lambda: self.beats,
+            EVERY,
+            lambda: threads or [],
+            end=self.said.append,
+            monotonic=lambda: self.now,
+        )
+
+    def pass_time(self, seconds: float, then: Callable[[], None] = lambda: None) -> list[str]:
+        """While the process runs, it looks at its interval."""
+        until = self.now + seconds
+        while self.now < until and not self.said:
+            self.now += INTERVAL
+            then()
+            self.overdue.look()
+        return self.said
+
+    def beat(self) -> None:
+        self.beats += 1
+
+
+class Answers:
+    """A store whose writer says what it is told to say: None hangs."""
+
+    def __init__(self, error: Exception | None = None, hangs: bool = False) -> None:
+        self.error, self.hangs = error, hangs
+        self.asked = 0
+
+    def probe(self, settled: Settled) -> None:
+        self.asked += 1
+        if not self.hangs:
+            settled(self.error)
+
+
+def test_a_loop_that_moves_on_is_left_alone() -> None:
+    world = World(Answers())
+    assert world.pass_time(24 * HOUR, world.beat) == []
+
+
+def test_a_pass_that_is_slow_but_works_is_left_alone() -> None:
+    """It beats with every pipeline: once in a minute, and no pass in an hour."""
+    world = World(Answers())
+
+    def now_and_then() -> None:
+        if world.now % 60 == 0:
+            world.beat()
+
+    assert world.pass_time(HOUR, now_and_then) == []
+
+
+def test_a_loop_that_sleeps_for_its_longest_is_left_alone() -> None:
+    world = World(Answers())
+    assert world.pass_time(60) == []
+
+
+def test_a_loop_that_has_hung_ends_the_process() -> None:
+    said = World(Answers()).pass_time(HOUR)
+    assert said and "nothing moves it on" in said[0]
+
+
+def test_a_writer_that_has_hung_ends_the_process() -> None:
+    said = World(Answers(hangs=True)).pass_time(HOUR)
+    assert said and "writer" in said[0]
+
+
+def test_a_store_that_refuses_to_be_written_to_has_not_hung() -> None:
+    assert World(Answers(UnavailableError("full"))).pass_time(24 * HOUR) == []
+
+
+def test_once_such_a_store_is_well_a_loop_that_still_hangs_ends_the_process() -> None:
+    store = Answers(UnavailableError("full"))
+    world = World(store)
+    world.pass_time(HOUR)
+
+    store.error = None
+
+    assert world.pass_time(HOUR)
+
+
+def test_time_in_which_the_process_did_not_run_says_nothing_of_its_threads() -> None:
+    """SIGSTOP, a suspended machine, a starved one: the loop gets its turn before anything is concluded."""
+    world = World(Answers())
+    for _ in range(20):
+        world.now += HOUR
+        world.overdue.look()
+        world.beat()
+        assert world.pass_time(60) == []
+
+
+def test_a_writer_is_not_said_to_hang_because_the_process_was_stopped_meanwhile() -> None:
+    store = Answers(hangs=True)
+    world = World(store)
+    while not store.asked:
+        world.pass_time(INTERVAL)
+
+    world.now += HOUR
+    world.overdue.look()
+
+    assert world.said == []
+
+
+def test_a_thread_that_has_ended_ends_the_process() -> None:
+    ended = Thread(target=lambda: None, name="interlock-alerts")
+    ended.start()
+    ended.join()
+
+    said = World(Answers(), [ended]).pass_time(INTERVAL)
+
+    assert said and "interlock-alerts" in said[0]
 
 
 @pytest.fixture
@@ -27,78 +145,28 @@ def database(tmp_path: Path) -> Iterator[Database]:
         yield database
 
 
-def test_a_watchdog_in_time_is_left_alone(database: Database) -> None:
-    _pass(database, ago=timedelta(0))
-    assert _look(database, every=timedelta(hours=1)) == []
+def test_the_probe_touches_the_disk(database: Database) -> None:
+    """An empty transaction succeeds on a disk that is full."""
+    trail, answered = SqliteClockTrail(database), threading.Event()
+    before = database.read(_probes)
+
+    trail.probe(lambda error: answered.set())
+
+    assert answered.wait(60)
+    assert database.read(_probes) != before
 
 
-def test_a_writer_that_has_hung_ends_the_process(database: Database) -> None:
-    _pass(database, ago=timedelta(hours=1))
+def _probes(connection: sqlite3.Connection) -> object:
+    return connection.execute("SELECT value FROM meta WHERE key = 'probe'").fetchone()
+
+
+def test_a_writer_at_work_for_long_is_noticed_by_a_real_probe(database: Database) -> None:
     release = threading.Event()
-    hung = threading.Thread(target=database.write, args=(lambda connection: release.wait(20),))
+    hung = threading.Thread(target=database.write, args=(lambda connection: release.wait(60),))
     hung.start()
 
-    said = _look(database)
+    said = World(SqliteClockTrail(database)).pass_time(HOUR)
 
     release.set()
     hung.join()
     assert said and "writer" in said[0]
-
-
-def test_a_loop_that_has_hung_ends_the_process_too(database: Database) -> None:
-    _pass(database, ago=timedelta(hours=1))
-
-    said = _look(database)
-
-    assert said and "nothing moves it on" in said[0]
-
-
-def test_lateness_must_last(database: Database) -> None:
-    """As after a sleep of the whole machine: the next pass comes at once."""
-    said: list[str] = []
-    overdue = Overdue(
-        database, SqliteWatch(database), utc_now, EVERY, said.append, timedelta(minutes=1)
-    )
-    _pass(database, ago=timedelta(hours=1))
-
-    overdue.look()
-    overdue.look()
-
-    assert said == []
-
-
-def _look(database: Database, every: timedelta = EVERY) -> list[str]:
-    said: list[str] = []
-    overdue = Overdue(database, SqliteWatch(database), utc_now, every, said.append, PATIENCE)
-    waiting = threading.Event()
-    for _ in range(100):
-        overdue.look()
-        if said:
-            break
-        waiting.wait(0.01)
-    return said[:1]
-
-
-def _pass(database: Database, ago: timedelta) -> None:
-    watch = SqliteWatch(database)
-    state: WatchdogState = watch.load()
-    watch.save(
-        msgspec.structs.replace(state, version=state.version + 1, last_pass_at=utc_now() - ago)
-    )
-
-
-def test_a_store_that_refuses_to_be_written_to_has_not_hung(database: Database) -> None:
-    _pass(database, ago=timedelta(hours=1))
-
-    assert _look(_Full(database)) == []
-
-
-class _Full(Database):
-    """A disk on which nothing more fits."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self.read = database.read  # type: ignore[method-assign]
-
-    def write(self, unit: Callable[[sqlite3.Connection], Any], *, lazy: bool = False) -> Any:
-        raise UnavailableError("the disk is full")

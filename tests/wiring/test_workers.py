@@ -4,6 +4,8 @@ import threading
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from interlock.wiring.dispatcher import SenderThreads
 from interlock.wiring.workers import Workers
 
@@ -59,3 +61,36 @@ def test_senders_that_stopped_send_nothing_more() -> None:
     senders.stop()
     senders.send("slack", lambda: sent.append("late"))
     assert (sent, senders.busy()) == ([], ())
+
+
+def test_deadlines_of_one_minute_are_done_together() -> None:
+    """Each waits until all have begun: one after another they would wait for ever."""
+    workers = Workers(_engine(), lambda: None)
+    met = threading.Barrier(4)
+
+    def work() -> bool:
+        met.wait(30)
+        return True
+
+    assert workers.each([work] * 4) == [True] * 4
+    workers.stop(1)
+
+
+def test_who_stops_fires_nothing_more() -> None:
+    workers = Workers(_engine(), lambda: None)
+    workers.stop(1)
+    works = [lambda: True] * 3
+    assert not any(workers.each(works)) and not any(workers.each(works[:1]))
+
+
+def test_what_could_not_be_handed_over_can_be_taken_again() -> None:
+    """As when no further thread can be started."""
+    workers = Workers(_engine(), lambda: None)
+    workers._pool.shutdown()
+    with pytest.raises(RuntimeError):
+        workers.take(["run-0"])
+    assert not workers.holds("run-0")
+
+
+def _engine() -> Any:
+    return SimpleNamespace(advance=lambda name: False)

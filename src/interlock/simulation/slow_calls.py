@@ -86,6 +86,9 @@ class Crew:
         self._with_baton(work, work.begin)
         return True
 
+    def each(self, works: Sequence[Callable[[], bool]]) -> list[bool]:
+        return [work() for work in works]
+
     def rest(self, span: timedelta) -> None:
         """Called by what takes time: come back after so long."""
         work = self._at_work

@@ -179,6 +179,8 @@ def _readiness(desk: Desk) -> Callable[[Request], Any]:
                 reasons = await to_thread.run_sync(desk.health.reasons, now, abandon_on_cancel=True)
         except TimeoutError:
             reasons = ["the store does not answer"]
+        except Exception as error:  # noqa: BLE001 - who can't tell is not ready
+            reasons = [f"its state can't be told: {type(error).__name__} {error}"]
         if reasons:
             return problem(503, "\n".join(reasons), headers={"Retry-After": "1"})
         return Response(b'{"status":"ready"}', media_type="application/json")

@@ -1,6 +1,7 @@
 """Intake: readings on their way to the store. Those that come while others are being written go together."""
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
@@ -8,6 +9,7 @@ from interlock.domain.sensor import Reading
 
 #: Stores readings without waiting, and says what became of them, in whichever thread that is.
 Store = Callable[[Sequence[Reading], Callable[[BaseException | None], None]], None]
+_AFTER_TROUBLE = 0.05
 _Waiting = tuple[Reading, "asyncio.Future[None]"]
 
 
@@ -38,7 +40,7 @@ class Intake:
 
         def settled(error: BaseException | None) -> None:
             with suppress(RuntimeError):  # the loop has ended, and with it whoever waited
-                loop.call_soon_threadsafe(self._settle, group, error)
+                _call_soon(loop, lambda: self._settle(group, error))
 
         try:
             self._store([reading for reading, _ in group], settled)
@@ -56,3 +58,14 @@ class Intake:
                 durable.set_exception(error)
         if self._waiting:
             self._write_soon()
+
+
+def _call_soon(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:
+    """Until it is done: a group that is not settled keeps all others waiting."""
+    while True:
+        try:
+            loop.call_soon_threadsafe(call)
+        except MemoryError:
+            time.sleep(_AFTER_TROUBLE)
+        else:
+            return

@@ -65,6 +65,8 @@ def status_of(error: Exception) -> tuple[int, str]:
     if isinstance(error, InterlockError):
         status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 500)
         return status, str(error) if status in _STATUS.values() else ""
+    if isinstance(error, MemoryError):
+        return 503, "out of memory; free some memory"
     return 500, "a fault of Interlock itself; its log says more"
 
 

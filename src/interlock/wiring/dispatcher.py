@@ -66,7 +66,11 @@ class SenderThreads:
             if self._stopped:
                 return
             self._busy.add(sink)
-            self._pool.submit(self._work, sink, work)
+            try:
+                self._pool.submit(self._work, sink, work)
+            except BaseException:  # no memory, or no further thread: it can be sent again
+                self._busy.discard(sink)
+                raise
 
     def stop(self) -> None:
         """Begin nothing more; what is under way is repeated after the next start, if it must be."""

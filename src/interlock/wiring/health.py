@@ -4,7 +4,7 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from interlock.adapters.local.database import Database
 from interlock.adapters.local.writer import Settled, Unit
@@ -17,26 +17,51 @@ T = TypeVar("T")
 
 
 class NotedDatabase(Database):
-    """Remembers that it could not write, until it can again."""
+    """Remembers that it could not write, until something was written again."""
 
     trouble: str | None = None
 
     def write(self, unit: Callable[[sqlite3.Connection], T], *, lazy: bool = False) -> T:
+        counted = _Counted(unit)
         try:
-            answer = super().write(unit, lazy=lazy)
+            answer: T = super().write(counted, lazy=lazy)
         except (InterlockError, sqlite3.Error) as error:
             self.trouble = str(error)
             raise
-        self.trouble = None
+        self._note_written(counted)
         return answer
 
     def submit(self, unit: Unit, settled: Settled, *, lazy: bool = False) -> None:
+        counted = _Counted(unit)
+
         def noted(error: BaseException | None) -> None:
-            if error is None or isinstance(error, InterlockError | sqlite3.Error):
-                self.trouble = None if error is None else str(error)
+            if error is None:
+                self._note_written(counted)
+            elif isinstance(error, InterlockError | sqlite3.Error):
+                self.trouble = str(error)
             settled(error)
 
-        super().submit(unit, noted, lazy=lazy)
+        super().submit(counted, noted, lazy=lazy)
+
+    def _note_written(self, counted: "_Counted") -> None:
+        if counted.has_changed:
+            self.trouble = None
+
+
+class _Counted:
+    """A unit that knows whether it changed anything: one that did not succeeds on a full disk too."""
+
+    __slots__ = ("_unit", "has_changed")
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+        self.has_changed = False
+
+    def __call__(self, connection: sqlite3.Connection) -> Any:
+        before = connection.total_changes
+        answer = self._unit(connection)
+        self.has_changed = connection.total_changes != before
+        return answer
 
 
 class Health:
@@ -47,8 +72,21 @@ class Health:
         self._operations = operations
         self._loaded = threading.Event()
         self._adopted = False
+        self._ended: Callable[[], list[str]] = list
+        self._clock_notice: Callable[[], str | None] = lambda: None
         #: What of the project's files can't be used, as of the last look.
         self.refused = Refused()
+
+    def note_controller(
+        self, ended: Callable[[], list[str]], clock_notice: Callable[[], str | None]
+    ) -> None:
+        """Whom to ask for the threads that have ended, and what is to be known of the clock."""
+        self._ended, self._clock_notice = ended, clock_notice
+
+    @property
+    def is_in_trouble(self) -> bool:
+        """Whether the last write failed."""
+        return self._database.trouble is not None
 
     def loaded(self) -> None:
         """The project's files have been read."""
@@ -59,15 +97,18 @@ class Health:
 
     def notices(self) -> list[str]:
         """What everybody who looks should know, although the controller does its work."""
-        wrong = self.refused.alerts
-        alerts = [f"alerts.yaml is refused: {wrong}"] if wrong else []
-        return [*alerts, *missing_files(self._operations.missing())]
+        wrong, clock = self.refused.alerts, self._clock_notice()
+        notices = [f"alerts.yaml is refused: {wrong}"] if wrong else []
+        if clock is not None:
+            notices.append(clock)
+        return [*notices, *missing_files(self._operations.missing())]
 
     def reasons(self, now: datetime) -> list[str]:
         """Why it is not ready; nothing when it is."""
-        reasons = []
-        if self._database.trouble is not None:
-            reasons.append(f"the store can't be written to: {self._database.trouble}")
+        reasons = [f"{name} has ended; restart the server" for name in self._ended()]
+        problem = self._database.problem() or self._database.trouble
+        if problem is not None:
+            reasons.append(f"the store can't be written to: {problem}")
         if not self._loaded.is_set():
             reasons.append("the pipeline files are being read")
         try:

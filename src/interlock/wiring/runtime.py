@@ -5,8 +5,9 @@ The simulator drives the very same object with a virtual clock.
 """
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Protocol
 
 import msgspec
@@ -53,6 +54,10 @@ class Hands(Protocol):
         """
         ...
 
+    def each(self, works: Sequence[Callable[[], bool]]) -> list[bool]:
+        """Do all of these, in any order, and wait for them: what each has answered."""
+        ...
+
 
 class OwnHands:
     """One after another, at once."""
@@ -67,6 +72,9 @@ class OwnHands:
     def do(self, name: str, act: Callable[[], object]) -> bool:
         act()
         return True
+
+    def each(self, works: Sequence[Callable[[], bool]]) -> list[bool]:
+        return [work() for work in works]
 
 
 class Runtime:
@@ -84,6 +92,8 @@ class Runtime:
         self.engine = Engine(store.workflows, ports)
         self._hands = hands(self.engine)
         self._on_pass = on_pass
+        #: Changes with every piece of work, so that others see whether any is done.
+        self.beats = 0
         self._store = store
         self._ports = ports
         self._every = every
@@ -133,6 +143,7 @@ class Runtime:
         Due polls come before due deadlines: a job that ended in time has met its deadline, however
         late we hear of it.
         """
+        self._beat()
         now = self._ports.clock()
         if self._set_back.look(now):
             self._later.clear()
@@ -144,6 +155,11 @@ class Runtime:
         self._busy_since = None
         self._report(now)
         return self._timers(now) or self._leftovers(now) or self._watch(now) or did
+
+    def _beat(self) -> bool:
+        """There is always time for one more pipeline."""
+        self.beats += 1
+        return True
 
     def _report(self, now: datetime) -> None:
         """Rows that something has met since the last look and that can't be read."""
@@ -198,6 +214,7 @@ class Runtime:
 
     def _route(self, change: Change, now: datetime) -> bool:
         """False when it was put aside: one bad record does not stop the feed."""
+        self._beat()
         try:
             route_change(change, self._ports)
         except Exception as error:
@@ -234,11 +251,16 @@ class Runtime:
     def _timers(self, now: datetime) -> bool:
         if not _is_due(self._agenda().next_timer, now):
             return False
-        did = False
         self._waiting.clear()
-        for timer in self._sound_timers(now):
-            if not self._is_held(timer, now):
-                did = self._begin(timer, now) or did
+        free = (timer for timer in self._sound_timers(now) if not self._is_held(timer, now))
+        timers = _by_pipeline(free)
+        return any(self._hands.each([partial(self._fire_all, each, now) for each in timers]))
+
+    def _fire_all(self, timers: Sequence[Timer], now: datetime) -> bool:
+        """Those of one pipeline, in the order in which they are due."""
+        did = False
+        for timer in timers:
+            did = self._begin(timer, now) or did
         return did
 
     def _is_held(self, timer: Timer, now: datetime) -> bool:
@@ -287,6 +309,7 @@ class Runtime:
 
     def _fire(self, timer: Timer, now: datetime) -> bool:
         """A timer whose effect failed stays armed and is tried again."""
+        self._beat()
         try:
             fire_timer(timer.kind, timer.payload, self._ports)
             self._store.timers.fire(timer.name, timer.due_at)
@@ -317,7 +340,7 @@ class Runtime:
         if self._watch_due(now) > now:
             return False
         try:
-            report = watch(self._every, self._ports)
+            report = watch(self._every, self._ports, has_time=self._beat)
         except Exception:
             log.exception("watchdog failed", extra={"action": "watchdog_failed"})
             self._later["watchdog"] = now + PAUSE
@@ -335,6 +358,13 @@ class Runtime:
             return self._later.get("watchdog", now)
         due = last + self._every
         return max(due, self._later.get("watchdog", due), state.pass_until or due)
+
+
+def _by_pipeline(timers: Iterable[Timer]) -> list[list[Timer]]:
+    found: dict[str, list[Timer]] = {}
+    for timer in timers:
+        found.setdefault(timer.payload["pipelineId"], []).append(timer)
+    return list(found.values())
 
 
 def _is_due(moment: datetime | None, now: datetime) -> bool:

@@ -10,11 +10,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import timedelta
 
 from interlock.adapters.jobs.ends import Ends
 from interlock.adapters.jobs.job_folder import JobFolder
-from interlock.adapters.local.lock import serving
+from interlock.adapters.local.lock import lock_file, serving
 from interlock.errors import InterlockError
 from interlock.ports import Sink, Wait
 from interlock.usecases.watch import Report
@@ -23,6 +22,7 @@ from interlock.wiring.dispatcher import Dispatcher, SenderThreads
 from interlock.wiring.engine import Engine
 from interlock.wiring.health import Health, NotedDatabase
 from interlock.wiring.home import Home, open_home
+from interlock.wiring.house import House
 from interlock.wiring.loader import Loader, Refused
 from interlock.wiring.overdue import Overdue
 from interlock.wiring.runtime import Runtime
@@ -32,8 +32,7 @@ from interlock.wiring.workers import Workers
 log = logging.getLogger(__name__)
 
 SPARES = 2
-SWEEP = timedelta(hours=1)
-_FIRST_SWEEP = 20.0
+_KEEP_HOUSE = 20.0
 _LOOK_AT_FILES = 1.0
 #: Looking at files may take this part of the time: with ten thousand of them it is done less often.
 _FILES_SHARE = 0.01
@@ -83,9 +82,14 @@ class Controller:
             alerting.use,
             self._note_refused,
         )
+        self._house = House(home.store, home.ports.clock)
         self._overdue = Overdue(
-            home.database, home.store.watch, home.ports.clock, home.settings.watchdog_every
+            home.store.clock_trail,
+            lambda: self.runtime.beats,
+            home.settings.watchdog_every,
+            lambda: () if self._stopping.is_set() else self._lasting(),
         )
+        health.note_controller(self._ended_threads, self._house.notice)
 
     def start(self) -> None:
         for name, work in (
@@ -96,9 +100,11 @@ class Controller:
             ("ends", self._hear_ends),
             ("overdue", self._look_whether_overdue),
         ):
-            thread = threading.Thread(target=work, name=f"interlock-{name}", daemon=True)
-            self._threads.append(thread)
+            thread = threading.Thread(
+                target=self._outlive, args=(work,), name=f"interlock-{name}", daemon=True
+            )
             thread.start()
+            self._threads.append(thread)
 
     def stop(self) -> None:
         """Within seconds. What is under way and does not end is repeated after the next start."""
@@ -112,6 +118,24 @@ class Controller:
             thread.join(max(0.0, until - time.monotonic()))
         self._home.database.after_commit = None
         self._ends.close()
+
+    def _outlive(self, work: Callable[[], None]) -> None:
+        """Whatever ends a piece of work, memory that runs out included, it begins again."""
+        while not self._stopping.is_set():
+            try:
+                work()
+            except BaseException:  # also when there is no memory left to say so
+                with suppress(Exception):
+                    log.exception("a thread failed", extra={"action": "thread_failed"})
+                with suppress(Exception):
+                    time.sleep(_AFTER_TROUBLE)
+
+    def _ended_threads(self) -> list[str]:
+        return [each.name for each in self._lasting() if not each.is_alive()]
+
+    def _lasting(self) -> list[threading.Thread]:
+        """The threads without which the controller is none."""
+        return [*self._threads, *self._home.database.threads()]
 
     def _note_refused(self, refused: Refused) -> None:
         self._health.note_refused(refused)
@@ -193,11 +217,10 @@ class Controller:
             self._stopping.wait(usual if due is None else min(usual, max(due, _SOONEST_LOOK)))
 
     def _keep_house(self) -> None:
-        """What has expired goes."""
-        while not self._stopping.wait(_FIRST_SWEEP):
+        while not self._stopping.is_set():
             with _logged("house_failed"):
-                self._home.store.retention.sweep(self._home.ports.clock())
-            self._stopping.wait(SWEEP.total_seconds() - _FIRST_SWEEP)
+                self._house.look()
+            self._stopping.wait(_KEEP_HOUSE)
 
     def _hear_ends(self) -> None:
         """A job that ended wakes its run at once; one that nobody heard of is found by polling."""
@@ -210,9 +233,10 @@ class Controller:
                         self._home.ports.workflows.wake(spec.pipeline, Wait.JOB)
 
     def _look_whether_overdue(self) -> None:
-        every = self._home.settings.watchdog_every.total_seconds()
-        while not self._stopping.wait(min(10.0, max(0.2, every / 3))):
+        while not self._stopping.wait(self._overdue.interval):
             self._overdue.look()
+            if self._health.is_in_trouble:  # until others have mended it
+                self._home.store.clock_trail.probe(lambda error: None)
 
 
 @contextmanager
@@ -241,6 +265,7 @@ def controller_of(
         open_home(settings, spares=SPARES, database=NotedDatabase) as home,
     ):
         assert isinstance(home.database, NotedDatabase)
+        home.database.needs(lock_file(settings.database))
         before(home)
         health = Health(home.database, home.operations)
         controller = Controller(home, health, sink(home), on_pass)

@@ -10,12 +10,14 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
+from threading import Thread
 from types import TracebackType
 from typing import Protocol, Self, TypeVar
 
 from interlock.adapters.local import connections, schema
-from interlock.adapters.local.failures import meaning, raise_meaning
+from interlock.adapters.local.failures import BROKEN, meaning, raise_meaning
 from interlock.adapters.local.migrations import migrate
+from interlock.adapters.local.presence import Presence
 from interlock.adapters.local.readers import Readers
 from interlock.adapters.local.shared import SharedConnection
 from interlock.adapters.local.writer import Settled, Unit, Writer
@@ -32,6 +34,9 @@ class _Home(Protocol):
     def write(self, unit: Callable[[sqlite3.Connection], T], *, lazy: bool = False) -> T: ...
     def submit(self, unit: Unit, settled: Settled, *, lazy: bool = False) -> None: ...
     def read(self, query: Callable[[sqlite3.Connection], T]) -> T: ...
+    def problem(self) -> str | None: ...
+    def needs(self, path: Path) -> None: ...
+    def threads(self) -> list[Thread]: ...
     def close(self) -> None: ...
 
 
@@ -70,7 +75,7 @@ class Database:
         """
         try:
             answer = self._home.write(unit, lazy=lazy)
-        except sqlite3.Error as error:
+        except BROKEN as error:
             raise_meaning(error, self.name)
         self._committed()
         return answer
@@ -86,7 +91,7 @@ class Database:
                 if error is None:
                     self._committed()
             finally:  # it is durable, whatever became of the news
-                settled(meaning(error, self.name) if isinstance(error, sqlite3.Error) else error)
+                settled(meaning(error, self.name) if isinstance(error, BROKEN) else error)
 
         self._home.submit(unit, told, lazy=lazy)
 
@@ -99,8 +104,20 @@ class Database:
         """Answer a query from one moment of the store."""
         try:
             return self._home.read(query)
-        except sqlite3.Error as error:
+        except BROKEN as error:
             raise_meaning(error, self.name)
+
+    def problem(self) -> str | None:
+        """Why nothing can be kept here, whatever the disk says; None when there is no reason."""
+        return self._home.problem()
+
+    def needs(self, path: Path) -> None:
+        """Keep nothing any more once this file, too, is not what it is now."""
+        self._home.needs(path)
+
+    def threads(self) -> list[Thread]:
+        """Those that must not end before the store is closed."""
+        return self._home.threads()
 
     def close(self) -> None:
         """Finish what was begun and let go of the file. Closing twice is closing once."""
@@ -122,11 +139,18 @@ class _File:
     """A file: the writer's thread, and a reader for each thread that asks."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
-        self._writer = Writer(connection)
-        self._readers = Readers(path)
+        self._presence = Presence(path)
+        self._writer = Writer(connection, self._presence.problem)
+        self._readers = Readers(path, self._presence.problem)
         self.write = self._writer.write
         self.submit = self._writer.submit
         self.read = self._readers.read
+
+        self.problem = self._presence.problem
+        self.needs = self._presence.add
+
+    def threads(self) -> list[Thread]:
+        return [self._writer.thread]
 
     def close(self) -> None:
         self._readers.close()

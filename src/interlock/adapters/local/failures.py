@@ -8,6 +8,9 @@ from interlock.errors import TransientError, UnavailableError
 #: The low byte of a result code is its kind; the rest says where it happened.
 _KIND = 0xFF
 
+#: What can be wrong with the store itself, rather than with what is asked of it.
+BROKEN = (sqlite3.Error, MemoryError)
+
 _BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_INTERRUPT})
 
 _REMEDIES = {
@@ -16,13 +19,13 @@ _REMEDIES = {
     sqlite3.SQLITE_CANTOPEN: "check that its folder exists and may be written to",
     sqlite3.SQLITE_READONLY: "check the permissions of the file and its folder",
     sqlite3.SQLITE_PERM: "check the permissions of the file and its folder",
-    sqlite3.SQLITE_NOMEM: "free some memory",
+    sqlite3.SQLITE_NOMEM: "free some memory; nothing was half done",
     sqlite3.SQLITE_CORRUPT: "stop, keep a copy of the file, and put the last backup in its place",
     sqlite3.SQLITE_NOTADB: "this is no state file; name another, or put the last backup in its place",
 }
 
 
-def raise_meaning(error: sqlite3.Error, path: str) -> NoReturn:
+def raise_meaning(error: sqlite3.Error | MemoryError, path: str) -> NoReturn:
     """In our own words, with a remedy; as it is when the store is sound and the statement was wrong."""
     found = meaning(error, path)
     if found is error:
@@ -30,8 +33,10 @@ def raise_meaning(error: sqlite3.Error, path: str) -> NoReturn:
     raise found from error
 
 
-def meaning(error: sqlite3.Error, path: str) -> Exception:
+def meaning(error: sqlite3.Error | MemoryError, path: str) -> Exception:
     """The error that our callers get for it."""
+    if isinstance(error, MemoryError):
+        return UnavailableError(f"{path}: out of memory; {_REMEDIES[sqlite3.SQLITE_NOMEM]}")
     kind = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & _KIND
     if kind in _BUSY:
         return TransientError(f"{path} is in use: {error}")

@@ -15,7 +15,7 @@ def serving(database: Path) -> Iterator[None]:
 
     The lock goes with its process, however that ends; the lock file stays.
     """
-    descriptor = os.open(_lock_file(database), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(lock_file(database), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         _take(descriptor, database)
         yield
@@ -32,7 +32,7 @@ def is_served(database: Path) -> bool:
         return True
 
 
-def _lock_file(database: Path) -> Path:
+def lock_file(database: Path) -> Path:
     return database.with_name(f"{database.name}.lock")
 
 

@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from threading import Thread
 from typing import NoReturn, TypeVar
 
 from interlock.adapters.local import connections, schema
@@ -53,6 +54,15 @@ class _Reading:
         self._readers = Readers(path)
         self.read = self._readers.read
         self.close = self._readers.close
+
+    def problem(self) -> None:
+        """Nothing is kept here anyway."""
+
+    def needs(self, path: Path) -> None:
+        """The same."""
+
+    def threads(self) -> list[Thread]:
+        return []
 
     def write(self, unit: Callable[[sqlite3.Connection], T], *, lazy: bool = False) -> NoReturn:
         raise _read_only()

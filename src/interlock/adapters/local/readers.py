@@ -31,8 +31,10 @@ class _Reader:
 class Readers:
     """A query sees one moment of the store, and every write that was answered before it began."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, problem: Callable[[], str | None] = lambda: None) -> None:
+        """`problem` says why the path does not lead to the store any more."""
         self._path = path
+        self._problem = problem
         self._own = threading.local()
         self._all: weakref.WeakSet[_Reader] = weakref.WeakSet()
         self._door = threading.Lock()
@@ -62,6 +64,13 @@ class Readers:
             with self._door:
                 if self._closed:
                     raise UnavailableError("the store is closed")
-                reader = self._own.reader = _Reader(self._path)
+                self._own.reader = reader = self._opened()
                 self._all.add(reader)
         return reader
+
+    def _opened(self) -> _Reader:
+        """Never on a file that has taken the place of ours."""
+        problem = self._problem()
+        if problem is not None:
+            raise UnavailableError(problem)
+        return _Reader(self._path)

@@ -3,6 +3,7 @@
 import sqlite3
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 from interlock.adapters.local.writer import Settled, Unit
@@ -43,6 +44,15 @@ class SharedConnection:
     def read(self, query: Callable[[sqlite3.Connection], T]) -> T:
         with self._lock:
             return query(self._connection)
+
+    def problem(self) -> None:
+        """Memory stays where it is."""
+
+    def needs(self, path: Path) -> None:
+        """No file is needed here."""
+
+    def threads(self) -> list[threading.Thread]:
+        return []
 
     def close(self) -> None:
         with self._lock:

@@ -6,6 +6,7 @@ from interlock.adapters.local.agenda import SqliteAgenda
 from interlock.adapters.local.alert_routes import SqliteAlertRoutes
 from interlock.adapters.local.audit import SqliteAudit, SqliteTokens
 from interlock.adapters.local.changes import SqliteChanges
+from interlock.adapters.local.clock_trail import SqliteClockTrail
 from interlock.adapters.local.cursors import SqliteCursors
 from interlock.adapters.local.database import Database
 from interlock.adapters.local.deliveries import SqliteDeliveries
@@ -50,6 +51,7 @@ class Store:
     workflows: SqliteWorkflows = field(init=False)
     watch: SqliteWatch = field(init=False)
     changes: SqliteChanges = field(init=False)
+    clock_trail: SqliteClockTrail = field(init=False)
     cursors: SqliteCursors = field(init=False)
     deliveries: SqliteDeliveries = field(init=False)
     threads: SqliteThreads = field(init=False)
@@ -80,6 +82,7 @@ class Store:
         self.workflows = SqliteWorkflows(database, clock)
         self.watch = SqliteWatch(database)
         self.changes = SqliteChanges(database)
+        self.clock_trail = SqliteClockTrail(database)
         self.cursors = SqliteCursors(database)
         self.deliveries = SqliteDeliveries(database)
         self.threads = SqliteThreads(database)

@@ -106,10 +106,14 @@ class SqliteTimers:
         return maybe_instant(due)
 
     def fire(self, name: str, due_at: datetime) -> bool:
-        """Its effect is done. False if it was moved or settled meanwhile."""
+        """Its effect is done. False if it was moved or settled meanwhile.
+
+        After a power cut it may be armed again: firing twice is harmless.
+        """
         now = micros(self._clock())
         return self._database.write(
-            lambda connection: _settle(connection, name, TimerState.FIRED, now, micros(due_at))
+            lambda connection: _settle(connection, name, TimerState.FIRED, now, micros(due_at)),
+            lazy=True,
         )
 
     def log(self, after: int = 0) -> list[TimerNote]:

@@ -3,13 +3,18 @@
 Units of work queue up. The thread takes what is there, runs each in its own savepoint inside one
 transaction, commits once, and only then answers: nobody is told "done" before the commit. A commit waits
 for the disk unless all of its units are lazy; the next one that waits brings those along, in order.
+
+Whatever fails, memory that runs out included, fails a group and not the thread: everybody in the group
+is told, and the next one is taken.
 """
 
 import logging
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
-from queue import SimpleQueue
+from contextlib import suppress
+from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from interlock.errors import UnavailableError
@@ -22,6 +27,8 @@ Settled = Callable[[BaseException | None], None]
 log = logging.getLogger(__name__)
 
 GROUP = 256
+_AFTER_TROUBLE = 0.05
+_ENDED = "the writer of the state file has ended; restart the server"
 
 
 class _Work:
@@ -40,17 +47,21 @@ class _Work:
 class Writer:
     """Takes units from any thread; `write` returns when the unit is durable, or raises its error."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, problem: Callable[[], str | None] = lambda: None
+    ) -> None:
+        """`problem` says why nothing can be kept, and is asked around each commit."""
         self._connection = connection
+        self._problem = problem
         self._queue: SimpleQueue[_Work | None] = SimpleQueue()
         self._door = threading.Lock()
         self._closed = False
         self._waits = True
-        self._thread = threading.Thread(target=self._serve, name="interlock-writer", daemon=True)
-        self._thread.start()
+        self.thread = threading.Thread(target=self._serve, name="interlock-writer", daemon=True)
+        self.thread.start()
 
     def write(self, unit: Callable[[sqlite3.Connection], T], *, lazy: bool = False) -> T:
-        if threading.current_thread() is self._thread:
+        if threading.current_thread() is self.thread:
             raise RuntimeError("a unit of work can't begin another one")
         durable = threading.Lock()
         durable.acquire()
@@ -67,7 +78,7 @@ class Writer:
 
     def submit(self, unit: Unit, settled: Settled, *, lazy: bool = False) -> None:
         """Without waiting. `settled` is called in the writer's thread, and must be quick."""
-        self._queue_up(_Work(unit, lazy, lambda work: _tell(settled, work.error)))
+        self._queue_up(_Work(unit, lazy, lambda work: settled(work.error)))
 
     def _queue_up(self, work: _Work) -> None:
         with self._door:
@@ -82,37 +93,69 @@ class Writer:
                 return
             self._closed = True
             self._queue.put(None)
-        self._thread.join()
+        self.thread.join()
         self._connection.close()
 
     def _serve(self) -> None:
         more = True
-        while more:
-            group, more = self._next_group()
-            if group:
-                self._commit(group)
-
-    def _next_group(self) -> tuple[list[_Work], bool]:
-        """What is there, after waiting for the first; False when there is nothing more to come."""
         group: list[_Work] = []
+        try:
+            while more:
+                try:
+                    more = self._take_group(group)
+                    self._commit(group)
+                except MemoryError as error:
+                    self._abandon(group, error)
+                _settle_all(group)
+        finally:  # it was closed, or something has ended it that nothing can outlive
+            self._refuse_all(group)
+
+    def _take_group(self, group: list[_Work]) -> bool:
+        """What is there, after waiting for the first; False when there is nothing more to come."""
         while not group or (len(group) < GROUP and not self._queue.empty()):
             work = self._queue.get()
             if work is None:
-                return group, False
-            group.append(work)
-        return group, True
+                return False
+            try:
+                group.append(work)
+            except MemoryError as error:
+                work.error = error
+                _settle(work)
+        return True
+
+    def _refuse_all(self, group: list[_Work]) -> None:
+        """Nobody waits for a thread that has ended."""
+        with self._door:
+            self._closed = True
+        for work in group:
+            work.error = work.error or UnavailableError(_ENDED)
+        _settle_all(group)
+        with suppress(Empty):
+            while True:
+                left = self._queue.get_nowait()
+                if left is not None:
+                    left.error = UnavailableError(_ENDED)
+                    _settle(left)
 
     def _commit(self, group: list[_Work]) -> None:
+        if not group:
+            return
         try:
+            self._check()
             self._wait_for_the_disk(not all(work.lazy for work in group))
             self._connection.execute("BEGIN IMMEDIATE")
             for work in group:
                 self._perform(work)
             self._connection.execute("COMMIT")
-        except sqlite3.Error as error:
+            self._check()
+        except BaseException as error:  # noqa: BLE001 - its callers get it, and the thread goes on
             self._abandon(group, error)
-        for work in group:
-            work.settled(work)
+
+    def _check(self) -> None:
+        """Also after the commit: what went into a file that is gone meanwhile is not kept."""
+        problem = self._problem()
+        if problem is not None:
+            raise UnavailableError(problem)
 
     def _wait_for_the_disk(self, wanted: bool) -> None:
         """With a write-ahead log NORMAL appends without waiting, and FULL waits for all of the log."""
@@ -133,18 +176,31 @@ class Writer:
             connection.execute("ROLLBACK TO unit")
         connection.execute("RELEASE unit")
 
-    def _abandon(self, group: list[_Work], error: sqlite3.Error) -> None:
+    def _abandon(self, group: list[_Work], error: BaseException) -> None:
         """Nothing of the group was kept: everybody who has no error of their own gets this one."""
-        if self._connection.in_transaction:
-            self._connection.execute("ROLLBACK")
         cause = error.__cause__ if isinstance(error.__cause__, sqlite3.Error) else error
         for work in group:
             work.error = work.error or cause
+        self._roll_back()
+
+    def _roll_back(self) -> None:
+        """Until it is done: a transaction that stays open would take in the next group."""
+        while self._connection.in_transaction:
+            try:
+                self._connection.execute("ROLLBACK")
+            except (sqlite3.Error, MemoryError):
+                time.sleep(_AFTER_TROUBLE)
 
 
-def _tell(settled: Settled, error: BaseException | None) -> None:
+def _settle_all(group: list[_Work]) -> None:
+    while group:
+        _settle(group.pop(0))
+
+
+def _settle(work: _Work) -> None:
     """The writer outlives whoever can't be told."""
     try:
-        settled(error)
-    except BaseException:
-        log.exception("somebody could not be told", extra={"action": "not_told"})
+        work.settled(work)
+    except BaseException:  # also when there is no memory left to say so
+        with suppress(Exception):
+            log.exception("somebody could not be told", extra={"action": "not_told"})
