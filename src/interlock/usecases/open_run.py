@@ -17,6 +17,7 @@ from interlock.domain.sensor import Reading
 from interlock.domain.telling import about_run
 from interlock.ports import Config, Ports, Timer
 from interlock.usecases.day_labelled import was_told_of_days
+from interlock.usecases.find_runs import find_watch, kept_key
 from interlock.usecases.publish_outbox import publish_outbox
 from interlock.usecases.start_run import start_run
 
@@ -42,6 +43,9 @@ def open_run(
     Timers are armed before the row is written: one without a run finds the date as it is, whereas a
     run without its timers would wait for the watchdog.
     """
+    kept = kept_key(key, config.pipeline, ports)
+    if kept != key:
+        return _go_on(kept, config, ports)  # the date ran under a former id of its schedule
     run = first_attempt(
         config.pipeline,
         key,
@@ -50,9 +54,9 @@ def open_run(
         now,
         lease=ports.lease,
         config_hash=config.config_hash,
-        active_since=config.active_since,
+        standing=config.standing(key.schedule_id),
         reading=reading,
-        sla=_inherited(key, ports),
+        sla=_inherited(key, config.pipeline, ports),
     )
     run = msgspec.structs.replace(run, first_request=request)
     ports.timers.arm(deadline_timers(run))
@@ -61,7 +65,15 @@ def open_run(
     opening = opening_events(run, config.pipeline, due_at=due_at)
     events = (*opening, *_unknown_deadline(run, config, ports), *also(run))
     if not ports.runs.open(run, events):
-        run = _in_the_way(key, ports)  # our own repeat, or somebody got there first
+        return _go_on(key, config, ports)  # our own repeat, or somebody got there first
+    publish_outbox(key, ports)
+    start_run(run, config.pipeline, ports)
+    return run
+
+
+def _go_on(key: RunKey, config: Config, ports: Ports) -> Run:
+    """With the run that has the date; what its opener left undone is done."""
+    run = _in_the_way(key, ports)
     publish_outbox(key, ports)
     if run.status is Status.PENDING:
         start_run(run, config.pipeline, ports)
@@ -109,9 +121,9 @@ def deadline_timer(key: RunKey, kind: DeadlineKind, at: datetime) -> Timer:
     return Timer(name, kind, at, payload)
 
 
-def _inherited(key: RunKey, ports: Ports) -> SlaState:
+def _inherited(key: RunKey, pipeline: Pipeline, ports: Ports) -> SlaState:
     """What the watchdog has already said about the deadline of a date without a run."""
-    watch = ports.marks.watch(key)
+    watch = find_watch(key, pipeline, ports)
     if watch is None:
         return SlaState()
     return SlaState(watch.armed, watch.told, watch.verdict)
@@ -124,7 +136,7 @@ def _unknown_deadline(run: Run, config: Config, ports: Ports) -> tuple[Event, ..
     text = None if pipeline.sla is None else unknown(schedule, pipeline.sla, label)
     if text is None:
         return ()
-    if was_told_of_days(run.key, run.config_hash, ports):
+    if was_told_of_days(run.key, pipeline, run.config_hash, ports):
         return ()
     return about_run(
         EventType.DEADLINE_UNKNOWN,

@@ -38,6 +38,7 @@ from interlock.errors import ConfigError, NotFoundError
 from interlock.ports import Config, Deliveries, Ports, Refusal, RerunRequest, WatchdogState
 from interlock.usecases.admit_reading import admit_reading
 from interlock.usecases.explain import Why, explain
+from interlock.usecases.find_runs import find_runs
 from interlock.usecases.pause import Foreseen, foresee_resume, pause, resume
 from interlock.usecases.put_reading import admissible_reading, put_reading
 from interlock.usecases.request_rerun import backfill_dates, chosen_schedule, request_rerun
@@ -139,7 +140,7 @@ class Operations:
         """The router may have acted on it first: then its run is there, with the reading's instant."""
         admissions = admit_reading(reading, self._ports)
         pipeline = self._config(reading.pipeline_id).pipeline
-        runs = self._ports.runs.find(run_keys(pipeline, reading))
+        runs = find_runs(run_keys(pipeline, reading), pipeline, self._ports)
         opened = {
             key.schedule_id
             for key, run in runs.items()
@@ -235,7 +236,7 @@ class Operations:
             RunKey(pipeline_id, name, str(_label(date)), dry=config.pipeline.dry_run)
             for name in schedules
         ]
-        found = self._ports.runs.find(keys)
+        found = find_runs(keys, config.pipeline, self._ports)
         if not found:
             raise NotFoundError(f"{pipeline_id} has no run of {date}")
         return next(iter(found.values()))
@@ -319,7 +320,7 @@ class Operations:
         schedule = chosen_schedule(config, schedule_id)
         dates = list(backfill_dates(config, schedule, first, last))
         keys = {RunKey(pipeline_id, schedule.id, date): date for date in dates}
-        runs = self._ports.runs.find(list(keys))
+        runs = find_runs(keys, config.pipeline, self._ports)
         done = {key.date for key, run in runs.items() if run.status is Status.COMPLETED}
         return [date for date in dates if date not in done]
 

@@ -228,4 +228,8 @@ CREATE INDEX events_of_breaches ON events (at, pipeline, date)
   WHERE type IN ('SLA_BREACH', 'RELATIVE_SLA_BREACH');
 """
 
-SCRIPTS: tuple[str, ...] = (_FIRST, _LOOKED_AT)
+_STANDINGS = """
+ALTER TABLE pipelines ADD COLUMN standings TEXT NOT NULL DEFAULT '{}';
+"""
+
+SCRIPTS: tuple[str, ...] = (_FIRST, _LOOKED_AT, _STANDINGS)

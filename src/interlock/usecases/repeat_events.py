@@ -1,0 +1,36 @@
+"""Repeat events: that an edited schedule comes to a date which ran before the edit."""
+
+from datetime import datetime
+
+from interlock.domain.event import Event, EventType
+from interlock.domain.run import Run
+from interlock.domain.telling import about_date
+from interlock.domain.timestamp import spell
+from interlock.ports import Config
+
+
+def repeat_events(
+    run: Run,
+    config: Config,
+    at: datetime,
+    *,
+    due: datetime | None = None,
+    key: str | None = None,
+) -> tuple[Event, ...]:
+    """Once for each edit that brings the date again; a dry run says nothing."""
+    since = config.standing(run.key.schedule_id).since
+    return about_date(
+        EventType.DATE_ALREADY_RUN,
+        run.key,
+        config.pipeline,
+        f"{run.key.date} was run before its schedule was edited; it is not run again",
+        at=at,
+        attempt=run.attempt,
+        run_id=run.run_id,
+        parts=(spell(since),),
+        openedAt=spell(run.opened_at),
+        runStatus=run.status,
+        since=spell(since),
+        due=None if due is None else spell(due),
+        key=key,
+    )
