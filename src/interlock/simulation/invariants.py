@@ -8,6 +8,7 @@ from interlock.domain.rules import judge_date
 from interlock.domain.run import Run, RunKey, Status
 from interlock.domain.sensor import Reading
 from interlock.ports import Clock
+from interlock.simulation.edited_schedules import EditedSchedules
 from interlock.simulation.jobs import Launch, ScriptedJobs
 from interlock.simulation.moments import EndedTimers, HandledOccurrences
 from interlock.simulation.promptness import Promptness
@@ -37,7 +38,8 @@ class Invariants:
         self._tokens: set[str] = set()
         self._told = Told()
         self._timers = EndedTimers()
-        self._occurrences = HandledOccurrences()
+        self._edits = EditedSchedules()
+        self._occurrences = HandledOccurrences(self._edits)
         self._promptness = None if every is None else Promptness(every, jobs)
 
     def check_step(self) -> None:
@@ -49,6 +51,7 @@ class Invariants:
         self.broken += self._launched()
         self.broken += self._told.check(self.store)
         self.broken += self._timers.check(self.store)
+        self.broken += self._edits.check(self.store)
         self.broken += self._occurrences.check(self.store)
 
     def note_raised(self, error: Exception) -> None:
