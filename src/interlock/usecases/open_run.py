@@ -1,7 +1,7 @@
 """Open a run: claim a date, arm its deadlines, start its first attempt."""
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -17,9 +17,12 @@ from interlock.domain.sensor import Reading
 from interlock.domain.telling import about_run
 from interlock.ports import Config, Ports, Timer
 from interlock.usecases.day_labelled import was_told_of_days
-from interlock.usecases.find_runs import find_watch, kept_key
+from interlock.usecases.find_runs import find_runs, find_watch, former_keys
 from interlock.usecases.publish_outbox import publish_outbox
 from interlock.usecases.start_run import start_run
+
+#: A date that was opened before an edit begins at most so long after it.
+_REACH = timedelta(days=8)
 
 
 def open_run(
@@ -43,9 +46,9 @@ def open_run(
     Timers are armed before the row is written: one without a run finds the date as it is, whereas a
     run without its timers would wait for the watchdog.
     """
-    kept = kept_key(key, config.pipeline, ports)
-    if kept != key:
-        return _go_on(kept, config, ports)  # the date ran under a former id of its schedule
+    before = _opened_before_an_edit(key, config, ports)
+    if before is not None:
+        return _go_on(before.key, config, ports)
     run = first_attempt(
         config.pipeline,
         key,
@@ -69,6 +72,19 @@ def open_run(
     publish_outbox(key, ports)
     start_run(run, config.pipeline, ports)
     return run
+
+
+def _opened_before_an_edit(key: RunKey, config: Config, ports: Ports) -> Run | None:
+    """The run that the date has under a former id, or from when its schedule had other deadlines: its
+    timers are its own, and arming those of the file as it is now would take their place.
+    """
+    standing = config.standing(key.schedule_id)
+    near = standing.deadlines_since > config.active_since and Label.parse(key.date).day <= (
+        (standing.deadlines_since + _REACH).date()
+    )
+    if not near and not former_keys(key, config.pipeline):
+        return None
+    return find_runs([key], config.pipeline, ports).get(key)
 
 
 def _go_on(key: RunKey, config: Config, ports: Ports) -> Run:

@@ -23,7 +23,7 @@ def repeat_events(
         EventType.DATE_ALREADY_RUN,
         run.key,
         config.pipeline,
-        f"{run.key.date} was run before its schedule was edited; it is not run again",
+        f"{run.key.date} has a run from before its schedule was edited, and gets no other",
         at=at,
         attempt=run.attempt,
         run_id=run.run_id,

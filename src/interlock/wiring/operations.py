@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -45,6 +45,9 @@ from interlock.usecases.request_rerun import backfill_dates, chosen_schedule, re
 from interlock.usecases.watch import Report, watch
 from interlock.wiring.alerted import Alerted, alerted
 from interlock.wiring.findings import Pass, in_words
+
+if TYPE_CHECKING:
+    from interlock.usecases.foresee_files import FileEdit
 
 MOST = 1000
 
@@ -333,6 +336,14 @@ class Operations:
     def would_resume(self, pipeline_id: str) -> list[Foreseen]:
         """What a resume would start now."""
         return foresee_resume(pipeline_id, self._ports)
+
+    def foresee(self, documents: Mapping[str, Any], whole: bool = False) -> list["FileEdit"]:
+        """What files would change if they were adopted now."""
+        from interlock.usecases.foresee_files import (
+            foresee_files,
+        )  # and with it all that checks files
+
+        return foresee_files(documents, whole, self._ports)
 
     def watch(self, since: datetime | None = None) -> Report | None:
         """One pass of the watchdog now; None when another is under way."""
