@@ -9,7 +9,7 @@ from interlock.ports import Config, Ports
 from interlock.usecases.arm_cron import arm_cron, fires
 from interlock.usecases.claim_event import claim_event
 from interlock.usecases.open_run import open_run
-from interlock.usecases.repeat_events import repeat_events
+from interlock.usecases.repeat_events import ran_before_the_edit, repeat_events
 
 
 def fire_cron(pipeline_id: str, schedule_id: str, ports: Ports) -> None:
@@ -36,6 +36,6 @@ def _open_due(config: Config, schedule_id: str, now: datetime, ports: Ports) -> 
     for moment in occurrences(schedule, pipeline.calendars, since, now + timedelta(microseconds=1)):
         key = RunKey(pipeline.id, schedule.id, moment.date, dry=pipeline.dry_run)
         run = open_run(key, OpenedBy.CRON, "", config, ports, now=now, due_at=moment.due_at)
-        if run.opened_at < standing.since:
+        if ran_before_the_edit(run, config):
             for event in repeat_events(run, config, moment.due_at, due=moment.due_at):
                 claim_event(event, ports)

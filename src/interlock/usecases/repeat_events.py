@@ -9,6 +9,13 @@ from interlock.domain.timestamp import spell
 from interlock.ports import Config
 
 
+def ran_before_the_edit(run: Run, config: Config) -> bool:
+    """Whether a run is older than the form of its schedule; one of the same instant, if by another file."""
+    since = config.standing(run.key.schedule_id).since
+    same = run.opened_at == since and run.config_hash != config.config_hash
+    return run.opened_at < since or same
+
+
 def repeat_events(
     run: Run,
     config: Config,
