@@ -138,9 +138,9 @@ def test_what_an_edit_would_change_is_said_beforehand(place: Place) -> None:
     file, schedule = against(place).splitlines()[-2:]
     assert file == "silver-orders: changed"
     assert schedule.startswith(
-        "  daily (formerly stream) changed: cron, dayOffset, trigger, sla.deadline; "
+        "  daily (formerly stream) changed: cron, dayOffset, trigger, sla.deadline; counts since "
     )
-    (config,) = place.json("status")["pipelines"]
+    (config,) = place.json("status", code=1)["pipelines"]
     assert config["nextExpected"] is None  # nothing was done
 
 
