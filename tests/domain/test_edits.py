@@ -209,3 +209,9 @@ def test_of_many_dates_some_are_shown() -> None:
     assert (
         line_of(ScheduleEdit(schedule="a", kind=EditKind.UNCHANGED, since=NOW)) == "a is unchanged"
     )
+
+
+def test_what_may_come_again_must_be_looked_up() -> None:
+    before, after = declared(CRON), declared("schedule: {cron: '0 18 * * *'}")
+    assert doubtful_dates(before, long_standing(before), after, NOW) == {"cron": {"2026-03-02"}}
+    assert doubtful_dates(before, long_standing(before), declared(NIGHTLY), NOW) == {}

@@ -47,6 +47,7 @@ from interlock.domain.guards import (
     stand_ins,
     suspicion,
     trigger_deadlines,
+    unsettled,
     wants_engine,
 )
 from interlock.domain.pipeline import Pipeline
@@ -788,6 +789,31 @@ def test_a_look_whose_timer_never_came_is_made_up_for() -> None:
 
 def test_without_post_run_rules_nothing_is_missing() -> None:
     assert list(post_run_sensors(snapshot(SENSORS, NOON, due=(completed(),)), NOON)) == []
+
+
+# --- before an edit -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("after", "given", "expected"),
+    [
+        (MINUTE, {}, FireLate(CRON_KEY, DUE)),  # no timer will come
+        (HOUR, {}, FireLate(CRON_KEY, DUE)),
+        (HOUR + MINUTE, {}, Missed(CRON_KEY, DUE, "not-fired")),  # no grace is waited for
+        (MINUTE, {"paused": True}, Missed(CRON_KEY, DUE, "paused")),
+        (MINUTE, {"runs": by_date(a_run(CRON_KEY, DUE))}, None),
+    ],
+)
+def test_what_an_edit_leaves_behind_is_done_or_reported_at_once(
+    after: timedelta, given: dict[str, Any], expected: Finding | None
+) -> None:
+    seen = snapshot(CRON, DUE + after, since=DUE - HOUR, last_ok_at=DUE + MINUTE, **given)
+    assert list(unsettled(seen, (), DUE + after)) == ([] if expected is None else [expected])
+
+
+def test_a_date_that_the_new_file_has_ahead_is_left_to_it() -> None:
+    seen = snapshot(CRON, DUE + MINUTE, since=DUE - HOUR)
+    assert list(unsettled(seen, ("2026-03-03",), DUE + MINUTE)) == []
 
 
 # --- needs --------------------------------------------------------------------------------------
