@@ -55,6 +55,7 @@ CRON = "schedule: {cron: '0 6 * * *', exclude: {calendar: closed, holidays: DE}}
             "schedule: {include: {dates: ['2026-03-03']}, time: '06:00'}",
             ("cron", "time", "include"),
         ),
+        ("schedule: {cron: '0 6 * * *', trigger: {pipeline: up, hours: all}}", ("trigger",)),
         # none of these says when
         ("schedule: {id: other, cron: '0 6 * * *', grace: 1h, evaluation: {window: 2h}}", ()),
     ],
@@ -78,3 +79,9 @@ def test_deadlines_are_those_of_the_sla() -> None:
     assert deadlines_of(declared("sla: {deadline: '09:00', critical: true}")) == deadlines_of(
         before
     )
+
+
+def test_what_a_trigger_reading_must_say_is_a_rule_and_no_moment() -> None:
+    text = "schedule: {{trigger: {{key: orders, check: gte, field: count, value: {}}}}}"
+    (before,), (after,) = (declared(text.format(n)).schedules for n in (1000, 800))
+    assert moments_of(before, {}) == moments_of(after, {})

@@ -149,7 +149,6 @@ class Forgetful:
         "edit-cron-earlier",
         "edit-zone-east",
         "edit-trigger-key",
-        "edit-trigger-value",
         "edit-deadline-overtaken",
         "edit-schedule-renamed",
     ],

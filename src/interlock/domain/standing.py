@@ -53,8 +53,18 @@ def moments_of(schedule: Schedule, calendars: Mapping[str, Calendar]) -> dict[st
         "include": schedule.include,
         "exclude": exclude,
         "calendar": [calendars.get(name) for name in listed if name],
-        "trigger": schedule.trigger,
+        "trigger": _watched_by(schedule),
     }
+
+
+def _watched_by(schedule: Schedule) -> tuple[str | None, ...]:
+    """Which reading opens its dates, and until when. What the reading must say is a rule like any other:
+    the reading that is there is judged by it anew.
+    """
+    trigger = schedule.trigger
+    if trigger is None:
+        return ()
+    return trigger.rule.key, trigger.hours, trigger.deadline
 
 
 def deadlines_of(pipeline: Pipeline) -> dict[str, Any]:
