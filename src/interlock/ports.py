@@ -37,6 +37,7 @@ from interlock.domain.run import (
 from interlock.domain.schedule import Occurrence
 from interlock.domain.sensor import Reading
 from interlock.domain.sla import SlaWatch
+from interlock.domain.standing import Standing, standing_since
 from interlock.domain.thread import Thread, ThreadKey
 from interlock.domain.unreadable import UnreadableRow
 
@@ -59,6 +60,12 @@ class Config(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     paused_since: datetime | None = None
     paused_until: datetime | None = None
     armed: dict[str, Occurrence] = {}
+    #: By the ids that schedules have and had. One that is not here counts since `active_since`.
+    standings: dict[str, Standing] = {}
+
+    def standing(self, schedule_id: str) -> Standing:
+        """From when on a schedule counts in the form that is in force."""
+        return self.standings.get(schedule_id) or standing_since(self.active_since)
 
     def is_paused(self, now: datetime) -> bool:
         if self.paused_since is None:

@@ -13,6 +13,7 @@ from interlock.domain import canonical
 from interlock.domain.opening import first_attempt
 from interlock.domain.run import OpenedBy, RunKey
 from interlock.domain.sensor import Reading
+from interlock.domain.standing import standing_since
 from interlock.lambdas import watchdog
 from interlock.ports import Wanted
 from interlock.simulation.clock import VirtualClock
@@ -74,7 +75,7 @@ class Fleet:
                 BEGIN,
                 lease=self._ports.lease,
                 config_hash="",
-                active_since=BEGIN,
+                standing=standing_since(BEGIN),
             )
             assert self._ports.runs.open(msgspec.structs.replace(run, started_at=BEGIN))
             start_run(run, config.pipeline, self._ports)

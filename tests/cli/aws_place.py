@@ -77,7 +77,9 @@ class AwsPlace:
         config = home.store.pipelines.find(pipeline_id)
         assert config is not None
         since = datetime.now(UTC) - timedelta(**ago)
-        changed = msgspec.structs.replace(config, version=config.version + 1, active_since=since)
+        changed = msgspec.structs.replace(
+            config, version=config.version + 1, active_since=since, standings={}
+        )
         assert home.store.pipelines.save(changed)
 
     @contextmanager

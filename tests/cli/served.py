@@ -48,12 +48,14 @@ def _answer(asked: Asked, home: Home) -> Said:
         return Said({"detail": str(error)}, STATUS[type(error)])
 
 
-def _found(asked: Asked, home: Home) -> Any:
+def _found(asked: Asked, home: Home) -> Any:  # noqa: C901 - one flat table of paths
     operations = home.operations
     parts = asked.path.removeprefix("/api/v1/").split("/")
     match asked.method, parts:
         case "GET", ["", "healthz"]:
             return {"status": "ok"}
+        case "POST", ["foresee"]:
+            return {"items": operations.foresee(asked.body["pipelines"], asked.body["whole"])}
         case "PUT", ["pipelines", pipeline, "sensors", key]:
             return operations.put(pipeline, key, asked.body, decide="wait" in asked.query)
         case "POST", ["pipelines", pipeline, "reruns"]:

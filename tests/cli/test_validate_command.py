@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from cli.place import ORDERS, Place
+from cli.served import served
 from interlock.cli import app
+from interlock.errors import UnavailableError
 
 GOOD = """\
 pipeline: {id: good}
@@ -106,3 +109,77 @@ def test_colours_are_for_terminals_that_want_them(
     assert "\x1b[" in CliRunner().invoke(app, arguments, color=True).output
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b[" not in CliRunner().invoke(app, arguments, color=True).output
+
+
+# --- against what is running
+
+
+NEXT = ORDERS.replace(
+    "  trigger: {key: orders, check: exists}", "  id: daily\n  cron: 0 8 * * *"
+).replace("maxDuration: 4h, ", "deadline: '23:00', ")
+
+
+def rewrite(place: Place, text: str) -> None:
+    (place.folder / "pipelines/silver-orders.yaml").write_text(text)
+
+
+def against(place: Place, *more: str) -> str:
+    result = place.run("validate", "--against", "running", *more)
+    assert result.exit_code == 0, (result.output, result.exception)
+    return result.output
+
+
+def test_a_file_that_is_in_force_would_change_nothing(place: Place) -> None:
+    assert against(place).splitlines()[1:] == ["silver-orders: unchanged"]
+
+
+def test_what_an_edit_would_change_is_said_beforehand(place: Place) -> None:
+    rewrite(place, NEXT)
+    file, schedule = against(place).splitlines()[-2:]
+    assert file == "silver-orders: changed"
+    assert schedule.startswith(
+        "  daily (formerly stream) changed: cron, dayOffset, trigger, sla.deadline; counts since "
+    )
+    (config,) = place.json("status", code=1)["pipelines"]
+    assert config["nextExpected"] is None  # nothing was done
+
+
+def test_a_file_that_is_new_or_gone_is_named(place: Place) -> None:
+    (place.folder / "pipelines/silver-orders.yaml").unlink()
+    (place.folder / "pipelines/good.yaml").write_text(GOOD)
+    said = against(place).splitlines()[1:]
+    assert said[0] == "good: new" and said[1].startswith("  cron is new, counts since ")
+    assert said[2:] == ["silver-orders: retired"]
+    # of a single file nothing follows for the others
+    assert "retired" not in against(place, str(place.folder / "pipelines/good.yaml"))
+
+
+def test_while_a_file_is_wrong_no_other_is_said_to_be_gone(place: Place) -> None:
+    rewrite(place, "[")
+    result = place.run("validate", "--against", "running")
+    assert result.exit_code == 1 and "retired" not in result.output
+
+
+def test_what_would_change_is_there_for_programs_too(place: Place) -> None:
+    rewrite(place, NEXT)
+    said = json.loads(against(place, "--format", "json"))
+    (change,) = said["changes"]
+    assert (change["pipelineId"], change["change"]) == ("silver-orders", "changed")
+    (schedule,) = change["schedules"]
+    assert (schedule["schedule"], schedule["formerly"]) == ("daily", "stream")
+    assert "silver-orders: changed" in against(place, "--format", "github")
+
+
+def test_a_named_server_is_asked(place: Place) -> None:
+    rewrite(place, NEXT)
+    with served(place) as server:
+        result = place.run("validate", "--against", "running", INTERLOCK_URL=server.url)
+    assert "silver-orders: changed" in result.output
+    assert [asked.path for asked in server.asked] == ["/api/v1/foresee"]
+
+
+def test_without_a_home_it_is_said_that_there_is_none(project: Path) -> None:
+    result = CliRunner().invoke(
+        app, ["--project", str(project), "validate", "--against", "running"]
+    )
+    assert isinstance(result.exception, UnavailableError)

@@ -19,6 +19,7 @@ from contracts.samples import (
 from interlock.domain.event import EventType
 from interlock.domain.pipeline import Hours, Schedule, Trigger
 from interlock.domain.schedule import Occurrence
+from interlock.domain.standing import Standing, standing_since
 from interlock.ports import ChangeKind, Config, Downstream
 
 PIPELINE = a_pipeline()
@@ -174,6 +175,23 @@ def test_active_since_survives_changes(home: Home) -> None:
     home.pipelines.save(changed)
     found = home.pipelines.find(PIPELINE.id)
     assert found is not None and found.active_since == NOW
+
+
+def test_since_when_each_schedule_counts_survives_changes(home: Home) -> None:
+    standing = Standing(
+        since=NOW + timedelta(days=1),
+        deadlines_since=NOW + timedelta(days=2),
+        readings_since=NOW + timedelta(days=1),
+        carried=("2026-03-02",),
+    )
+    renamed = msgspec.structs.replace(PIPELINE, formerly={"cron": "stream"})
+    edited = a_config(renamed, standings={"stream": standing, "cron": standing})
+    assert home.pipelines.save(edited)
+    assert home.pipelines.find(PIPELINE.id) == edited
+    assert home.pipelines.save(next_version(edited, armed={}))
+    (found,) = home.pipelines.in_force()
+    assert found.standing("stream") == found.standing("cron") == standing
+    assert found.standing("other") == standing_since(NOW)
 
 
 def test_of_many_pipelines_only_the_changed_one_is_fetched_again(

@@ -10,11 +10,13 @@ from contracts.samples import a_key, a_run
 from declared import declared
 from interlock.domain.admission import (
     BARE,
+    BEFORE,
     Admission,
     Exclude,
     Ignore,
     NoteFirst,
     NoteLate,
+    NoteRepeat,
     OpenRun,
     PostRunReading,
     Reject,
@@ -42,6 +44,7 @@ from interlock.domain.run import (
     unreadable_run,
 )
 from interlock.domain.sensor import Reading
+from interlock.domain.standing import Standing
 
 NOW = datetime(2026, 3, 3, 8, 0, tzinfo=UTC)
 DAY = a_key()
@@ -612,3 +615,43 @@ def test_one_without_a_date_speaks_of_the_job_that_ran_that_day(
     )
     (found,) = admitted(WATCHED_FOR_A_DAY, audit, run)
     assert isinstance(found, PostRunReading) is judged
+
+
+# --- a schedule that was edited since
+
+EDITED_AT = NOW - timedelta(hours=1)
+OLD, FRESH = EDITED_AT - timedelta(hours=1), EDITED_AT + timedelta(minutes=1)
+STANDINGS = {
+    "stream": Standing(since=EDITED_AT, deadlines_since=EDITED_AT, readings_since=EDITED_AT)
+}
+
+
+def after_the_edit(given: Reading, run: Run | None = None) -> Admission:
+    runs = {} if run is None else {run.key: run}
+    (found,) = admit(DAILY, given, runs, NOW, STANDINGS)
+    return found
+
+
+def done(opened_at: datetime, *keys: str) -> Run:
+    seen = {key: Evidence(key, "v", {}) for key in keys}
+    return a_run(a_key(), opened_at, status=Status.COMPLETED, evidence=seen)
+
+
+def test_a_reading_from_before_an_edit_opens_nothing_and_a_later_one_does() -> None:
+    assert after_the_edit(reading(at=OLD)) == Ignore("stream", BEFORE)
+    assert isinstance(after_the_edit(reading(at=FRESH)), OpenRun)
+
+
+def test_a_date_that_ran_before_the_edit_on_another_key_is_not_late() -> None:
+    assert isinstance(after_the_edit(reading(at=FRESH), done(OLD, "other")), NoteRepeat)
+    assert after_the_edit(reading(at=OLD), done(OLD, "other")) == Ignore("stream", BEFORE)
+
+
+def test_a_reading_without_a_date_may_be_of_another_day_since_the_edit() -> None:
+    undated = Reading("silver-orders", "orders", {"count": 500}, FRESH)
+    assert isinstance(after_the_edit(undated, done(OLD, "orders")), NoteRepeat)
+
+
+def test_a_correction_of_what_the_job_saw_is_late_data_whatever_was_edited() -> None:
+    assert isinstance(after_the_edit(reading(at=FRESH), done(OLD, "orders")), NoteLate)
+    assert isinstance(after_the_edit(reading(at=NOW), done(FRESH, "other")), NoteLate)

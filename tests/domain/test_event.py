@@ -75,8 +75,9 @@ LATE_DATA_ARRIVAL          | warning  | yes    | 2 | {_LATE}
 RERUN_ACCEPTED             | info     | thread | 1 | reason requestedBy budget spent max forced
 RERUN_REJECTED             | warning  | yes    | 1 | {_REJECTED}
 PIPELINE_EXCLUDED          | info     | no     | 0 | key excludedBy name
+DATE_ALREADY_RUN           | info     | no     | 1 | openedAt runStatus since due key
 SENSOR_REJECTED            | warning  | yes    | 3 | key problem field value allowed
-CONFIG_ADOPTED             | info     | no     | 2 | change hash previousHash changedPaths
+CONFIG_ADOPTED             | info     | no     | 2 | change hash previousHash changedPaths schedules
 CONFIG_REJECTED            | error    | yes    | 1 | problems inForce
 CONFIG_MISSING             | warning  | yes    | 1 | since until pipelines inForce
 WATCHDOG_DEGRADED          | error    | yes    | 3 | failures since + count

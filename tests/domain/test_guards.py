@@ -47,6 +47,7 @@ from interlock.domain.guards import (
     stand_ins,
     suspicion,
     trigger_deadlines,
+    unsettled,
     wants_engine,
 )
 from interlock.domain.pipeline import Pipeline
@@ -61,6 +62,7 @@ from interlock.domain.run import (
 )
 from interlock.domain.sensor import Reading
 from interlock.domain.sla import SlaWatch
+from interlock.domain.standing import standing_since
 
 SECOND, MINUTE, HOUR, DAY = (
     timedelta(seconds=1),
@@ -89,7 +91,7 @@ def snapshot(
     """The first schedule of a pipeline, looked at as in a pass five minutes after the last."""
     (schedule,) = pipeline.schedules
     start = since or now - 20 * MINUTE
-    wanted = needs(pipeline, schedule, start, active_since, now)
+    wanted = needs(pipeline, schedule, start, standing_since(active_since), now)
     given.setdefault("last_ok_at", start + 15 * MINUTE)
     return Snapshot(pipeline=pipeline, schedule=schedule, since=start, needs=wanted, **given)
 
@@ -381,7 +383,7 @@ def test_a_date_is_missed_when_grace_and_time_are_over(
     schedule: str, date: str, due: str, expected: str
 ) -> None:
     (declared_schedule,) = declared(f"schedule: {{{schedule}}}").schedules
-    wanted = needs(CRON, declared_schedule, at(due), LONG_AGO, at(due) + MINUTE)
+    wanted = needs(CRON, declared_schedule, at(due), standing_since(LONG_AGO), at(due) + MINUTE)
     assert Expected(date, at(due)) in wanted.expected
     assert missed_at(declared_schedule, Expected(date, at(due))) == at(expected)
 
@@ -796,13 +798,38 @@ def test_without_post_run_rules_nothing_is_missing() -> None:
     assert list(post_run_sensors(snapshot(SENSORS, NOON, due=(completed(),)), NOON)) == []
 
 
+# --- before an edit -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("after", "given", "expected"),
+    [
+        (MINUTE, {}, FireLate(CRON_KEY, DUE)),  # no timer will come
+        (HOUR, {}, FireLate(CRON_KEY, DUE)),
+        (HOUR + MINUTE, {}, Missed(CRON_KEY, DUE, "not-fired")),  # no grace is waited for
+        (MINUTE, {"paused": True}, Missed(CRON_KEY, DUE, "paused")),
+        (MINUTE, {"runs": by_date(a_run(CRON_KEY, DUE))}, None),
+    ],
+)
+def test_what_an_edit_leaves_behind_is_done_or_reported_at_once(
+    after: timedelta, given: dict[str, Any], expected: Finding | None
+) -> None:
+    seen = snapshot(CRON, DUE + after, since=DUE - HOUR, last_ok_at=DUE + MINUTE, **given)
+    assert list(unsettled(seen, (), DUE + after)) == ([] if expected is None else [expected])
+
+
+def test_a_date_that_the_new_file_has_ahead_is_left_to_it() -> None:
+    seen = snapshot(CRON, DUE + MINUTE, since=DUE - HOUR)
+    assert list(unsettled(seen, ("2026-03-03",), DUE + MINUTE)) == []
+
+
 # --- needs --------------------------------------------------------------------------------------
 
 
 def test_what_must_be_read_is_named_by_date() -> None:
     now = at("2026-03-03T12:00Z")
     (schedule,) = EVERYTHING.schedules
-    wanted = needs(EVERYTHING, schedule, now - 6 * HOUR, LONG_AGO, now)
+    wanted = needs(EVERYTHING, schedule, now - 6 * HOUR, standing_since(LONG_AGO), now)
     assert wanted.dates == {"2026-03-03"}
     assert wanted.closing == {"2026-03-03": at("2026-03-03T09:00Z")}
     assert [(each.date, set(each.instants)) for each in wanted.deadlines] == [
@@ -813,7 +840,8 @@ def test_what_must_be_read_is_named_by_date() -> None:
 def test_a_quiet_hour_needs_nothing() -> None:
     now = at("2026-03-03T20:00Z")
     (schedule,) = EVERYTHING.schedules
-    assert needs(EVERYTHING, schedule, now - 20 * MINUTE, LONG_AGO, now).dates == set()
+    long_ago = standing_since(LONG_AGO)
+    assert needs(EVERYTHING, schedule, now - 20 * MINUTE, long_ago, now).dates == set()
 
 
 def _dates(found: Iterable[Finding]) -> list[str]:

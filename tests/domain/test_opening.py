@@ -24,6 +24,7 @@ from interlock.domain.opening import (
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import DeadlineKind, OpenedBy, Run, RunKey, Status, execution_name
 from interlock.domain.sla import pruned
+from interlock.domain.standing import standing_since
 
 NOW = datetime(2026, 3, 3, 8, 0, tzinfo=UTC)
 LEASE = timedelta(hours=4, minutes=30)
@@ -47,7 +48,7 @@ def opened(
         NOW,
         lease=LEASE,
         config_hash="h",
-        active_since=since,
+        standing=standing_since(since),
         **given,
     )
 
@@ -76,7 +77,8 @@ def test_a_run_that_a_reading_opens_knows_it() -> None:
         (BOTH, {}, {KIND.WARNING: WARNING, KIND.BREACH: BREACH}),  # no reading yet
         # a deadline before the pipeline existed is none
         (ABSOLUTE, {"since": BREACH + timedelta(seconds=1)}, {}),
-        (ABSOLUTE, {"since": BREACH}, {KIND.WARNING: WARNING, KIND.BREACH: BREACH}),
+        (ABSOLUTE, {"since": BREACH}, {KIND.BREACH: BREACH}),  # its warning was before
+        (ABSOLUTE, {"since": WARNING}, {KIND.WARNING: WARNING, KIND.BREACH: BREACH}),
         (ABSOLUTE, {"key": a_key(dry=True)}, {}),  # a dry run promises nothing
         (declared("sla: {deadline: ':30'}"), {}, {}),  # a day has no such minute
         (READY, {}, {KIND.READINESS: READY_AT}),
@@ -150,7 +152,7 @@ def test_that_the_rules_must_hold_needs_a_timer_until_they_do(
 
 def test_deadlines_follow_the_file_and_not_what_was_there() -> None:
     run = a_run(breach_at=NOW, relative_breach_at=NOW)
-    assert instants(with_deadlines(run, declared(), NOW)) == {}
+    assert instants(with_deadlines(run, declared(), standing_since(NOW))) == {}
 
 
 def test_a_file_that_drops_its_deadlines_takes_them_from_the_run() -> None:

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+import msgspec
 import pytest
 
 from declared import declared
@@ -73,3 +74,14 @@ def test_by_when_rules_must_hold_is_no_deadline_of_a_run(sla: Sla, has_deadline:
 def test_a_job_is_polled_as_its_owner_says_or_by_itself() -> None:
     assert Job(JobType.COMMAND).polled_every is None
     assert Job(JobType.COMMAND, poll_interval="2m").polled_every == timedelta(minutes=2)
+
+
+def test_a_schedule_is_found_by_the_ids_that_it_had() -> None:
+    plain = declared("schedule: {id: nightly, cron: '0 6 * * *'}")
+    assert not plain.has_schedule("cron") and plain.former_ids("nightly") == ()
+    renamed = msgspec.structs.replace(plain, formerly={"cron": "nightly"})
+    assert renamed.schedule("cron") is renamed.schedule("nightly")
+    assert renamed.has_schedule("cron") and not renamed.has_schedule("other")
+    assert renamed.former_ids("nightly") == ("cron",)
+    assert renamed.present_id("other") == "other"
+    assert "formerly" not in msgspec.to_builtins(plain)  # so that no hash changes

@@ -4,6 +4,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
+from declared import declared
 from interlock.domain.partition import Label
 from interlock.domain.pipeline import (
     Calendar,
@@ -16,6 +17,7 @@ from interlock.domain.pipeline import (
 )
 from interlock.domain.schedule import (
     Occurrence,
+    begins_at,
     covers,
     expected_start,
     next_occurrence,
@@ -263,3 +265,21 @@ def test_naive_instants_are_refused_at_once(schedule: Schedule) -> None:
 
 def _days(first: date, count: int) -> list[str]:
     return [(first + timedelta(days=day)).isoformat() for day in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("text", "date", "expected"),
+    [
+        ("cron: '0 6 * * *'", "2026-03-03", "2026-03-03T06:00Z"),
+        ("cron: '0 * * * *'", "2026-03-03T10", "2026-03-03T10:00Z"),
+        ("cron: '0 6 * * 1'", "2026-03-03", "2026-03-03T00:00Z"),  # a Tuesday has no moment
+        ("include: {dates: ['2026-03-03']}, time: '09:00'", "2026-03-03", "2026-03-03T09:00Z"),
+        ("trigger: {key: a, check: exists}", "2026-03-03", "2026-03-03T00:00Z"),
+        ("trigger: {key: a, check: exists}", "2026-03-03T10", "2026-03-03T10:00Z"),
+    ],
+)
+def test_a_date_begins_at_its_moment_or_with_its_first_instant(
+    text: str, date: str, expected: str
+) -> None:
+    (schedule,) = declared(f"schedule: {{{text}}}").schedules
+    assert begins_at(schedule, {}, Label.parse(date)) == datetime.fromisoformat(expected)

@@ -176,13 +176,17 @@ def test_while_paused_a_retry_waits_for_the_watchdog(home: Home) -> None:
     assert home.run().attempt == 1
 
 
+#: The only schedule of a pipeline stays its only schedule, so one more is added.
+TWO_OTHERS = "schedules: [{id: a, cron: '0 8 * * *'}, {id: b, cron: '0 9 * * *'}]"
+
+
 @pytest.mark.parametrize("all_of_it", [True, False])
 def test_a_schedule_that_was_taken_away_gives_up(home: Home, all_of_it: bool) -> None:
     failed(home)
     if all_of_it:
         home.take_away()
     else:
-        home.adopt("schedule: {id: another, cron: '0 8 * * *'}")
+        home.adopt(TWO_OTHERS)
     run = retry_job(KEY, 0, home.ports)
     assert run is not None and run.status is Status.FAILED_FINAL
     assert retry_job(KEY, 0, home.ports) == run  # twice is once

@@ -351,7 +351,7 @@ def test_news_of_a_handover_that_is_none_starts_nothing(home: Home, news: dict[s
 
 def test_a_wait_whose_schedule_is_gone_ends(home: Home) -> None:
     look(home, SECOND, executionName=waits_long(home).execution_name)
-    home.adopt("schedule: {id: other, cron: '0 6 * * *'}")
+    home.adopt("schedules: [{id: a, cron: '0 6 * * *'}, {id: b, cron: '0 7 * * *'}]")
     record = home.store.job_log.of_run(SECOND)[-1]
     for _ in range(2):
         note_job_record(record, home.ports)

@@ -62,7 +62,9 @@ class House:
         config = self.home.store.pipelines.find(pipeline_id)
         assert config is not None
         version = config.version + 1
-        changed = msgspec.structs.replace(config, version=version, active_since=instant)
+        changed = msgspec.structs.replace(
+            config, version=version, active_since=instant, standings={}
+        )
         assert self.home.store.pipelines.save(changed)
 
     def client_of(self, secret: str | None, **headers: str) -> TestClient:

@@ -43,6 +43,7 @@ from interlock.wiring.operations import Accepted, Heartbeat, Operations, Pipelin
 from interlock.wiring.settings import Settings, read_settings
 
 if TYPE_CHECKING:
+    from interlock.usecases.foresee_files import FileEdit
     from interlock.wiring.aws import AwsHome
 
 #: Another command may hold the file for a moment.
@@ -103,6 +104,8 @@ class Looking(Protocol):
     ) -> list[str]: ...
 
     def would_resume(self, pipeline_id: str) -> list[Foreseen]: ...
+
+    def foresee(self, documents: Mapping[str, Any], whole: bool = False) -> list["FileEdit"]: ...
 
     def prunable(self, runs_before: str) -> int: ...
 

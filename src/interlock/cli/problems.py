@@ -1,6 +1,7 @@
 """Problems: how they are shown. As lines for people, as JSON, or as annotations of GitHub."""
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
@@ -8,28 +9,43 @@ from interlock.cli.shown import printable
 from interlock.domain import canonical
 from interlock.files import Problem
 
-Render = Callable[[Sequence[Problem], int], None]
+if TYPE_CHECKING:
+    from interlock.usecases.foresee_files import FileEdit
+
+#: Problems, how many files there are, and what they would change where somebody asked.
+Changes: TypeAlias = "Sequence[FileEdit] | None"
+Render: TypeAlias = Callable[[Sequence[Problem], int, Changes], None]
 
 
-def in_lines(problems: Sequence[Problem], files: int) -> None:
-    """One line each, then a summary."""
+def in_lines(problems: Sequence[Problem], files: int, changes: Changes = None) -> None:
+    """One line each, then a summary, then what would change."""
     for problem in problems:
         click.echo(_coloured(problem))
     click.echo(summary(problems, files))
+    _tell_changes(changes)
 
 
-def in_json(problems: Sequence[Problem], files: int) -> None:
+def _tell_changes(changes: Changes) -> None:
+    for change in changes or ():
+        click.echo(f"{change.pipeline_id}: {change.change}")
+        for line in change.lines:
+            click.echo(f"  {printable(line)}")
+
+
+def in_json(problems: Sequence[Problem], files: int, changes: Changes = None) -> None:
     errors = sum(problem.is_error for problem in problems)
-    document = {
+    document: dict[str, Any] = {
         "files": files,
         "errors": errors,
         "warnings": len(problems) - errors,
         "problems": problems,
     }
+    if changes is not None:
+        document["changes"] = changes
     click.echo(canonical.encode(document))
 
 
-def for_github(problems: Sequence[Problem], files: int) -> None:
+def for_github(problems: Sequence[Problem], files: int, changes: Changes = None) -> None:
     """Workflow commands: GitHub shows them beside the lines of the change."""
     for problem in problems:
         place = f"file={_property(problem.file)}"
@@ -39,6 +55,7 @@ def for_github(problems: Sequence[Problem], files: int) -> None:
         text = f"{problem.path}: {said}" if problem.path else said
         click.echo(f"::{problem.severity} {place},title={problem.kind}::{_escaped(text)}")
     click.echo(summary(problems, files))
+    _tell_changes(changes)
 
 
 def summary(problems: Sequence[Problem], files: int) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
 from interlock.adapters.local.rows import decoder
@@ -20,6 +20,9 @@ from interlock.usecases.pause import Foreseen
 from interlock.wiring.alerted import Alerted
 from interlock.wiring.findings import Pass
 from interlock.wiring.operations import Accepted, Heartbeat, PipelineState
+
+if TYPE_CHECKING:
+    from interlock.usecases.foresee_files import FileEdit
 
 T = TypeVar("T")
 
@@ -102,6 +105,13 @@ class Remote:
 
     def would_resume(self, pipeline_id: str) -> list[Foreseen]:
         return self._list(Foreseen, f"/pipelines/{_part(pipeline_id)}/resume")
+
+    def foresee(self, documents: Mapping[str, Any], whole: bool = False) -> list["FileEdit"]:
+        from interlock.usecases.foresee_files import FileEdit  # and with it all that checks files
+
+        asked = {"pipelines": documents, "whole": whole}
+        answer = self._client.call("POST", f"{API}/foresee", document=asked).json()
+        return [_as(FileEdit, each) for each in answer["items"]]
 
     # --- acting
 

@@ -1,7 +1,9 @@
-"""Validate: every problem of every file, at once."""
+"""Validate: every problem of every file, at once; and what the files would change where they run."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -9,7 +11,12 @@ from interlock.cli.exits import Exit
 from interlock.cli.options import Options
 from interlock.cli.problems import RENDERS
 from interlock.cli.progress import progress
-from interlock.files import load_project
+from interlock.files import Project, load_project
+
+if TYPE_CHECKING:
+    from interlock.usecases.foresee_files import FileEdit
+
+RUNNING = "running"
 
 
 @click.command("validate")
@@ -24,8 +31,13 @@ from interlock.files import load_project
     show_default=True,
     help="Lines for people, JSON, or annotations of GitHub.",
 )
+@click.option(
+    "--against",
+    type=click.Choice([RUNNING]),
+    help="Also say what the files would change: against the server, the state file, or AWS.",
+)
 @click.pass_obj
-def command(options: Options, paths: tuple[Path, ...], form: str) -> None:
+def command(options: Options, paths: tuple[Path, ...], form: str, against: str | None) -> None:
     """Check pipeline and calendar files, or whole projects; without PATH the project.
 
     Warnings are shown and do not fail. Exits 1 when there are errors.
@@ -33,11 +45,23 @@ def command(options: Options, paths: tuple[Path, ...], form: str) -> None:
     places = paths or (Path(options.project),)
     with progress("validate") as step:
         project = load_project(places, progress=step)
-    RENDERS[form](project.problems, len(project.sources))
+    changes = None if against is None else _foreseen(options, places, project)
+    RENDERS[form](project.problems, len(project.sources), changes)
     if not project.sources and not project.problems:
         _say_nothing_was_found(places)
         sys.exit(Exit.FOUND_PROBLEMS)
     sys.exit(Exit.FOUND_PROBLEMS if project.errors else Exit.FINE)
+
+
+def _foreseen(options: Options, places: tuple[Path, ...], project: Project) -> Sequence["FileEdit"]:
+    """Of the sound files. A pipeline without a file is named only where every file was read."""
+    from interlock.cli.backend import looking  # a plain validate does without all that
+    from interlock.domain import canonical
+
+    documents = {name: canonical.as_json(each) for name, each in project.pipelines.items()}
+    whole = not project.errors and all(place.is_dir() for place in places)
+    with looking(options) as home:
+        return home.foresee(documents, whole)
 
 
 def _say_nothing_was_found(places: tuple[Path, ...]) -> None:

@@ -18,7 +18,10 @@ from interlock.domain.post_run import is_measured, post_run_keys, post_run_windo
 from interlock.domain.rules import judge_one
 from interlock.domain.run import OpenedBy, Run, RunKey, Status
 from interlock.domain.sensor import RESERVED, Reading, Rejection, carried_label, split_key
+from interlock.domain.standing import Standing
 from interlock.domain.zones import zone
+
+_NONE: Mapping[str, Standing] = {}
 
 
 class OpenRun(msgspec.Struct, frozen=True):
@@ -67,6 +70,13 @@ class NoteLate(msgspec.Struct, frozen=True):
     reading: Reading
 
 
+class NoteRepeat(msgspec.Struct, frozen=True):
+    """The date comes again under an edited schedule, and has run before the edit."""
+
+    run: Run
+    reading: Reading
+
+
 class PostRunReading(msgspec.Struct, frozen=True):
     """A reading that the post-run rules of a run watch."""
 
@@ -101,10 +111,12 @@ class Ignore(msgspec.Struct, frozen=True):
 #: Why a reading means nothing for a date whose row can't be read, or says no more than that it is done.
 UNREADABLE = "the stored row of that date can't be read; `interlock doctor` names it"
 BARE = "the date is done, and its row does not say what its job saw; only a rerun opens it"
+#: Why one means nothing for a schedule that was edited since.
+BEFORE = "it came before the schedule was in force as it is now; only a reading since then counts"
 
 Admission = (
-    OpenRun | Reopen | ReopenWhenReady | StartAgain | NoteFirst | NoteLate | PostRunReading | Exclude
-    | Reject | Ignore
+    OpenRun | Reopen | ReopenWhenReady | StartAgain | NoteFirst | NoteLate | NoteRepeat
+    | PostRunReading | Exclude | Reject | Ignore
 )  # fmt: skip
 
 
@@ -116,6 +128,7 @@ class _Case(msgspec.Struct, frozen=True):
     reading: Reading
     runs: Mapping[RunKey, Run]
     now: datetime
+    standing: Standing | None
 
     @property
     def base(self) -> str:
@@ -126,12 +139,19 @@ class _Case(msgspec.Struct, frozen=True):
 
 
 def admit(
-    pipeline: Pipeline, reading: Reading, runs: Mapping[RunKey, Run], now: datetime
+    pipeline: Pipeline,
+    reading: Reading,
+    runs: Mapping[RunKey, Run],
+    now: datetime,
+    standings: Mapping[str, Standing] = _NONE,
 ) -> list[Admission]:
     """Everything the reading means. `runs` holds those of `run_keys` that exist and, for a reading
-    without a date, those that failed since `reopens_since`.
+    without a date, those that failed since `reopens_since`; `standings` are those of edited schedules.
     """
-    cases = [_Case(pipeline, schedule, reading, runs, now) for schedule in pipeline.schedules]
+    cases = [
+        _Case(pipeline, schedule, reading, runs, now, standings.get(schedule.id))
+        for schedule in pipeline.schedules
+    ]
     found = [admission for case in cases for admission in _admissions(case)]
     return found or [Ignore("-", _why_nothing(pipeline, split_key(reading.key)[0]))]
 
@@ -262,6 +282,8 @@ def _while_open(case: _Case, run: Run) -> Admission:
 
 def _open(case: _Case, label: Label, key: RunKey, run: Run | None) -> Admission:
     schedule, reading = case.schedule, case.reading
+    if case.standing is not None and not case.standing.opens(reading.received_at):
+        return case.ignored(BEFORE)
     out = excluded(schedule, case.pipeline.calendars, label.day)
     if out is not None:
         return Exclude(key, out, reading)
@@ -286,7 +308,20 @@ def _after_completion(case: _Case, run: Run) -> Admission:
         return case.ignored("a post-run rule watches this key; drift decides")
     if not has_changed(run, case.reading, case.base):
         return case.ignored("the job has seen this reading")
+    if case.standing is not None and _ran_before_the_edit(case, run, case.standing):
+        before = not case.standing.opens(case.reading.received_at)
+        return case.ignored(BEFORE) if before else NoteRepeat(run, case.reading)
     return NoteLate(run, case.reading)
+
+
+def _ran_before_the_edit(case: _Case, run: Run, standing: Standing) -> bool:
+    """Whether it is the edit of the schedule that makes this a reading of the date: its job did not look at
+    the key, or the day on which the reading came is another one now.
+    """
+    if run.opened_at >= standing.since:
+        return False
+    undated = _named(case.pipeline, case.schedule, case.reading) is None
+    return undated or case.base not in run.evidence
 
 
 def _drift_decides(case: _Case, run: Run) -> bool:
@@ -300,9 +335,9 @@ def _drift_decides(case: _Case, run: Run) -> bool:
 def _as_missing_reading(case: _Case) -> Iterator[Admission]:
     """A reading may be the one that a date was missing when its window closed."""
     named = _named(case.pipeline, case.schedule, case.reading)
-    for run in case.runs.values():
+    for run in {run.key: run for run in case.runs.values()}.values():
         label = Label.parse(run.key.date)
-        if run.key.schedule_id != case.schedule.id or not window_closed(run):
+        if not _is_of(run, case) or not window_closed(run):
             continue
         until = _sla_day_ends(case, label)
         if named in (None, label) and case.reading.received_at < until:
@@ -342,13 +377,17 @@ def _at_work_that_day(case: _Case) -> Run | None:
     at_work = [
         run
         for run in case.runs.values()
-        if run.key.schedule_id == case.schedule.id
+        if _is_of(run, case)
         and _has_job(run)
         and run.launched_at is not None
         and run.launched_at <= came
         and _local_day(case.schedule, run.completed_at or came) >= _local_day(case.schedule, came)
     ]
     return max(at_work, key=lambda run: run.launched_at or came, default=None)
+
+
+def _is_of(run: Run, case: _Case) -> bool:
+    return case.pipeline.present_id(run.key.schedule_id) == case.schedule.id
 
 
 def _is_over(case: _Case, run: Run) -> bool:

@@ -89,6 +89,7 @@ class EventType(StrEnum):
     RERUN_ACCEPTED = "RERUN_ACCEPTED"
     RERUN_REJECTED = "RERUN_REJECTED"
     PIPELINE_EXCLUDED = "PIPELINE_EXCLUDED"
+    DATE_ALREADY_RUN = "DATE_ALREADY_RUN"
     SENSOR_REJECTED = "SENSOR_REJECTED"
     CONFIG_ADOPTED = "CONFIG_ADOPTED"
     CONFIG_REJECTED = "CONFIG_REJECTED"
@@ -446,13 +447,18 @@ CATALOGUE: dict[EventType, Entry] = {
     _E.PIPELINE_EXCLUDED: Entry(
         "a reading would have opened a run on an excluded date", "admit", Severity.INFO, Alert.NO,
         (), ("key", "excludedBy", "name")),
+    _E.DATE_ALREADY_RUN: Entry(
+        "an edited schedule comes to a date that ran before the edit; it is not run again",
+        "admit, fire_cron", Severity.INFO, Alert.NO,
+        ("schedule in force since",), ("openedAt", "runStatus", "since", "due", "key"),
+        "`interlock rerun {pipeline} {date}` runs it again"),
     _E.SENSOR_REJECTED: Entry(
         "a stored reading can't be used", "admit", Severity.WARNING, Alert.YES,
         ("key", "problem", "day received"), ("key", "problem", "field", "value", "allowed"),
         "correct the producer and send the reading again"),
     _E.CONFIG_ADOPTED: Entry(
         "a stored config came into force, or was taken away", "adopt_config", Severity.INFO, Alert.NO,
-        ("hash", "change time"), ("change", "hash", "previousHash", "changedPaths")),
+        ("hash", "change time"), ("change", "hash", "previousHash", "changedPaths", "schedules")),
     _E.CONFIG_REJECTED: Entry(
         "a stored config does not validate", "adopt_config", Severity.ERROR, Alert.YES,
         ("hash",), ("problems", "inForce"), "run `interlock validate` on the file and mend it"),

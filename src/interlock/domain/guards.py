@@ -4,7 +4,7 @@ They look for what did not happen. A guard says what is to be done about it; it 
 asks nothing. What can still be done properly is done; only what can't is reported as missed.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -21,6 +21,7 @@ from interlock.domain.run import LEASE_MARGIN, DeadlineKind, Run, RunKey, Status
 from interlock.domain.schedule import Watched, covers, sensor_driven, watched_dates
 from interlock.domain.sensor import Reading
 from interlock.domain.sla import BREACHES, WARNINGS, SlaWatch, was_ready
+from interlock.domain.standing import Standing
 from interlock.domain.watching import FINISH_GRACE, LOOK_GRACE
 from interlock.domain.zones import zone
 
@@ -211,13 +212,13 @@ Finding = (
 
 
 def needs(
-    pipeline: Pipeline, schedule: Schedule, since: datetime, active_since: datetime, now: datetime
+    pipeline: Pipeline, schedule: Schedule, since: datetime, standing: Standing, now: datetime
 ) -> Needs:
     """What must be read of a schedule to check it from `since` to now."""
     return Needs(
-        tuple(_expected(pipeline, schedule, since, active_since, now)),
-        dict(_closing(pipeline, schedule, since, active_since, now)),
-        tuple(_deadlines(pipeline, schedule, since, active_since, now)),
+        tuple(_expected(pipeline, schedule, since, standing, now)),
+        dict(_closing(pipeline, schedule, since, standing, now)),
+        tuple(_deadlines(pipeline, schedule, since, standing, now)),
     )
 
 
@@ -415,6 +416,24 @@ def _is_pruned(seen: Snapshot, date: str) -> bool:
     return watch is not None and watch.pruned_at is not None
 
 
+def unsettled(seen: Snapshot, ahead: Collection[str], now: datetime) -> Iterator[Finding]:
+    """What to do about the moments behind an edit, which nobody will look at again. A date that the new
+    file has ahead is its own; in a pause nothing opens.
+    """
+    schedule = seen.schedule
+    window = duration.parse(schedule.evaluation.window)
+    fires = schedule.cron is not None or schedule.trigger is None
+    for each in seen.needs.expected:
+        done = each.date in seen.runs or _is_pruned(seen, each.date)
+        if done or each.date in ahead or _is_suspect(seen, each.date):
+            continue
+        if fires and now - each.due_at <= window and not seen.paused:
+            yield FireLate(seen.key(each.date), each.due_at)
+        else:
+            cause = "paused" if seen.paused else _cause(seen, each, window)
+            yield Missed(seen.key(each.date), each.due_at, cause, seen.not_watched)
+
+
 def missed_at(schedule: Schedule, expected: Expected) -> datetime:
     """From when on a date without a run counts as missed."""
     over = expected.due_at + duration.parse(schedule.grace)
@@ -486,7 +505,7 @@ def _is_vain(finding: Finding, run: Run | None) -> bool:
 
 
 def _expected(
-    pipeline: Pipeline, schedule: Schedule, since: datetime, active_since: datetime, now: datetime
+    pipeline: Pipeline, schedule: Schedule, since: datetime, standing: Standing, now: datetime
 ) -> Iterator[Expected]:
     if schedule.cron is None and schedule.include is None:
         return
@@ -494,38 +513,42 @@ def _expected(
     if schedule.time is not None:
         margin = max(margin, _DAY * (1 + schedule.offset))
     for each in watched_dates(schedule, pipeline.calendars, since - margin, now):
-        if each.due_at is not None and active_since <= each.due_at:
+        if each.due_at is not None and standing.since <= each.due_at:
             yield Expected(each.date, each.due_at)
 
 
 def _closing(
-    pipeline: Pipeline, schedule: Schedule, since: datetime, active_since: datetime, now: datetime
+    pipeline: Pipeline, schedule: Schedule, since: datetime, standing: Standing, now: datetime
 ) -> Iterator[tuple[str, datetime]]:
     for watched, at in closing_dates(schedule, pipeline.calendars, since, now):
-        if _begins_at(watched) >= active_since:
+        if at >= standing.since and standing.counts(watched.date, _begins_at(watched)):
             yield watched.date, at
 
 
 def _deadlines(
-    pipeline: Pipeline, schedule: Schedule, since: datetime, active_since: datetime, now: datetime
+    pipeline: Pipeline, schedule: Schedule, since: datetime, standing: Standing, now: datetime
 ) -> Iterator[DateDeadline]:
     if pipeline.sla is None or pipeline.dry_run:
         return
     until = now + ARM_AHEAD
     for watched, due in sla_dates(schedule, pipeline.sla, pipeline.calendars, since, until):
-        if _begins_at(watched) >= active_since:
-            yield DateDeadline(watched.date, dict(_moments(due, since)))
+        if standing.counts(watched.date, _begins_at(watched)):
+            yield DateDeadline(watched.date, dict(_moments(due, since, standing)))
 
 
-def _moments(due: Deadlines, since: datetime) -> Iterator[tuple[DeadlineKind, datetime]]:
-    """Those by the clock. That rules did not hold before anybody looked is no news: a file may have
-    promised it only since.
+def _moments(
+    due: Deadlines, since: datetime, standing: Standing
+) -> Iterator[tuple[DeadlineKind, datetime]]:
+    """Those by the clock that the file has promised ahead. That rules did not hold before anybody looked
+    is no news.
     """
-    if due.warning_at is not None and due.breach_at is not None:
-        yield DeadlineKind.WARNING, due.warning_at
-        yield DeadlineKind.BREACH, due.breach_at
-    if due.readiness_at is not None and due.readiness_at > since:
-        yield DeadlineKind.READINESS, due.readiness_at
+    if warning_at := standing.promised(due.warning_at):
+        yield DeadlineKind.WARNING, warning_at
+    if breach_at := standing.promised(due.breach_at):
+        yield DeadlineKind.BREACH, breach_at
+    readiness_at = standing.promised(due.readiness_at)
+    if readiness_at is not None and readiness_at > since:
+        yield DeadlineKind.READINESS, readiness_at
 
 
 def _begins_at(watched: Watched) -> datetime:

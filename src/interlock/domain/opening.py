@@ -13,6 +13,7 @@ from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import DeadlineKind, OpenedBy, Run, RunKey, execution_name
 from interlock.domain.sensor import Reading
 from interlock.domain.sla import SlaWatch
+from interlock.domain.standing import Standing, standing_since
 
 
 class SlaState(msgspec.Struct, frozen=True):
@@ -41,7 +42,7 @@ def first_attempt(
     *,
     lease: timedelta,
     config_hash: str,
-    active_since: datetime,
+    standing: Standing,
     reading: Reading | None = None,
     sla: SlaState = SlaState(),  # noqa: B008 - frozen
 ) -> Run:
@@ -62,12 +63,12 @@ def first_attempt(
         sla_told=sla.told,
         sla_verdict=sla.verdict,
     )
-    run = with_deadlines(run, pipeline, active_since)
+    run = with_deadlines(run, pipeline, standing)
     return msgspec.structs.replace(run, sla_armed={**sla.armed, **dict(unarmed(run))})
 
 
-def with_deadlines(run: Run, pipeline: Pipeline, active_since: datetime) -> Run:
-    """The run with its instants. A deadline before the pipeline existed is none; a dry run has none."""
+def with_deadlines(run: Run, pipeline: Pipeline, standing: Standing) -> Run:
+    """The run with its instants. A deadline before its file was adopted is none; a dry run has none."""
     instants: dict[str, Any] = dict.fromkeys(_ATTRIBUTES.values())
     if pipeline.sla is not None and not run.key.dry:
         schedule = pipeline.schedule(run.key.schedule_id)
@@ -78,13 +79,12 @@ def with_deadlines(run: Run, pipeline: Pipeline, active_since: datetime) -> Run:
             first_sensor_at=run.first_sensor_at,
             calendars=pipeline.calendars,
         )
-        if due.breach_at is not None and due.breach_at >= active_since:
-            instants |= {"warning_at": due.warning_at, "breach_at": due.breach_at}
+        instants["warning_at"] = standing.promised(due.warning_at)
+        instants["breach_at"] = standing.promised(due.breach_at)
         if due.relative_breach_at is not None:
             instants["relative_warning_at"] = due.relative_warning_at
             instants["relative_breach_at"] = due.relative_breach_at
-        if due.readiness_at is not None and due.readiness_at >= active_since:
-            instants["readiness_at"] = due.readiness_at
+        instants["readiness_at"] = standing.promised(due.readiness_at)
     return msgspec.structs.replace(run, **instants)
 
 
@@ -112,7 +112,7 @@ def projection(run: Run, pipeline: Pipeline, started_at: datetime) -> Projection
     if pipeline.sla is None:
         return None
     real = msgspec.structs.replace(run, key=msgspec.structs.replace(run.key, dry=False))
-    due = instants(with_deadlines(real, pipeline, _ALWAYS))
+    due = instants(with_deadlines(real, pipeline, standing_since(_ALWAYS)))
     breach_at = min((at for kind, at in due.items() if kind in _BREACHES), default=None)
     expected = pipeline.sla.expected_duration
     return Projection(

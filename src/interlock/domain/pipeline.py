@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Annotated, Any
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import force_setattr
 
 from interlock.domain import duration
@@ -424,20 +424,37 @@ class Pipeline(Declared, frozen=True):
     holidays_until: Annotated[
         Day | None, Meta(description="The last day for which country holidays are written in.")
     ] = None
+    #: Ids that schedules had before, each with the one they have now; written in at adoption. Left out of
+    #: the text while there are none, so that no hash changes.
+    formerly: dict[str, str] | UnsetType = UNSET
 
     @property
     def id(self) -> str:
         return self.pipeline.id
 
     def has_schedule(self, schedule_id: str) -> bool:
-        return any(schedule.id == schedule_id for schedule in self.schedules)
+        name = self.present_id(schedule_id)
+        return any(schedule.id == name for schedule in self.schedules)
 
     def schedule(self, schedule_id: str) -> Schedule:
-        """The schedule of that id. Raises KeyError when there is none."""
+        """The schedule that has that id, or had it. Raises KeyError when there is none."""
+        name = self.present_id(schedule_id)
         for schedule in self.schedules:
-            if schedule.id == schedule_id:
+            if schedule.id == name:
                 return schedule
         raise KeyError(schedule_id)
+
+    def present_id(self, schedule_id: str) -> str:
+        """The id that a schedule has now; the id itself when no schedule has had it."""
+        if self.formerly is UNSET or any(each.id == schedule_id for each in self.schedules):
+            return schedule_id
+        return self.formerly.get(schedule_id, schedule_id)
+
+    def former_ids(self, schedule_id: str) -> tuple[str, ...]:
+        """The ids that a schedule had before."""
+        if self.formerly is UNSET:
+            return ()
+        return tuple(old for old, new in self.formerly.items() if new == schedule_id)
 
 
 def holiday_calendar(country: str) -> str:

@@ -27,6 +27,7 @@ from interlock.domain.pipeline import Calendar, Schedule
 __all__ = [
     "Occurrence",
     "Watched",
+    "begins_at",
     "check_cron",
     "covers",
     "cron_grain",
@@ -138,6 +139,17 @@ def watched_on(
         if _day(moment) > day:
             return
         yield _watched(moment, zone)
+
+
+def begins_at(schedule: Schedule, calendars: Mapping[str, Calendar], label: Label) -> datetime:
+    """When a date begins to be expected: at its moment, or with its first instant."""
+    start = starts_at(label, zones.zone(schedule.timezone))
+    if sensor_driven(schedule):
+        return start
+    text = str(label)
+    moments = (each for each in watched_on(schedule, calendars, label.day) if each.date == text)
+    found = next(moments, None)
+    return start if found is None or found.due_at is None else found.due_at
 
 
 def parts_of(schedule: Schedule, calendars: Mapping[str, Calendar], day: date) -> list[str]:

@@ -8,6 +8,7 @@ from interlock.domain.rules import judge_date
 from interlock.domain.run import Run, RunKey, Status
 from interlock.domain.sensor import Reading
 from interlock.ports import Clock
+from interlock.simulation.edited_schedules import EditedSchedules
 from interlock.simulation.jobs import Launch, ScriptedJobs
 from interlock.simulation.moments import EndedTimers, HandledOccurrences
 from interlock.simulation.promptness import Promptness
@@ -39,7 +40,8 @@ class Invariants:
         self._told = Told()
         self._verdicts = TrueVerdicts(jobs)
         self._timers = EndedTimers()
-        self._occurrences = HandledOccurrences()
+        self._edits = EditedSchedules()
+        self._occurrences = HandledOccurrences(self._edits)
         self._promptness = None if every is None else Promptness(every, jobs)
 
     def check_step(self) -> None:
@@ -52,6 +54,7 @@ class Invariants:
         self.broken += self._told.check(self.store)
         self.broken += self._verdicts.check(self.store)
         self.broken += self._timers.check(self.store)
+        self.broken += self._edits.check(self.store)
         self.broken += self._occurrences.check(self.store)
 
     def note_raised(self, error: Exception) -> None:

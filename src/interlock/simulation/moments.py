@@ -11,6 +11,7 @@ from interlock.domain.pipeline import Schedule
 from interlock.domain.run import RunKey
 from interlock.domain.schedule import occurrences, sensor_driven
 from interlock.ports import Config
+from interlock.simulation.edited_schedules import EditedSchedules
 from interlock.simulation.scenario import instant
 
 _MISSED = {EventType.SCHEDULE_MISSED, EventType.IRREGULAR_SCHEDULE_MISSED}
@@ -45,9 +46,10 @@ class EndedTimers:
 class HandledOccurrences:
     """Follows the watchdog: by the end of a good pass, what is over has a run or was reported."""
 
-    def __init__(self) -> None:
+    def __init__(self, edits: EditedSchedules) -> None:
+        self._edits = edits
         self._pass: datetime | None = None
-        self._until: dict[tuple[str, str, str], datetime] = {}
+        self._until: dict[tuple[str, str, datetime], datetime] = {}
 
     def check(self, store: Store) -> Iterator[str]:
         state = store.watch.load()
@@ -70,9 +72,10 @@ class HandledOccurrences:
         unwatched: list[tuple[datetime, datetime]],
         store: Store,
     ) -> Iterator[str]:
-        name = (config.pipeline.id, schedule.id, config.config_hash)
-        since = max(config.active_since, config.adopted_at)
-        since = max(self._until.get(name, since), config.active_since)  # it may have been away
+        place = config.pipeline.id, schedule.id
+        form = self._edits.forms[place]
+        name = (config.pipeline.id, form.root, form.since)
+        since = max(self._until.get(name, form.since), config.active_since)  # it may have been away
         over = since
         for moment in occurrences(schedule, config.pipeline.calendars, since, until):
             if missed_at(schedule, Expected(moment.date, moment.due_at)) >= until:
@@ -80,9 +83,9 @@ class HandledOccurrences:
             over = moment.due_at
             if any(begin <= moment.due_at < end for begin, end in unwatched):
                 continue
-            key = RunKey(config.pipeline.id, schedule.id, moment.date)
-            if not _is_accounted_for(key, store):
-                yield f"I4: {key} was expected and nobody said what became of it"
+            keys = [RunKey(place[0], each, moment.date) for each in self._edits.names(place)]
+            if not any(_is_accounted_for(key, store) for key in keys):
+                yield f"I4: {keys[0]} was expected and nobody said what became of it"
         self._until[name] = over
 
 

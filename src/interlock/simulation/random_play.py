@@ -9,7 +9,8 @@ import yaml
 from interlock.domain.event import Event, EventType
 from interlock.errors import ConfigError
 from interlock.simulation.faults import Crash, Faults
-from interlock.simulation.random_scenarios import Document, random_scenario
+from interlock.simulation.random_edits import Document
+from interlock.simulation.random_scenarios import random_scenario
 from interlock.simulation.scenario import Call, Scenario, parse_scenario
 from interlock.simulation.shrinking import shrunk
 from interlock.simulation.world import Outcome, World

@@ -6,20 +6,10 @@ made smaller and printed as a file.
 
 import random
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from interlock.domain.timestamp import spell
+from interlock.simulation.random_edits import CRONS, DEADLINES, ZONES, Document, edited
 
-Document = dict[str, Any]
-
-_ZONES = (
-    "UTC",
-    "UTC",
-    "Europe/Berlin",
-    "America/New_York",
-    "Asia/Kathmandu",
-    "Australia/Lord_Howe",
-)
 _STARTS = (
     datetime(2026, 3, 2, 12, tzinfo=UTC),
     datetime(2026, 3, 7, 20, tzinfo=UTC),  # New York puts its clocks forward
@@ -28,7 +18,6 @@ _STARTS = (
     datetime(2026, 11, 1, 0, tzinfo=UTC),  # New York does
     datetime(2026, 12, 31, 6, tzinfo=UTC),
 )
-_CRONS = ("0 6 * * *", "30 2 * * *", "0 * * * *", "*/30 * * * *", "0 8 * * 1-5", "0 */6 * * *")
 _WINDOWS = (("10m", "1m"), ("1h", "5m"), ("30m", "30m"), ("2h", "10m"))
 _CATEGORIES = ("TRANSIENT", "PERMANENT", "TIMEOUT", None)
 _CALLS = ("publish", "launch", "find", "poll", "start", "alert", "read")
@@ -60,7 +49,7 @@ class _Maker:
             "watchdog": self._chance.choice(("5m", "15m", "30m")),
             "pipelines": pipelines,
             "jobs": {name: self._scripts() for name in names},
-            "timeline": self._timeline(pipelines),
+            "timeline": self._timeline([*pipelines]),
         }
 
     def _pipeline(self, name: str, upstreams: list[str]) -> Document:
@@ -99,12 +88,12 @@ class _Maker:
         chance = self._chance
         window, interval = chance.choice(_WINDOWS)
         schedule: Document = {
-            "timezone": chance.choice(_ZONES),
+            "timezone": chance.choice(ZONES),
             "evaluation": {"window": window, "interval": interval},
         }
         kind = chance.choice(("sensor", "sensor", "cron", "both", "include", "upstream"))
         if kind in ("cron", "both"):
-            schedule["cron"] = chance.choice(_CRONS)
+            schedule["cron"] = chance.choice(CRONS)
         if kind == "include":
             days = (self._start + timedelta(days=n) for n in range(3))
             schedule["include"] = {"dates": [f"{day:%Y-%m-%d}" for day in days]}
@@ -137,7 +126,7 @@ class _Maker:
 
     def _sla(self, schedule: Document, has_trigger: bool) -> Document:
         chance = self._chance
-        sla: Document = {"deadline": chance.choice(("08:00", "12:00", "23:30"))}
+        sla: Document = {"deadline": chance.choice(DEADLINES)}
         if schedule.get("cron") in ("0 * * * *", "*/30 * * * *"):
             sla["deadline"] = ":45"
         if chance.random() < 0.3:
@@ -218,25 +207,26 @@ class _Maker:
 
     def _happening(self, pipelines: list[Document]) -> Document:
         chance = self._chance
-        pipeline = chance.choice(pipelines)
-        name = pipeline["pipeline"]["id"]
+        position = chance.randrange(len(pipelines))
+        name = pipelines[position]["pipeline"]["id"]
         kind = chance.random()
-        if kind < 0.62:
+        if kind < 0.56:
             return {"sensor": self._reading(name)}
-        if kind < 0.74:
+        if kind < 0.67:
             forced = chance.random() < 0.5
             return {"rerun": {"pipeline": name, "date": self._date(), "force": forced}}
-        if kind < 0.80:
+        if kind < 0.72:
             return {"crash": True}
-        if kind < 0.86:
+        if kind < 0.78:
             return {"outage": chance.choice(("5m", "45m", "5h"))}
-        if kind < 0.92:
+        if kind < 0.83:
             return self._failure(chance.choice(_CALLS))
-        if kind < 0.95:
+        if kind < 0.87:
             return {chance.choice(("pause", "resume")): name}
-        if kind < 0.97:
+        if kind < 0.89:
             return {"delete": {"pipeline": name, "key": "landed"}}
-        return {"config": pipeline}
+        pipelines[position] = edited(pipelines[position], chance)
+        return {"config": pipelines[position]}
 
     def _absence(self, pipelines: list[Document]) -> list[Document]:
         """A file goes, and comes back soon, late, or not at all."""

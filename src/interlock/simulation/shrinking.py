@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Callable, Iterator
 
-from interlock.simulation.random_scenarios import Document
+from interlock.simulation.random_edits import Document
 
 Breaks = Callable[[Document], bool]
 

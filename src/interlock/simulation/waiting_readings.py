@@ -9,6 +9,7 @@ from interlock.domain.partition import Label
 from interlock.domain.run import Run, RunKey, Status
 from interlock.domain.sensor import Reading, period_keys
 from interlock.ports import Config
+from interlock.usecases.find_runs import former_keys
 
 _DAY = timedelta(days=1)
 
@@ -80,8 +81,12 @@ def _opens(name: str, key: str, config: Config, store: Store, now: datetime) -> 
 
 
 def _opened(reading: Reading, config: Config, store: Store, now: datetime) -> Iterator[RunKey]:
-    runs = store.runs.find(run_keys(config.pipeline, reading))
-    for admission in admit(config.pipeline, reading, runs, now):
+    pipeline = config.pipeline
+    wanted = run_keys(pipeline, reading)
+    former = {old: key for key in wanted for old in former_keys(key, pipeline)}
+    found = store.runs.find([*former, *wanted])
+    runs = {former.get(key, key): run for key, run in found.items()}
+    for admission in admit(config.pipeline, reading, runs, now, config.standings):
         match admission:
             case OpenRun(opened):
                 yield opened

@@ -42,6 +42,7 @@ from interlock.usecases.arm_deadlines import arm_deadlines
 from interlock.usecases.claim_event import claim_event
 from interlock.usecases.complete_run import complete_run
 from interlock.usecases.evidence import readings_for, rule_records
+from interlock.usecases.find_runs import find_watch, former_keys
 from interlock.usecases.fire_deadline import fire_deadline, is_covered
 from interlock.usecases.job_ending import ask_job
 from interlock.usecases.judge_post_run import judge_again
@@ -263,14 +264,21 @@ def _tell_missed(finding: Missed, config: Config, now: datetime, ports: Ports) -
     else:
         kind = EventType.IRREGULAR_SCHEDULE_MISSED
         detail = {"due": spell(finding.due_at), "trigger": _trigger_state(key, config, now, ports)}
-    for event in about_date(
-        kind,
-        key,
-        config.pipeline,
-        f"missed schedule for {key.pipeline_id} on {key.date}",
-        at=now,
-        **detail,
-    ):
+    told, *former = (
+        about_date(
+            kind,
+            each,
+            config.pipeline,
+            f"missed schedule for {key.pipeline_id} on {key.date}",
+            at=now,
+            **detail,
+        )
+        for each in (key, *former_keys(key, config.pipeline))
+    )
+    before = [event.event_id for events in former for event in events]
+    if before and ports.marks.is_claimed(before):
+        return  # it was told while the schedule had another id
+    for event in told:
         claim_event(event, ports)
 
 
@@ -282,7 +290,7 @@ def _close(finding: Close, config: Config, now: datetime, ports: Ports) -> None:
         return
     key, schedule = finding.key, config.pipeline.schedule(finding.key.schedule_id)
     assert schedule.trigger is not None
-    sla = inherited(ports.marks.watch(key))
+    sla = inherited(find_watch(key, config.pipeline, ports))
     opened = first_attempt(
         config.pipeline,
         key,
@@ -291,7 +299,7 @@ def _close(finding: Close, config: Config, now: datetime, ports: Ports) -> None:
         now,
         lease=ports.lease,
         config_hash=config.config_hash,
-        active_since=config.active_since,
+        standing=config.standing(key.schedule_id),
         sla=sla,
     )
     closed = msgspec.structs.replace(

@@ -10,6 +10,7 @@ from interlock.domain.admission import (
     Ignore,
     NoteFirst,
     NoteLate,
+    NoteRepeat,
     OpenRun,
     PostRunReading,
     Reject,
@@ -33,12 +34,14 @@ from interlock.errors import UnreadableError
 from interlock.ports import Config, Ports, Wait
 from interlock.usecases.claim_event import claim_event
 from interlock.usecases.evidence import judge_now
+from interlock.usecases.find_runs import find_runs, former_keys
 from interlock.usecases.judge_post_run import judge_post_run
 from interlock.usecases.note_first_sensor import note_first_sensor
 from interlock.usecases.note_late_data import note_late_data
 from interlock.usecases.open_run import open_run
 from interlock.usecases.publish_outbox import publish_outbox
 from interlock.usecases.reopen_run import reopen_run
+from interlock.usecases.repeat_events import repeat_events
 from interlock.usecases.start_run import start_run
 
 
@@ -56,7 +59,7 @@ def admit_reading(reading: Reading, ports: Ports) -> Sequence[Admission]:
     if config.is_paused(now):
         return [Ignore("-", "the pipeline is paused")]
     runs = concerned_runs(config.pipeline, reading, ports)
-    admissions = admit(config.pipeline, reading, runs, now)
+    admissions = admit(config.pipeline, reading, runs, now, config.standings)
     for admission in admissions:
         act_on(admission, config, now, ports)
     _wake_waiting(config, reading, ports)
@@ -65,12 +68,13 @@ def admit_reading(reading: Reading, ports: Ports) -> Sequence[Admission]:
 
 def concerned_runs(pipeline: Pipeline, reading: Reading, ports: Ports) -> dict[RunKey, Run]:
     """The runs of its date, and those that may have been waiting for a reading that names none."""
-    found = ports.runs.find(run_keys(pipeline, reading))
+    found = find_runs(run_keys(pipeline, reading), pipeline, ports)
     for schedule in pipeline.schedules:
         since = reopens_since(pipeline, schedule, reading)
         if since is not None:
             key = RunKey(pipeline.id, schedule.id, since, dry=pipeline.dry_run)
-            found |= {run.key: run for run in ports.runs.failed_since(key)}
+            for each in (key, *former_keys(key, pipeline)):
+                found |= {run.key: run for run in ports.runs.failed_since(each)}
     return found
 
 
@@ -103,7 +107,7 @@ def act_on(  # noqa: C901 - one flat table of what to do
             note_late_data(run.key, reading, config.pipeline, ports)
         case PostRunReading(run, reading, rule_key):
             judge_post_run(run.key, reading, rule_key, config.pipeline, ports)
-        case Exclude() | Reject():
+        case Exclude() | Reject() | NoteRepeat():
             for event in refusal_events(admission, config):
                 claim_event(event, ports)
         case Ignore():
@@ -155,10 +159,13 @@ def _reopen_when_ready(
     reopen_run(run.key, OpenedBy.SENSOR, admission.reading.key, config, ports, may=may)
 
 
-def refusal_events(admission: Exclude | Reject, config: Config) -> tuple[Event, ...]:
+def refusal_events(admission: Exclude | Reject | NoteRepeat, config: Config) -> tuple[Event, ...]:
     """What there is to say about a reading that opens nothing; a dry run says none of it."""
     if isinstance(admission, Exclude):
         return _excluded(admission, config)
+    if isinstance(admission, NoteRepeat):
+        reading = admission.reading
+        return repeat_events(admission.run, config, reading.received_at, key=reading.key)
     return () if config.pipeline.dry_run else (_rejected(admission, config),)
 
 

@@ -6,15 +6,19 @@ from datetime import datetime
 import msgspec
 
 from interlock.domain import canonical
-from interlock.domain.event import Event, EventType, happened, subject
+from interlock.domain.edits import Edit, dates_ahead
+from interlock.domain.event import Event, EventType, Severity, happened, subject
 from interlock.domain.pipeline import Pipeline
+from interlock.domain.telling_edits import as_detail, in_words, loses_dates
 from interlock.domain.timestamp import spell
 from interlock.files import Kind, Problem, read_config
 from interlock.ports import Config, Ports, Wanted
 from interlock.usecases.arm_cron import arm_cron, cron_timer
 from interlock.usecases.claim_event import claim_event
+from interlock.usecases.foresee_edit import foresee_edit
 from interlock.usecases.publish_outbox import publish_outbox
 from interlock.usecases.refuse_file import rejected
+from interlock.usecases.settle_schedules import settle_schedules
 
 
 def adopt_config(pipeline_id: str, ports: Ports) -> Config | None:
@@ -55,17 +59,22 @@ def config_owner(pipeline_id: str) -> str:
 def _adopt(
     current: Config | None, wanted: Wanted, pipeline: Pipeline, now: datetime, ports: Ports
 ) -> Config | None:
+    if current is not None and not current.is_retired:
+        settle_schedules(current, dates_ahead(current.pipeline, pipeline, now), now, ports)
+        current = ports.pipelines.find(pipeline.id)  # firing a moment arms the next
     returning = current is None or current.is_retired
+    edit = foresee_edit(current, pipeline, now, ports)
     config = Config(
-        pipeline=pipeline,
+        pipeline=msgspec.structs.replace(pipeline, formerly=edit.formerly or msgspec.UNSET),
         config_hash=wanted.config_hash,
         adopted_at=now,
         active_since=now if current is None or returning else current.active_since,
         version=1 if current is None else current.version + 1,
         paused_since=None if current is None else current.paused_since,
         paused_until=None if current is None else current.paused_until,
+        standings=edit.standings,
     )
-    event = _adopted(config, current, wanted, "new" if returning else "changed")
+    event = _adopted(config, current, wanted, "new" if returning else "changed", edit)
     if ports.pipelines.save(config, [event]):
         publish_outbox(config_owner(pipeline.id), ports)
         if current is not None:
@@ -100,17 +109,23 @@ def _reject(
     return current
 
 
-def _adopted(config: Config, before: Config | None, wanted: Wanted, change: str) -> Event:
+def _adopted(
+    config: Config, before: Config | None, wanted: Wanted, change: str, edit: Edit | None = None
+) -> Event:
+    said = f"the {change} file is in force" if edit else "the pipeline was taken away"
+    lost = edit is not None and loses_dates(edit)
     return happened(
         EventType.CONFIG_ADOPTED,
         subject(config.pipeline),
         wanted.wanted_at,
-        f"the {change} file is in force" if change != "retired" else "the pipeline was taken away",
+        said if edit is None or change == "new" else in_words(said, edit),
         parts=(config.config_hash[:12], spell(wanted.wanted_at)),
+        severity=Severity.WARNING if lost else None,
         change=change,
         hash=config.config_hash,
         previousHash=before.config_hash if before else None,
         changedPaths=_changed_paths(before, config) if change == "changed" else None,
+        schedules=None if edit is None else [as_detail(each) for each in edit.schedules],
     )
 
 

@@ -8,6 +8,7 @@ from interlock.domain.opening import unarmed
 from interlock.domain.run import DeadlineKind, Run, RunKey, Status
 from interlock.domain.sla import SlaWatch
 from interlock.ports import Config, Ports
+from interlock.usecases.find_runs import find_watch, kept_key
 from interlock.usecases.fire_deadline import first_watch, is_covered, watched_instants
 from interlock.usecases.open_run import deadline_timer
 from interlock.usecases.save_run import Write, save_run
@@ -15,6 +16,7 @@ from interlock.usecases.save_run import Write, save_run
 
 def arm_deadlines(key: RunKey, config: Config, ports: Ports) -> list[str]:
     """The names that were armed; the row remembers for which instants."""
+    key = kept_key(key, config.pipeline, ports)
     run = ports.runs.find([key]).get(key)
     if run is None:
         return _arm_watch(key, config, ports)
@@ -39,7 +41,7 @@ def _arm_run(key: RunKey, ports: Ports) -> list[str]:
 
 def _arm_watch(key: RunKey, config: Config, ports: Ports) -> list[str]:
     fresh = first_watch(key, config)
-    watch = ports.marks.watch(key) or fresh
+    watch = find_watch(key, config.pipeline, ports) or fresh
     if watch is None or fresh is None or is_covered(key, config, ports):
         return []
     due = _open_moments(watch, fresh, ports.clock())

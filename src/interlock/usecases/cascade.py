@@ -10,6 +10,8 @@ from interlock.domain.schedule import parts_of
 from interlock.domain.sensor import RESERVED, Reading
 from interlock.domain.timestamp import spell
 from interlock.ports import Downstream, Ports
+from interlock.usecases.find_runs import find_runs
+from interlock.usecases.readable_config import readable_config
 
 
 def cascade(run: Run, pipeline: Pipeline, ports: Ports) -> None:
@@ -51,12 +53,15 @@ def _whole_day(run: Run, pipeline: Pipeline, day: Label, ports: Ports) -> dict[s
 
     The schedule, the clocks and the calendar are the upstream's.
     """
+    config = readable_config(pipeline.id, ports)
+    if config is not None and config.pipeline.has_schedule(run.key.schedule_id):
+        pipeline = config.pipeline  # dates may have run under other ids than when this one began
     schedule = pipeline.schedule(run.key.schedule_id)
     keys = {
-        RunKey(run.key.pipeline_id, run.key.schedule_id, date): date.partition("T")[2]
+        RunKey(run.key.pipeline_id, schedule.id, date): date.partition("T")[2]
         for date in parts_of(schedule, pipeline.calendars, day.day)
     }
-    runs = ports.runs.find(list(keys))
+    runs = find_runs(keys, pipeline, ports)
     done = {
         keys[key]: spell(found.completed_at or found.changed_at)
         for key, found in runs.items()

@@ -4,6 +4,7 @@ A deadline `:MM` expects hours of a sensor-driven schedule. Whose readings name 
 """
 
 from interlock.domain.partition import Grain, Label
+from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import Run, RunKey
 from interlock.ports import Ports
 
@@ -11,23 +12,24 @@ from interlock.ports import Ports
 _NEWEST = 100
 
 
-def is_day_labelled(pipeline_id: str, schedule_id: str, ports: Ports) -> bool:
+def is_day_labelled(pipeline: Pipeline, schedule_id: str, ports: Ports) -> bool:
     """False too for a schedule without runs: then its hours are expected as declared."""
-    newest = _newest(pipeline_id, schedule_id, ports)
+    newest = _newest(pipeline, schedule_id, ports)
     return bool(newest) and _is_day(newest[0])
 
 
-def was_told_of_days(key: RunKey, config_hash: str, ports: Ports) -> bool:
+def was_told_of_days(key: RunKey, pipeline: Pipeline, config_hash: str, ports: Ports) -> bool:
     """Whether another day has run under the same file."""
     return any(
         _is_day(run) and run.key != key and run.config_hash == config_hash
-        for run in _newest(key.pipeline_id, key.schedule_id, ports)
+        for run in _newest(pipeline, key.schedule_id, ports)
     )
 
 
-def _newest(pipeline_id: str, schedule_id: str, ports: Ports) -> list[Run]:
-    runs = ports.runs.of_pipeline(pipeline_id, "0000", "9999", _NEWEST)
-    return [run for run in runs if run.key.schedule_id == schedule_id]
+def _newest(pipeline: Pipeline, schedule_id: str, ports: Ports) -> list[Run]:
+    runs = ports.runs.of_pipeline(pipeline.id, "0000", "9999", _NEWEST)
+    present = pipeline.present_id(schedule_id)
+    return [run for run in runs if pipeline.present_id(run.key.schedule_id) == present]
 
 
 def _is_day(run: Run) -> bool:

@@ -24,6 +24,7 @@ from interlock.domain.zones import zone
 from interlock.errors import NotFoundError
 from interlock.ports import Config, Ports
 from interlock.usecases.evidence import readings_for, rule_records
+from interlock.usecases.find_runs import find_runs
 
 
 class RuleState(msgspec.Struct, frozen=True, rename="camel"):
@@ -87,7 +88,8 @@ def _current(config: Config, schedule: Schedule, now: datetime, ports: Ports) ->
     """The newest date that has a run, or else today's."""
     label = label_at(now, zone(schedule.timezone), Grain.DAY)
     runs = ports.runs.of_pipeline(config.pipeline.id, "0000", "9999", 20)
-    ours = [run.key.date for run in runs if run.key.schedule_id == schedule.id]
+    present = config.pipeline.present_id
+    ours = [run.key.date for run in runs if present(run.key.schedule_id) == schedule.id]
     return max(ours, default=str(label))
 
 
@@ -95,7 +97,7 @@ def _explain(config: Config, schedule: Schedule, date: str, now: datetime, ports
     pipeline = config.pipeline
     key = RunKey(pipeline.id, schedule.id, date, dry=pipeline.dry_run)
     label = Label.parse(date)
-    run = ports.runs.find([key]).get(key)
+    run = find_runs([key], pipeline, ports).get(key)
     out = excluded(schedule, pipeline.calendars, label.day)
     moment = next_occurrence(schedule, pipeline.calendars, now)
     rules, at, recorded = _rules(key, run, config, now, ports)

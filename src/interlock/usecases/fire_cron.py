@@ -7,7 +7,9 @@ from interlock.domain.run import OpenedBy, RunKey
 from interlock.domain.schedule import occurrences
 from interlock.ports import Config, Ports
 from interlock.usecases.arm_cron import arm_cron, fires
+from interlock.usecases.claim_event import claim_event
 from interlock.usecases.open_run import open_run
+from interlock.usecases.repeat_events import ran_before_the_edit, repeat_events
 
 
 def fire_cron(pipeline_id: str, schedule_id: str, ports: Ports) -> None:
@@ -25,11 +27,15 @@ def fire_cron(pipeline_id: str, schedule_id: str, ports: Ports) -> None:
 
 def _open_due(config: Config, schedule_id: str, now: datetime, ports: Ports) -> None:
     pipeline = config.pipeline
-    schedule = next((s for s in pipeline.schedules if s.id == schedule_id), None)
-    if schedule is None or not fires(schedule):
+    if not pipeline.has_schedule(schedule_id) or not fires(pipeline.schedule(schedule_id)):
         return
+    schedule = pipeline.schedule(schedule_id)
     window = duration.parse(schedule.evaluation.window)
-    since = max(now - window, config.active_since)
+    standing = config.standing(schedule.id)
+    since = max(now - window, standing.since)
     for moment in occurrences(schedule, pipeline.calendars, since, now + timedelta(microseconds=1)):
         key = RunKey(pipeline.id, schedule.id, moment.date, dry=pipeline.dry_run)
-        open_run(key, OpenedBy.CRON, "", config, ports, now=now, due_at=moment.due_at)
+        run = open_run(key, OpenedBy.CRON, "", config, ports, now=now, due_at=moment.due_at)
+        if ran_before_the_edit(run, config):
+            for event in repeat_events(run, config, moment.due_at, due=moment.due_at):
+                claim_event(event, ports)

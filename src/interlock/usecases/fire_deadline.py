@@ -16,13 +16,14 @@ from interlock.domain.opening import instants
 from interlock.domain.partition import Grain, Label, hours_of
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import DeadlineKind, Run, RunKey, Status
-from interlock.domain.schedule import sensor_driven
+from interlock.domain.schedule import begins_at, sensor_driven
 from interlock.domain.sla import SlaWatch
 from interlock.domain.telling import about_date
 from interlock.domain.timestamp import spell
 from interlock.domain.zones import zone
 from interlock.ports import Config, Ports
 from interlock.usecases.day_labelled import is_day_labelled
+from interlock.usecases.find_runs import find_runs, find_watch, kept_key
 from interlock.usecases.look_at_job import look_at_job
 from interlock.usecases.open_run import deadline_timer
 from interlock.usecases.publish_outbox import publish_outbox
@@ -47,6 +48,7 @@ def fire_deadline(key: RunKey, kind: DeadlineKind, ports: Ports) -> bool:
         return False
     if config.pipeline.sla is None or not config.pipeline.has_schedule(key.schedule_id):
         return False
+    key = kept_key(key, config.pipeline, ports)
     run = ports.runs.find([key]).get(key)
     if run is None:
         return _fire_on_watch(key, kind, config, ports)
@@ -98,7 +100,7 @@ def _fire_on_watch(key: RunKey, kind: DeadlineKind, config: Config, ports: Ports
     fresh = first_watch(key, config)
     if fresh is None:
         return False
-    watch = ports.marks.watch(key) or fresh
+    watch = find_watch(key, config.pipeline, ports) or fresh
     due = watched_instants(fresh)  # of the file as it is; what was said stays said
     found = sla.judge_moment(kind, due, watch.told, watch.verdict, None, now)
     if found is not None and is_covered(key, config, ports):
@@ -124,18 +126,19 @@ def first_watch(key: RunKey, config: Config) -> SlaWatch | None:
     schedule, label = pipeline.schedule(key.schedule_id), Label.parse(key.date)
     if excluded(schedule, pipeline.calendars, label.day) is not None:
         return None
-    due = deadlines(schedule, pipeline.sla, label, calendars=pipeline.calendars)
-    breaks = due.breach_at is not None and due.breach_at >= config.active_since
-    readies = due.readiness_at is not None and due.readiness_at >= config.active_since
-    if not breaks and not readies:
+    standing = config.standing(key.schedule_id)
+    edited = standing.since > config.active_since
+    if edited and not standing.counts(key.date, begins_at(schedule, pipeline.calendars, label)):
         return None
-    return SlaWatch(
+    due = deadlines(schedule, pipeline.sla, label, calendars=pipeline.calendars)
+    watch = SlaWatch(
         key=key,
         version=0,
-        warning_at=due.warning_at if breaks else None,
-        breach_at=due.breach_at if breaks else None,
-        readiness_at=due.readiness_at if readies else None,
+        warning_at=standing.promised(due.warning_at),
+        breach_at=standing.promised(due.breach_at),
+        readiness_at=standing.promised(due.readiness_at),
     )
+    return watch if watched_instants(watch) else None
 
 
 def is_covered(key: RunKey, config: Config, ports: Ports) -> bool:
@@ -147,9 +150,10 @@ def is_covered(key: RunKey, config: Config, ports: Ports) -> bool:
     if not sensor_driven(schedule):
         return False
     if label.grain is not Grain.DAY:
-        return is_day_labelled(key.pipeline_id, key.schedule_id, ports)
+        return is_day_labelled(config.pipeline, key.schedule_id, ports)
     hours = (str(hour) for hour in hours_of(label.day, zone(schedule.timezone)))
-    return bool(ports.runs.find([RunKey(key.pipeline_id, key.schedule_id, h) for h in hours]))
+    keys = [RunKey(key.pipeline_id, key.schedule_id, h) for h in hours]
+    return bool(find_runs(keys, config.pipeline, ports))
 
 
 def watched_instants(watch: SlaWatch) -> dict[DeadlineKind, datetime]:

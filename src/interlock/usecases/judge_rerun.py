@@ -18,6 +18,7 @@ from interlock.domain.telling import about_date, about_run
 from interlock.ports import Config, Ports, RerunRecord, RerunRequest
 from interlock.usecases.claim_event import claim_event
 from interlock.usecases.evidence import readings_for
+from interlock.usecases.find_runs import kept_key
 from interlock.usecases.open_run import open_run
 from interlock.usecases.publish_outbox import publish_outbox
 from interlock.usecases.reopen_run import reopen_run
@@ -36,6 +37,7 @@ def judge_rerun(request: RerunRequest, ports: Ports) -> Answer | None:
     if config.is_paused(ports.clock()):
         return None
     key = msgspec.structs.replace(request.key, dry=config.pipeline.dry_run)
+    key = kept_key(key, config.pipeline, ports)
     run = ports.runs.find([key]).get(key)
     if _rejected_before(request, config, key, ports):
         ports.reruns.judged(request)

@@ -22,9 +22,19 @@ def note_first_sensor(key: RunKey, reading: Reading, config: Config, ports: Port
             first_sensor_at=reading.received_at,
             trigger_version=run.trigger_version or reading.version,
         )
-        noted = with_deadlines(noted, config.pipeline, config.active_since)
+        noted = _with_relative(noted, config)
         ports.timers.arm(deadline_timers(noted))
         armed = noted.sla_armed | dict(unarmed(noted))
         return Write(msgspec.structs.replace(noted, sla_armed=armed))
 
     return save_run(key, decide, ports)
+
+
+def _with_relative(run: Run, config: Config) -> Run:
+    """The deadlines by the clock stay those that the run was opened with, whatever its file says now."""
+    due = with_deadlines(run, config.pipeline, config.standing(run.key.schedule_id))
+    return msgspec.structs.replace(
+        run,
+        relative_warning_at=due.relative_warning_at,
+        relative_breach_at=due.relative_breach_at,
+    )

@@ -1,7 +1,7 @@
 """Open a run: claim a date, arm its deadlines, start its first attempt."""
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -17,8 +17,12 @@ from interlock.domain.sensor import Reading
 from interlock.domain.telling import about_run
 from interlock.ports import Config, Ports, Timer
 from interlock.usecases.day_labelled import was_told_of_days
+from interlock.usecases.find_runs import find_runs, find_watch, former_keys
 from interlock.usecases.publish_outbox import publish_outbox
 from interlock.usecases.start_run import start_run
+
+#: A date that was opened before an edit begins at most so long after it.
+_REACH = timedelta(days=8)
 
 
 def open_run(
@@ -42,6 +46,9 @@ def open_run(
     Timers are armed before the row is written: one without a run finds the date as it is, whereas a
     run without its timers would wait for the watchdog.
     """
+    before = _opened_before_an_edit(key, config, ports)
+    if before is not None:
+        return _go_on(before.key, config, ports)
     run = first_attempt(
         config.pipeline,
         key,
@@ -50,9 +57,9 @@ def open_run(
         now,
         lease=ports.lease,
         config_hash=config.config_hash,
-        active_since=config.active_since,
+        standing=config.standing(key.schedule_id),
         reading=reading,
-        sla=inherited(ports.marks.watch(key)),
+        sla=inherited(find_watch(key, config.pipeline, ports)),
     )
     run = msgspec.structs.replace(run, first_request=request)
     ports.timers.arm(deadline_timers(run))
@@ -61,7 +68,28 @@ def open_run(
     opening = opening_events(run, config.pipeline, due_at=due_at)
     events = (*opening, *_unknown_deadline(run, config, ports), *also(run))
     if not ports.runs.open(run, events):
-        run = _in_the_way(key, ports)  # our own repeat, or somebody got there first
+        return _go_on(key, config, ports)  # our own repeat, or somebody got there first
+    publish_outbox(key, ports)
+    start_run(run, config.pipeline, ports)
+    return run
+
+
+def _opened_before_an_edit(key: RunKey, config: Config, ports: Ports) -> Run | None:
+    """The run that the date has under a former id, or from when its schedule had other deadlines: its
+    timers are its own, and arming those of the file as it is now would take their place.
+    """
+    standing = config.standing(key.schedule_id)
+    near = standing.deadlines_since > config.active_since and Label.parse(key.date).day <= (
+        (standing.deadlines_since + _REACH).date()
+    )
+    if not near and not former_keys(key, config.pipeline):
+        return None
+    return find_runs([key], config.pipeline, ports).get(key)
+
+
+def _go_on(key: RunKey, config: Config, ports: Ports) -> Run:
+    """With the run that has the date; what its opener left undone is done."""
+    run = _in_the_way(key, ports)
     publish_outbox(key, ports)
     if run.status is Status.PENDING:
         start_run(run, config.pipeline, ports)
@@ -116,7 +144,7 @@ def _unknown_deadline(run: Run, config: Config, ports: Ports) -> tuple[Event, ..
     text = None if pipeline.sla is None else unknown(schedule, pipeline.sla, label)
     if text is None:
         return ()
-    if was_told_of_days(run.key, run.config_hash, ports):
+    if was_told_of_days(run.key, pipeline, run.config_hash, ports):
         return ()
     return about_run(
         EventType.DEADLINE_UNKNOWN,

@@ -24,6 +24,7 @@ from interlock.ports import Config, Ports, RerunRequest
 from interlock.usecases.admit_reading import admit_reading, concerned_runs
 from interlock.usecases.arm_cron import fires
 from interlock.usecases.evidence import judge_now
+from interlock.usecases.find_runs import find_runs
 from interlock.usecases.fire_cron import fire_cron
 from interlock.usecases.judge_rerun import judge_rerun
 from interlock.usecases.retry_job import retry_job
@@ -86,16 +87,17 @@ def _foreseen(
     now, pipeline = ports.clock(), config.pipeline
     for reading in _held(config, schedule, since, ports):
         runs = concerned_runs(pipeline, reading, ports)
-        for admission in admit(pipeline, reading, runs, now):
+        for admission in admit(pipeline, reading, runs, now, config.standings):
             key = _would_open(admission, pipeline, now, ports)
-            if key is not None and key.schedule_id == schedule.id:
+            if key is not None and pipeline.present_id(key.schedule_id) == schedule.id:
                 yield Foreseen(schedule.id, key.date, f"reading of {reading.key}")
     if fires(schedule):
-        first = max(now - duration.parse(schedule.evaluation.window), config.active_since)
+        counts_since = config.standing(schedule.id).since
+        first = max(now - duration.parse(schedule.evaluation.window), counts_since)
         until = now + timedelta(microseconds=1)
         moments = list(occurrences(schedule, pipeline.calendars, first, until))
         keys = {RunKey(pipeline.id, schedule.id, m.date, dry=pipeline.dry_run) for m in moments}
-        there = {key.date for key in ports.runs.find(keys)}
+        there = {key.date for key in find_runs(keys, pipeline, ports)}
         for moment in moments:
             if moment.date not in there:
                 yield Foreseen(schedule.id, moment.date, "its cron moment fell into the pause")

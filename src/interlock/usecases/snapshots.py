@@ -13,6 +13,7 @@ import msgspec
 from interlock.domain.admission import (
     Admission,
     Exclude,
+    NoteRepeat,
     OpenRun,
     PostRunReading,
     Reject,
@@ -22,7 +23,7 @@ from interlock.domain.admission import (
 )
 from interlock.domain.guards import EngineState, Needs, Snapshot, stand_ins, wants_engine
 from interlock.domain.partition import Grain, label_at
-from interlock.domain.pipeline import Schedule
+from interlock.domain.pipeline import Pipeline, Schedule
 from interlock.domain.post_run import post_run_keys
 from interlock.domain.run import Run, RunKey, Status
 from interlock.domain.sensor import Reading, UnreadableReading, carried_label
@@ -31,9 +32,11 @@ from interlock.domain.zones import zone
 from interlock.ports import Config, Ports, WatchdogState
 from interlock.usecases.admit_reading import refusal_events
 from interlock.usecases.evidence import readings_for
+from interlock.usecases.find_runs import find_runs, find_watch, find_watches, former_keys
 from interlock.usecases.job_ending import has_succeeded
 
 FARTHEST = timedelta(days=31)
+OVERLAP = timedelta(minutes=15)
 _TRIGGER_DAYS = timedelta(days=2)
 
 
@@ -77,11 +80,12 @@ def load(looks: Sequence[Look], now: datetime, ports: Ports) -> Loaded:
         for reading in look.readings
         for key in run_keys(look.config.pipeline, reading)
     }
-    runs = ports.runs.find(list(dates | of_readings))
+    pipelines = {look.config.pipeline.id: look.config.pipeline for look in looks}
+    runs = find_runs(dates | of_readings, pipelines, ports)
     absent = [key for key in dates if key not in runs]
-    watches = ports.marks.watches(absent) if absent else {}
+    watches = find_watches(absent, pipelines, ports) if absent else {}
     hours = [key for look in looks for key in _stand_ins(look, runs, watches, now)]
-    return Loaded(runs | (ports.runs.find(hours) if hours else {}), watches)
+    return Loaded(runs | (find_runs(hours, pipelines, ports) if hours else {}), watches)
 
 
 def snapshot(
@@ -112,6 +116,17 @@ def snapshot(
         not_watched=look.since if look.since == now - FARTHEST else None,
         paused=look.config.is_paused(now),
     )
+
+
+def last_looked(state: WatchdogState, config: Config) -> datetime:
+    """From when on a pipeline has not been looked at; in a pause nothing is."""
+    start = state.lagging.get(config.pipeline.id) or state.since or config.active_since
+    return start if config.paused_since is None else min(start, config.paused_since)
+
+
+def looked_since(state: WatchdogState, config: Config, now: datetime) -> datetime:
+    """From when on to look at it; not farther back than we can promise."""
+    return max(last_looked(state, config) - OVERLAP, now - FARTHEST)
 
 
 def trigger_readings(look: Look, now: datetime, ports: Ports) -> list[Reading]:
@@ -213,12 +228,12 @@ def _decided(
             continue  # the usual case, and most of a quiet pass
         decided = tuple(
             admission
-            for admission in admit(pipeline, reading, runs, now)
-            if _schedule_of(admission) == look.schedule.id
+            for admission in admit(pipeline, reading, runs, now, look.config.standings)
+            if pipeline.present_id(_schedule_of(admission)) == look.schedule.id
             and not isinstance(admission, StartAgain)  # stale-triggers sees to it
             and not _is_judged(admission)
             and not _is_told(admission, look.config, ports)
-            and not _is_pruned(admission, reading, ports)
+            and not _is_pruned(admission, reading, pipeline, ports)
         )
         if decided:
             yield reading, decided
@@ -245,18 +260,28 @@ def _is_judged(admission: Admission) -> bool:
     return run.post_run.seen.get(admission.rule_key) == at
 
 
-def _is_pruned(admission: Admission, reading: Reading, ports: Ports) -> bool:
+def _is_pruned(admission: Admission, reading: Reading, pipeline: Pipeline, ports: Ports) -> bool:
     """A reading that was there when the run of its date was pruned was that run's."""
     if not isinstance(admission, OpenRun):
         return False
-    watch = ports.marks.watch(admission.key)
+    watch = find_watch(admission.key, pipeline, ports)
     pruned_at = None if watch is None else watch.pruned_at
     return pruned_at is not None and reading.received_at <= pruned_at
 
 
 def _is_told(admission: Admission, config: Config, ports: Ports) -> bool:
     """A refusal that has been told already is no news, however often it is found."""
-    if not isinstance(admission, Exclude | Reject):
+    if not isinstance(admission, Exclude | Reject | NoteRepeat):
         return False
     ids = [event.event_id for event in refusal_events(admission, config)]
-    return len(ports.marks.is_claimed(ids)) == len(ids)
+    if len(ports.marks.is_claimed(ids)) == len(ids):
+        return True
+    return isinstance(admission, Exclude) and _is_told_of_former(admission, config, ports)
+
+
+def _is_told_of_former(admission: Exclude, config: Config, ports: Ports) -> bool:
+    """Whether it was told while the schedule had another id."""
+    former = former_keys(admission.key, config.pipeline)
+    told = (msgspec.structs.replace(admission, key=key) for key in former)
+    ids = [event.event_id for each in told for event in refusal_events(each, config)]
+    return bool(ids) and bool(ports.marks.is_claimed(ids))

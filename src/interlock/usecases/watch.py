@@ -38,7 +38,9 @@ from interlock.usecases.snapshots import (
     Loaded,
     Look,
     ask_engine,
+    last_looked,
     load,
+    looked_since,
     snapshot,
     trigger_readings,
     unattended,
@@ -48,7 +50,6 @@ from interlock.usecases.turns import in_order, in_turn
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
-OVERLAP = timedelta(minutes=15)
 PASS_LEASE = timedelta(minutes=4)
 OUTBOX_PATIENCE = timedelta(minutes=1)
 _LAGGING = 500
@@ -242,10 +243,12 @@ def _look(
     ports: Ports,
 ) -> Look:
     pipeline, now = config.pipeline, report.now
-    ours = tuple(r for r in due.runs.get(pipeline.id, ()) if r.key.schedule_id == schedule.id)
+    of_pipeline = due.runs.get(pipeline.id, ())
+    present = pipeline.present_id
+    ours = tuple(r for r in of_pipeline if present(r.key.schedule_id) == schedule.id)
     look = Look(config, schedule, since, ours, Needs((), {}, ()))
     if not look.is_quiet:
-        look.needs = needs(pipeline, schedule, since, config.active_since, now)
+        look.needs = needs(pipeline, schedule, since, config.standing(schedule.id), now)
     if closely or may_have_come(look.needs, schedule, now):
         look.readings = trigger_readings(look, now, ports)
     # an engine that can't be asked blinds this check alone, and declares nobody dead
@@ -333,14 +336,10 @@ def _since(state: WatchdogState, config: Config, report: Report) -> datetime:
 
     What lies beyond that is noted, unless a pause still holds it.
     """
-    own = state.lagging.get(config.pipeline.id)
-    start = own or state.since or config.active_since
-    if config.paused_since is not None:
-        start = min(start, config.paused_since)
-    farthest = report.now - FARTHEST
-    if start < farthest and not config.is_paused(report.now):
+    start = last_looked(state, config)
+    if start < report.now - FARTHEST and not config.is_paused(report.now):
         report.beyond = min(start, report.beyond or start)
-    return max(start - OVERLAP, farthest)
+    return looked_since(state, config, report.now)
 
 
 def _conclude(

@@ -20,6 +20,7 @@ from interlock.errors import NotFoundError
 from interlock.ports import Config, RerunRequest
 from interlock.ports import Refusal as NotInForce
 from interlock.usecases.explain import Why
+from interlock.usecases.foresee_files import FileEdit
 from interlock.usecases.pause import Foreseen
 from interlock.usecases.put_reading import admissible_reading
 from interlock.usecases.take_lineage import take_lineage
@@ -124,6 +125,14 @@ class NewRerun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     schedule: Text | None = None
     reason: Text = "manual"
     force: bool = False
+
+
+class NewFiles(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Pipelines as their files would have them, by id."""
+
+    pipelines: dict[str, Any]
+    #: Whether these are all there are.
+    whole: bool = False
 
 
 class NewPause(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -352,6 +361,10 @@ def backfill(desk: Desk, given: Given) -> Page[str]:
 
 def would_resume(desk: Desk, given: Given) -> Page[Foreseen]:
     return Page(desk.home.operations.would_resume(given.path["pipeline"]))
+
+
+def foresee(desk: Desk, given: Given) -> Page[FileEdit]:
+    return Page(desk.home.operations.foresee(given.body.pipelines, given.body.whole))
 
 
 # --- acting
@@ -618,6 +631,17 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         Scope.READ,
         Page[Missing],
         act=missing,
+    ),
+    Endpoint(
+        "POST",
+        "/foresee",
+        "foresee",
+        "What files would change if they were adopted now; nothing is done.",
+        Scope.READ,
+        Page[FileEdit],
+        act=foresee,
+        body=NewFiles,
+        largest=BATCH,
     ),
     Endpoint(
         "POST",

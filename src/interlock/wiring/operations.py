@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -39,12 +39,16 @@ from interlock.errors import ConfigError, NotFoundError
 from interlock.ports import Config, Deliveries, Ports, Refusal, RerunRequest, WatchdogState
 from interlock.usecases.admit_reading import admit_reading
 from interlock.usecases.explain import Why, explain
+from interlock.usecases.find_runs import find_runs
 from interlock.usecases.pause import Foreseen, foresee_resume, pause, resume
 from interlock.usecases.put_reading import admissible_reading, put_reading
 from interlock.usecases.request_rerun import backfill_dates, chosen_schedule, request_rerun
 from interlock.usecases.watch import Report, watch
 from interlock.wiring.alerted import Alerted, alerted
 from interlock.wiring.findings import Pass, in_words
+
+if TYPE_CHECKING:
+    from interlock.usecases.foresee_files import FileEdit
 
 MOST = 1000
 
@@ -140,7 +144,7 @@ class Operations:
         """The router may have acted on it first: then its run is there, with the reading's instant."""
         admissions = admit_reading(reading, self._ports)
         pipeline = self._config(reading.pipeline_id).pipeline
-        runs = self._ports.runs.find(run_keys(pipeline, reading))
+        runs = find_runs(run_keys(pipeline, reading), pipeline, self._ports)
         opened = {
             key.schedule_id
             for key, run in runs.items()
@@ -240,7 +244,7 @@ class Operations:
             RunKey(pipeline_id, name, str(_label(date)), dry=config.pipeline.dry_run)
             for name in schedules
         ]
-        found = self._ports.runs.find(keys)
+        found = find_runs(keys, config.pipeline, self._ports)
         if not found:
             raise NotFoundError(f"{pipeline_id} has no run of {date}")
         return next(iter(found.values()))
@@ -324,7 +328,7 @@ class Operations:
         schedule = chosen_schedule(config, schedule_id)
         dates = list(backfill_dates(config, schedule, first, last))
         keys = {RunKey(pipeline_id, schedule.id, date): date for date in dates}
-        runs = self._ports.runs.find(list(keys))
+        runs = find_runs(keys, config.pipeline, self._ports)
         done = {key.date for key, run in runs.items() if run.status is Status.COMPLETED}
         return [date for date in dates if date not in done]
 
@@ -347,6 +351,14 @@ class Operations:
     def would_resume(self, pipeline_id: str) -> list[Foreseen]:
         """What a resume would start now."""
         return foresee_resume(pipeline_id, self._ports)
+
+    def foresee(self, documents: Mapping[str, Any], whole: bool = False) -> list["FileEdit"]:
+        """What files would change if they were adopted now."""
+        from interlock.usecases.foresee_files import (
+            foresee_files,
+        )  # and with it all that checks files
+
+        return foresee_files(documents, whole, self._ports)
 
     def watch(self, since: datetime | None = None) -> Report | None:
         """One pass of the watchdog now; None when another is under way."""

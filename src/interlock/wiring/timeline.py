@@ -66,14 +66,15 @@ def cells_of(
 ) -> list[Cell]:
     cells: dict[tuple[str, str], Cell] = {}
     for schedule in config.pipeline.schedules:
+        standing = config.standing(schedule.id)
         for date, due_at in expected_dates(config.pipeline, schedule, since, until):
-            if due_at >= config.active_since:
+            if standing.counts(date, due_at):
                 status = EXPECTED if due_at > now else MISSING
                 cells[schedule.id, date] = Cell(
                     schedule_id=schedule.id, date=date, status=status, due_at=due_at
                 )
     for run in runs:
-        place = run.key.schedule_id, run.key.date
+        place = config.pipeline.present_id(run.key.schedule_id), run.key.date
         cells[place] = _cell(run, cells[place].due_at if place in cells else None)
     return sorted(cells.values(), key=lambda cell: (cell.date, cell.schedule_id))
 

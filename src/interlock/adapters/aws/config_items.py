@@ -12,6 +12,7 @@ from interlock.adapters.unreadable_rows import DAMAGED
 from interlock.domain import canonical
 from interlock.domain.pipeline import Hours, Pipeline
 from interlock.domain.schedule import Occurrence
+from interlock.domain.standing import Standing
 from interlock.domain.timestamp import instant
 from interlock.ports import Config, Downstream, Wanted
 
@@ -68,6 +69,7 @@ def config_item(config: Config) -> Item:
         "pausedSince": maybe_text(config.paused_since),
         "pausedUntil": maybe_text(config.paused_until),
         "armed": canonical.encode(config.armed),
+        "standings": canonical.encode(config.standings),
         "upstreams": sorted(downstreams(config)),
         **({} if config.is_retired else listed),
     }
@@ -89,6 +91,9 @@ def config_from(item: Item) -> Config:
         paused_since=instant(item.get("pausedSince")),
         paused_until=instant(item.get("pausedUntil")),
         armed=_armed(item.get("armed", "{}")),
+        standings=msgspec.convert(
+            canonical.decode(item.get("standings", "{}")), dict[str, Standing]
+        ),
     )
 
 

@@ -21,6 +21,7 @@ from interlock.domain import canonical
 from interlock.domain.event import Event
 from interlock.domain.pipeline import Hours, Pipeline
 from interlock.domain.schedule import Occurrence
+from interlock.domain.standing import Standing
 from interlock.domain.unreadable import RowKind, UnreadableRow, unreadable_error
 from interlock.ports import ChangeKind, Clock, Config, Downstream, Wanted
 
@@ -177,7 +178,7 @@ def _save(connection: sqlite3.Connection, config: Config) -> bool:
     done = connection.execute(
         "UPDATE pipelines SET active = ?, active_hash = ?, adopted_at = ?, active_since = ?,"
         " version = ?, rejected_hash = ?, retired_at = ?, paused_since = ?, paused_until = ?,"
-        " armed = ? WHERE id = ? AND version = ?",
+        " armed = ?, standings = ? WHERE id = ? AND version = ?",
         (
             canonical.encode(config.pipeline),
             config.config_hash,
@@ -189,6 +190,7 @@ def _save(connection: sqlite3.Connection, config: Config) -> bool:
             maybe_micros(config.paused_since),
             maybe_micros(config.paused_until),
             canonical.encode(config.armed),
+            canonical.encode(config.standings),
             config.pipeline.id,
             config.version - 1,
         ),
@@ -222,9 +224,8 @@ def _bodies(connection: sqlite3.Connection, names: Iterable[str]) -> list[Any]:
 
 
 def _config(row: Row) -> Config:
-    name, active, active_hash, adopted, since, version, rejected, retired, paused, until, armed = (
-        row
-    )
+    name, active, active_hash, adopted, since, version, rejected, *rest = row
+    retired, paused, until, armed, standings = rest
     pipeline = _pipeline(active)
     if pipeline.id != name:
         raise ValueError(f"its text is of the pipeline {pipeline.id}")
@@ -239,6 +240,7 @@ def _config(row: Row) -> Config:
         paused_since=maybe_instant(paused),
         paused_until=maybe_instant(until),
         armed=_armed_or_none(armed),
+        standings=_standings(standings),
     )
 
 
@@ -267,7 +269,7 @@ def _document(text: str) -> Any:
 CONFIGS = Reader(
     "pipelines",
     "pipelines.id, active, active_hash, adopted_at, active_since, version, rejected_hash,"
-    " retired_at, paused_since, paused_until, armed",
+    " retired_at, paused_since, paused_until, armed, standings",
     1,
     _config,
     kind=RowKind.CONFIG,
@@ -276,3 +278,4 @@ CONFIGS = Reader(
 )
 _pipeline = decoder(Pipeline).decode
 _armed = decoder(dict[str, Occurrence]).decode
+_standings = decoder(dict[str, Standing]).decode

@@ -257,4 +257,8 @@ ALTER TABLE events ADD COLUMN severity TEXT AS (
 CREATE INDEX events_of_note ON events (at) WHERE severity <> 'info';
 """
 
-SCRIPTS: tuple[str, ...] = (_FIRST, _LOOKED_AT, _OF_SOUND_TEXTS)
+_STANDINGS = """
+ALTER TABLE pipelines ADD COLUMN standings TEXT NOT NULL DEFAULT '{}';
+"""
+
+SCRIPTS: tuple[str, ...] = (_FIRST, _LOOKED_AT, _OF_SOUND_TEXTS, _STANDINGS)

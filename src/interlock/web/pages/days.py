@@ -30,7 +30,7 @@ def day_rows(
     pipeline = config.pipeline
     found = defaultdict[tuple[str, str], list[Tally]](list)
     for tally in tallies:
-        found[tally.newest.schedule_id, tally.day].append(tally)
+        found[pipeline.present_id(tally.newest.schedule_id), tally.day].append(tally)
     rows = []
     for schedule in pipeline.schedules:
         expected = _expected(config, schedule, days, now)
@@ -96,15 +96,16 @@ def _expected_on(
 ) -> int:
     where = zone(schedule.timezone)
     start, end = starts_at(Label(day), where), starts_at(Label(day + _DAY), where)
-    if end <= config.active_since or not expects(schedule, config.pipeline.calendars, day):
+    since = config.standing(schedule.id).since
+    if end <= since or not expects(schedule, config.pipeline.calendars, day):
         return 0
     if start > now:
         return AHEAD if usual else 0
     over = end + timedelta(days=schedule.offset + 1)
-    plain = end - start == _DAY and config.active_since <= start and over <= now
+    plain = end - start == _DAY and since <= start and over <= now
     if usual is not None and plain:
         return usual
-    return _exactly(day, config, schedule, max(start, config.active_since), now)
+    return _exactly(day, config, schedule, max(start, since), now)
 
 
 def _exactly(day: date, config: Config, schedule: Schedule, since: datetime, now: datetime) -> int:

@@ -72,7 +72,7 @@ class Hours(msgspec.Struct, frozen=True):
 def hour_rows(config: Config, cells: Sequence[Cell], window: Hours) -> Iterator[GridRow]:
     pipeline = config.pipeline
     for schedule in pipeline.schedules:
-        own = [cell for cell in cells if cell.schedule_id == schedule.id]
+        own = [cell for cell in cells if pipeline.present_id(cell.schedule_id) == schedule.id]
         name = schedule.id if len(pipeline.schedules) > 1 else None
         placed = _placed(pipeline, schedule, own, window)
         marks = list(_marks(pipeline, schedule, own, window))

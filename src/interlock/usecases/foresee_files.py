@@ -1,0 +1,60 @@
+"""Foresee files: what the files of a project would change in a home, if they were adopted now."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from interlock.domain.edits import EditKind
+from interlock.domain.telling_edits import as_detail, line_of
+from interlock.errors import ConfigError
+from interlock.files import read_config
+from interlock.ports import Config, Ports
+from interlock.usecases.foresee_edit import foresee_edit
+
+
+class FileEdit(msgspec.Struct, frozen=True, rename="camel"):
+    """What a file would change: `new`, `unchanged`, `changed` or `retired`."""
+
+    pipeline_id: str
+    change: str
+    #: One for each schedule, in words and as data.
+    lines: tuple[str, ...] = ()
+    schedules: tuple[dict[str, Any], ...] = ()
+
+
+def foresee_files(documents: Mapping[str, Any], whole: bool, ports: Ports) -> list[FileEdit]:
+    """By pipeline; nothing is done. `whole`: these are all files there are, so a pipeline in force
+    without one would be taken away. Raises ConfigError for a document that would be refused.
+    """
+    found = [_foreseen(name, document, ports) for name, document in documents.items()]
+    if whole:
+        found += _gone(documents, ports)
+    return sorted(found, key=lambda each: each.pipeline_id)
+
+
+def _foreseen(name: str, document: Any, ports: Ports) -> FileEdit:
+    pipeline = read_config(document).pipeline
+    if pipeline is None or pipeline.id != name:
+        raise ConfigError(f"{name}: the file would be refused; see `interlock validate`")
+    current = ports.pipelines.find(name)
+    edit = foresee_edit(current, pipeline, ports.clock(), ports)
+    if current is None or current.is_retired:
+        change = "new"
+    else:
+        change = "unchanged" if _declared(current) == pipeline else "changed"
+    told = [each for each in edit.schedules if each.kind is not EditKind.UNCHANGED]
+    return FileEdit(
+        name, change, tuple(map(line_of, told)), tuple(as_detail(each) for each in edit.schedules)
+    )
+
+
+def _declared(config: Config) -> object:
+    """The pipeline as its owner wrote it."""
+    return msgspec.structs.replace(config.pipeline, formerly=msgspec.UNSET)
+
+
+def _gone(documents: Mapping[str, Any], ports: Ports) -> Iterator[FileEdit]:
+    for config in ports.pipelines.in_force():
+        if config.pipeline.id not in documents:
+            yield FileEdit(config.pipeline.id, "retired")
