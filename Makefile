@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 WORKERS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help setup format lint types imports test coverage check test-aws faults kills cloud airflow bench docs demo package wheel clean
+.PHONY: help setup format lint types imports test coverage check bounds lowest test-aws faults kills cloud airflow bench docs demo package wheel clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 12
@@ -76,7 +76,13 @@ $(EMULATOR)/.ready: tests/emulated/requirements.txt | $(READY)
 test-aws: $(EMULATOR)/.ready ## Deploy the AWS home on an emulator, and see its flows from end to end
 	INTERLOCK_TEST_EMULATOR=$(abspath $(EMULATOR))/bin/ministack $(BIN)/python -m pytest -q tests/emulated
 
-check: lint types imports coverage test test-aws ## Everything that must be green before a commit lands
+check: lint types imports coverage lowest test test-aws ## Everything that must be green before a commit lands
+
+lowest: $(READY) ## Try the lowest versions of the dependencies that pyproject.toml allows
+	cd tests && ../$(BIN)/python -m bounds --set lowest --python ../$(BIN)/python --workers $(WORKERS)
+
+bounds: $(READY) ## Try the lowest and the newest versions, on each of Python 3.11, 3.12 and 3.13 that is here
+	cd tests && ../$(BIN)/python -m bounds --workers $(WORKERS)
 
 faults: $(READY) ## Play every scenario with every fault
 	$(BIN)/interlock simulate --quiet --faults scenarios/*.yaml
