@@ -167,7 +167,7 @@ def _come_to_rest(project: Path, kept: list[Noted], written: Path) -> Counter[st
     ):
         for name in PIPELINES:  # what waits for a job that is gone need not wait for its next poll
             home.ports.workflows.wake(name, Wait.JOB)
-        eventually(lambda: _is_at_rest(home.database, kept), "at rest", 60)
+        eventually(lambda: _is_at_rest(home.database, kept), "at rest", 300)
     return Counter(line.rsplit(" ", 1)[0] for line in _lines(written))
 
 

@@ -10,6 +10,7 @@ from contracts.samples import NOW
 from interlock.domain.sensor import Reading
 from interlock.errors import UnavailableError
 from interlock.web.intake import Intake
+from web.listening import run_apart
 
 Settled = Callable[[BaseException | None], None]
 
@@ -57,7 +58,7 @@ def test_those_who_come_meanwhile_are_written_together() -> None:
         store.writes[1][1](None)
         assert await _waited(others) == [None, None]
 
-    asyncio.run(story())
+    run_apart(story())
 
 
 def test_those_who_come_together_are_written_together() -> None:
@@ -66,7 +67,7 @@ def test_those_who_come_together_are_written_together() -> None:
         await _putting(Intake(store), "a", "b", "c")
         assert store.keys == [["a", "b", "c"]]
 
-    asyncio.run(story())
+    run_apart(story())
 
 
 def test_a_write_that_fails_is_told_to_its_own_and_to_nobody_else() -> None:
@@ -84,7 +85,7 @@ def test_a_write_that_fails_is_told_to_its_own_and_to_nobody_else() -> None:
         assert isinstance(error, UnavailableError)
         assert await _waited(second) == [None]
 
-    asyncio.run(story())
+    run_apart(story())
 
 
 def test_who_left_keeps_nobody_else_waiting() -> None:
@@ -103,7 +104,7 @@ def test_who_left_keeps_nobody_else_waiting() -> None:
 
         assert await _waited([stays]) == [None]
 
-    asyncio.run(story())
+    run_apart(story())
 
 
 def test_a_store_that_takes_nothing_refuses_at_once() -> None:
@@ -116,4 +117,4 @@ def test_a_store_that_takes_nothing_refuses_at_once() -> None:
             with pytest.raises(UnavailableError):
                 await asyncio.wait_for(intake.put(Reading("p", "a", {}, NOW)), 60)
 
-    asyncio.run(story())
+    run_apart(story())

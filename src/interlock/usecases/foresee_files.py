@@ -34,9 +34,13 @@ def foresee_files(documents: Mapping[str, Any], whole: bool, ports: Ports) -> li
 
 
 def _foreseen(name: str, document: Any, ports: Ports) -> FileEdit:
-    pipeline = read_config(document).pipeline
-    if pipeline is None or pipeline.id != name:
-        raise ConfigError(f"{name}: the file would be refused; see `interlock validate`")
+    loaded = read_config(document)
+    pipeline = loaded.pipeline
+    if pipeline is None or loaded.errors:
+        problems = "; ".join(f"{each.path} {each.message}" for each in loaded.errors)
+        raise ConfigError(f"{name}: the file would be refused: {problems}")
+    if pipeline.id != name:
+        raise ConfigError(f"{name}: the file is that of {pipeline.id}")
     current = ports.pipelines.find(name)
     edit = foresee_edit(current, pipeline, ports.clock(), ports)
     if current is None or current.is_retired:

@@ -354,9 +354,8 @@ class Operations:
 
     def foresee(self, documents: Mapping[str, Any], whole: bool = False) -> list["FileEdit"]:
         """What files would change if they were adopted now."""
-        from interlock.usecases.foresee_files import (
-            foresee_files,
-        )  # and with it all that checks files
+        # with it comes all that checks files
+        from interlock.usecases.foresee_files import foresee_files
 
         return foresee_files(documents, whole, self._ports)
 
