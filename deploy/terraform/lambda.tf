@@ -5,7 +5,7 @@ locals {
     stream-router    = { timeout = 60, environment = merge(local.state, local.timers, local.engine) }
     orchestrator     = { timeout = var.orchestrator_timeout_seconds, environment = merge(local.state, local.timeout, local.jobs) }
     sla-monitor      = { timeout = 60, environment = merge(local.state, local.timers, local.jobs) }
-    watchdog         = { timeout = 240, environment = merge(local.state, local.timers, local.engine, local.dead_man) }
+    watchdog         = { timeout = 240, environment = merge(local.state, local.timers, local.engine, local.instance, local.dead_man) }
     event-sink       = { timeout = 30, environment = local.event_log }
     alert-dispatcher = { timeout = 60, environment = merge(local.event_log, local.alerting) }
   }
@@ -32,8 +32,10 @@ locals {
     EVENTS_TABLE    = local.table_names.events
     EVENTS_TTL_DAYS = tostring(var.events_table_ttl_days)
   }
+  # part of every job's token: a function that looks for a job must spell it as the one that launched it
+  instance = { INTERLOCK_INSTANCE = local.name }
   outgoing = merge(
-    { INTERLOCK_INSTANCE = local.name },
+    local.instance,
     { for hosts in [join(",", var.allow_hosts)] : "INTERLOCK_ALLOW_HOSTS" => hosts if hosts != "" },
   )
   jobs     = merge(local.outgoing, var.job_environment)

@@ -92,7 +92,7 @@ REQUIRED: dict[Function, tuple[str, ...]] = {
 OPTIONAL: dict[Function, tuple[str, ...]] = {
     Function.ORCHESTRATOR: ("INTERLOCK_ALLOW_HOSTS",),
     Function.SLA_MONITOR: ("INTERLOCK_ALLOW_HOSTS",),
-    Function.WATCHDOG: ("DEAD_MAN_URL",),
+    Function.WATCHDOG: ("DEAD_MAN_URL", "INTERLOCK_INSTANCE"),
     Function.ALERT_DISPATCHER: (
         "INTERLOCK_ALLOW_HOSTS",
         "INTERLOCK_PUBLIC_URL",
