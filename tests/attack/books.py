@@ -2,6 +2,7 @@
 
 import itertools
 import sqlite3
+import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from attack.project import Pipeline
 
 #: Both clocks are those of this machine; a job notes its end a moment before it is over.
 MARGIN = 1.0
+_LONGEST_RETRY = 660.0
 _BREACHES = ("SLA_BREACH", "RELATIVE_SLA_BREACH")
 
 Date = tuple[str, str]
@@ -35,6 +37,8 @@ class State:
     runs: Mapping[Date, Mapping[str, str]] = field(default_factory=dict)
     readings: frozenset[Date] = frozenset()
     events: Sequence[Event] = ()
+    #: Dates whose next attempt is due within minutes.
+    retries: frozenset[Date] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,8 @@ class Books:
     unhelpful: Mapping[str, Sequence[float]] = field(default_factory=dict)
     #: Whether the clock of the server was moved: what it keeps expires by that clock.
     clock_moved: bool = False
+    #: Whether there was time for every retry; else a retry that is due within minutes is good enough.
+    to_the_end: bool = True
 
 
 def problems(books: Books) -> list[str]:
@@ -66,11 +72,11 @@ def problems(books: Books) -> list[str]:
 def lost(books: Books) -> list[str]:
     """Acknowledged good readings whose date is not done, and runs that are under way for good."""
     done = {(each.pipeline, each.date) for each in books.launches if each.ended_at is not None}
-    dropped = _dropped(books)
+    spared = _dropped(books) | (frozenset() if books.to_the_end else books.state.retries)
     found = []
     for put in books.puts:
         date = (put.pipeline, put.date)
-        if put.outcome is not Outcome.ACKNOWLEDGED or not put.good or date in dropped:
+        if put.outcome is not Outcome.ACKNOWLEDGED or not put.good or date in spared:
             continue
         if date not in done:
             found.append(
@@ -82,7 +88,12 @@ def lost(books: Books) -> list[str]:
 
 
 def under_way(books: Books) -> list[str]:
-    """Runs of readings that the rules refuse end as FAILED when their window closes."""
+    """Runs of readings that the rules refuse end as FAILED when their window closes.
+
+    A window that was opened at another time of the clock closes at that time: no matter of the books.
+    """
+    if books.clock_moved:
+        return []
     over = ("COMPLETED", "FAILED", "FAILED_FINAL")
     return [
         f"{pipeline} {date}: {schedule} is {status}"
@@ -207,13 +218,19 @@ def read_state(path: Path) -> State:
             "SELECT type, pipeline, date, at FROM events WHERE type IN (?, ?, ?)",
             (*_BREACHES, "RETRY_EXHAUSTED"),
         ).fetchall()
+        retries = db.execute(
+            "SELECT payload ->> 'pipelineId', payload ->> 'date' FROM timers"
+            " WHERE kind = 'retry' AND state = 'armed' AND due_at < ?",
+            ((time.time() + _LONGEST_RETRY) * 1e6,),
+        ).fetchall()
         (sound,) = db.execute("PRAGMA integrity_check(1)").fetchone()
     db.close()
     return State(
         sound,
         runs,
         frozenset((pipeline, key.partition("#")[2]) for pipeline, key in readings),
-        [Event(kind, pipeline, date, at / 1000) for kind, pipeline, date, at in events],
+        [Event(kind, pipeline, date, at / 1e6) for kind, pipeline, date, at in events],
+        frozenset(retries),
     )
 
 

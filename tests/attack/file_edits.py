@@ -15,7 +15,7 @@ from attack.worker import Worker
 _REST = 0.3
 _TOO_LONG = 0.45
 #: The last rule: what stands before it is a valid file, with fewer rules.
-_CUT = '    - {key: landed, check: equals, field: final, value: "yes"}'
+CUT = '    - {key: landed, check: equals, field: final, value: "yes"}'
 
 _SECOND = """\
 schedules:
@@ -73,7 +73,7 @@ class FileEdits(Worker):
 
     def _write_slowly(self, pipeline: Pipeline) -> None:
         """The first part is a valid file without its last rule."""
-        first, cut, last = self._text(pipeline).partition(_CUT)
+        first, cut, last = self._text(pipeline).partition(CUT)
         pieces = [first, *_pieces(cut + last, self._chance.randrange(1, 4))]
         since, longest = time.time(), 0.0
         with self._path(pipeline).open("w") as file:

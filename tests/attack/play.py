@@ -151,6 +151,7 @@ class Play:
             read_state(victim.state),
             self.ledger.excused,
             self._platform.unhelpful,
+            to_the_end=self._plan.settle >= SETTLE,
             clock_moved=victim.name == "out-of-time",
         )
 

@@ -27,22 +27,20 @@ class Readiness(Worker):
 
     def work(self) -> None:
         while not self.stopping.wait(EVERY):
-            self._look_whether_it_lives()
-            asked_at = time.monotonic()
-            self.is_ready, told = self._victim.readiness()
-            self._note_unready(asked_at, told)
-            self._note_claims(asked_at)
+            self.look()
+
+    def look(self) -> None:
+        self._look_whether_it_lives()
+        asked_at = time.monotonic()
+        self.is_ready, told = self._victim.readiness()
+        self._note_unready(asked_at, told)
+        self._note_claims(asked_at)
 
     def _look_whether_it_lives(self) -> None:
         if not self._victim.turn.acquire(blocking=False):
             return
         try:
-            code = self._victim.exit_code()
-            if code is not None and not self.stopping.is_set():
-                tail = self._victim.output.read_text(errors="replace")[-1500:]
-                self.ledger.problem(
-                    f"{self._victim.name} ended by itself with exit code {code}: {tail}"
-                )
+            if self._victim.has_ended_by_itself() and not self.stopping.is_set():
                 self._victim.start()
         finally:
             self._victim.turn.release()

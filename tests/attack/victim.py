@@ -77,6 +77,8 @@ class Victim:
     def end(self, number: int) -> int:
         """Its exit code."""
         assert self._process is not None
+        if self.has_ended_by_itself():
+            return self._process.returncode
         self._process.send_signal(number)
         try:
             return self._process.wait(STOP_SECONDS)
@@ -85,6 +87,11 @@ class Victim:
             self._process.kill()
             return self._process.wait()
 
+    def wait(self, seconds: float) -> int:
+        """Its exit code, once it has ended."""
+        assert self._process is not None
+        return self._process.wait(seconds)
+
     def signal(self, number: int) -> None:
         assert self._process is not None
         self._process.send_signal(number)
@@ -92,6 +99,14 @@ class Victim:
     def exit_code(self) -> int | None:
         """None while it lives."""
         return None if self._process is None else self._process.poll()
+
+    def has_ended_by_itself(self) -> bool:
+        """To be asked only while it ought to live; a problem if so."""
+        code = self.exit_code()
+        if code is not None:
+            tail = self.output.read_text(errors="replace")[-1500:]
+            self.ledger.problem(f"{self.name} ended by itself with exit code {code}: {tail}")
+        return code is not None
 
     def close(self) -> None:
         if self._process is not None and self._process.poll() is None:
