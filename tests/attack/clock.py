@@ -2,12 +2,17 @@
 
 import random
 import signal
+from collections.abc import Collection
 from pathlib import Path
 
 from attack.victim import Victim
 from attack.worker import Worker
 
 _DAY = 86_400
+_HOUR = 3_600
+#: A clock that is set right, and one that leaps beyond the time that an attempt may take.
+_STEPS = {"clock": (_HOUR, -_HOUR, -_DAY), "leap": (_DAY, 40 * _DAY)}
+KINDS = frozenset(_STEPS)
 _LIBRARIES = (
     "/usr/lib/*/faketime/libfaketimeMT.so.1",
     "/usr/lib/faketime/libfaketimeMT.so.1",
@@ -28,7 +33,7 @@ def environment(preload: str, clock: Path) -> dict[str, str]:
     return {
         "LD_PRELOAD": preload,
         "FAKETIME_TIMESTAMP_FILE": str(clock),
-        "FAKETIME_NO_CACHE": "1",
+        "FAKETIME_CACHE_DURATION": "1",  # else each question for the time opens the file
         "FAKETIME_DONT_FAKE_MONOTONIC": "1",
         "DONT_FAKE_MONOTONIC": "1",
     }
@@ -37,19 +42,22 @@ def environment(preload: str, clock: Path) -> dict[str, str]:
 class ClockSteps(Worker):
     """A while with another time, and back."""
 
-    def __init__(self, victim: Victim, clock: Path, seed: int, seconds: float) -> None:
+    def __init__(
+        self, victim: Victim, clock: Path, kinds: Collection[str], seed: int, seconds: float
+    ) -> None:
         super().__init__(f"clock-{victim.name}", victim.ledger)
         self._victim, self._clock = victim, clock
         self._chance = random.Random(seed)
+        self._steps = [step for kind in sorted(kinds) for step in _STEPS[kind]]
+        self._leaps = "leap" in kinds
         self._longest = max(1.5, min(15.0, seconds / 6))
 
     def work(self) -> None:
         while not self.stopping.wait(self._chance.uniform(1.0, self._longest)):
-            step = self._chance.choice((_DAY, -_DAY, 3600, -3600, 40 * _DAY))
-            if self._chance.random() < 0.3:
+            if self._leaps and self._chance.random() < 0.3:
                 self._start_ahead()
             else:
-                self._step(step)
+                self._step(self._chance.choice(self._steps))
 
     def _step(self, seconds: int) -> None:
         stay = self._chance.uniform(1.0, self._longest)

@@ -2,6 +2,7 @@
 
 import os
 import resource
+import shutil
 import subprocess
 import time
 from collections.abc import Iterator
@@ -27,7 +28,9 @@ class Disk:
         return "no room on the file system" if self.mounted else "a limit on the size of files"
 
     def close(self) -> None:
+        """What it holds stays, in a folder beside it, for whoever looks for a cause."""
         if self.mounted:
+            shutil.copytree(self._folder, self._folder.with_name("state"), dirs_exist_ok=True)
             subprocess.run(["umount", "--lazy", str(self._folder)], check=False)
 
     @contextmanager

@@ -28,10 +28,10 @@ schedules:
 
 
 class FileEdits(Worker):
-    """One edit after another."""
+    """One edit after another. Of two workers, one edits schedules, in files that are kept for that."""
 
-    def __init__(self, victim: Victim, platform: str, seed: int, kinds: set[str], seconds: float):
-        super().__init__(f"files-{victim.name}", victim.ledger)
+    def __init__(self, kind: str, victim: Victim, platform: str, seed: int, seconds: float) -> None:
+        super().__init__(f"{kind}-{victim.name}", victim.ledger)
         self._victim, self._platform = victim, platform
         self._chance = random.Random(seed)
         self._longest = min(8.0, seconds / 5)
@@ -39,15 +39,12 @@ class FileEdits(Worker):
             "files": (self._touch, self._comment, self._delete, self._write_slowly),
             "edits": (self._rename, self._add),
         }
-        self._edits = [edit for kind in sorted(kinds & set(every)) for edit in every[kind]]
+        self._edits = every[kind]
+        self._files = [each for each in victim.pipelines if each.edited == (kind == "edits")]
 
     def work(self) -> None:
-        while self._edits and not self.stopping.wait(self._chance.uniform(0.2, 3.0)):
-            edit = self._chance.choice(self._edits)
-            chosen = [each for each in self._victim.pipelines if each.edited]
-            if edit not in (self._rename, self._add):
-                chosen = list(self._victim.pipelines)
-            edit(self._chance.choice(chosen))
+        while not self.stopping.wait(self._chance.uniform(0.2, 3.0)):
+            self._chance.choice(self._edits)(self._chance.choice(self._files))
 
     def _path(self, pipeline: Pipeline) -> Path:
         return self._victim.project / "pipelines" / f"{pipeline.name}.yaml"

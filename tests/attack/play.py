@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attack.books import Books, lost, problems, read_launches, read_state, under_way
+from attack.clock import KINDS as CLOCK_KINDS
 from attack.clock import ClockSteps, environment, library
 from attack.disk import Disk
 from attack.file_edits import FileEdits
@@ -24,7 +25,7 @@ from attack.worker import Worker
 
 #: What may be switched on and off. Readings are always put.
 ATTACKERS = (
-    "stop", "kill", "term", "disk", "memory", "files", "edits", "clock", "hostile", "platform",
+    "stop", "kill", "term", "disk", "memory", "files", "edits", "clock", "leap", "hostile", "platform",
 )  # fmt: skip
 _WITH_THE_PROCESS = {"stop", "kill", "term", "disk", "memory"}
 #: A server must be ready so long after a trouble ended.
@@ -83,9 +84,9 @@ class Play:
     def _set_up(self, stack: ExitStack) -> None:
         self._add_attacked(stack)
         preload = library()
-        if "clock" in self._plan.kinds and preload is None:
-            self.ledger.tell("clock skipped: no libfaketime")
-        elif "clock" in self._plan.kinds and preload is not None:
+        if self._plan.kinds & CLOCK_KINDS and preload is None:
+            self.ledger.tell("clock and leap skipped: no libfaketime")
+        elif self._plan.kinds & CLOCK_KINDS and preload is not None:
             self._add_out_of_time(stack, preload)
 
     def _add_attacked(self, stack: ExitStack) -> None:
@@ -100,9 +101,13 @@ class Play:
             INTERLOCK_ALLOW_HOSTS=self._platform.address,
         )  # fmt: skip
         self._add(victim, stack, producers=2)
+        self._attackers.append(
+            Troubles(victim, disk, kinds & _WITH_THE_PROCESS, self._seed(), seconds)
+        )
         self._attackers += [
-            Troubles(victim, disk, kinds & _WITH_THE_PROCESS, self._seed(), seconds),
-            FileEdits(victim, platform, self._seed(), kinds, seconds),
+            FileEdits(kind, victim, platform, self._seed(), seconds)
+            for kind in ("files", "edits")
+            if kind in kinds
         ]
         if "hostile" in kinds:
             self._attackers.append(Hostile(victim, self._seed()))
@@ -115,7 +120,8 @@ class Play:
             "out-of-time", project, pipelines, self.ledger, **environment(preload, seen)
         )
         self._add(victim, stack, producers=1)
-        self._attackers.append(ClockSteps(victim, seen, self._seed(), self._plan.seconds))
+        kinds = self._plan.kinds & CLOCK_KINDS
+        self._attackers.append(ClockSteps(victim, seen, kinds, self._seed(), self._plan.seconds))
 
     def _add(self, victim: Victim, stack: ExitStack, producers: int) -> None:
         stack.callback(victim.close)
@@ -137,10 +143,10 @@ class Play:
         for producer in self._producers:
             producer.start()
 
-    def _books(self) -> list[Books]:
-        return [self._books_of(each) for each in self._victims]
+    def _books(self, *, check: bool) -> list[Books]:
+        return [self._books_of(each, check) for each in self._victims]
 
-    def _books_of(self, victim: Victim) -> Books:
+    def _books_of(self, victim: Victim, check: bool) -> Books:
         launches = read_launches(victim.project / "launched")
         names = {each.name for each in victim.pipelines}
         launches += [each for each in list(self._platform.launches) if each.pipeline in names]
@@ -148,7 +154,7 @@ class Play:
             victim.pipelines,
             [put for put in self.ledger.puts if put.victim == victim.name],
             launches,
-            read_state(victim.state),
+            read_state(victim.state, check=check),
             self.ledger.excused,
             self._platform.unhelpful,
             to_the_end=self._plan.settle >= SETTLE,
@@ -160,11 +166,11 @@ class Play:
         began_at = time.monotonic()
         self.ledger.tell("the troubles are over")
         while time.monotonic() - began_at < self._plan.settle:
-            if not any(lost(each) or under_way(each) for each in self._books()):
+            if not any(lost(each) or under_way(each) for each in self._books(check=False)):
                 break
             time.sleep(1.0)
         self.ledger.tell(f"settled after {time.monotonic() - began_at:.0f}s")
-        for books in self._books():
+        for books in self._books(check=True):
             for problem in (*problems(books), *lost(books), *under_way(books)):
                 self.ledger.problem(problem)
 
