@@ -10,8 +10,8 @@ from attack.worker import Worker
 
 _DAY = 86_400
 _HOUR = 3_600
-#: A clock that is set right, and one that leaps beyond the time that an attempt may take.
-_STEPS = {"clock": (_HOUR, -_HOUR, -_DAY), "leap": (_DAY, 40 * _DAY)}
+#: Steps that are shorter than what a job and an attempt may take, and leaps beyond both.
+_STEPS = {"clock": (_HOUR // 2, -_HOUR // 2), "leap": (2 * _HOUR, _DAY, -_DAY, 40 * _DAY)}
 KINDS = frozenset(_STEPS)
 _LIBRARIES = (
     "/usr/lib/*/faketime/libfaketimeMT.so.1",

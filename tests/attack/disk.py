@@ -28,9 +28,10 @@ class Disk:
         return "no room on the file system" if self.mounted else "a limit on the size of files"
 
     def close(self) -> None:
-        """What it holds stays, in a folder beside it, for whoever looks for a cause."""
+        """A copy of the state file stays beside it, to look for a cause in."""
         if self.mounted:
-            shutil.copytree(self._folder, self._folder.with_name("state"), dirs_exist_ok=True)
+            for file in self._folder.glob("interlock.db*"):
+                shutil.copy(file, self._folder.parent)
             subprocess.run(["umount", "--lazy", str(self._folder)], check=False)
 
     @contextmanager
