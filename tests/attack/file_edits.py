@@ -7,12 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from attack.ledger import Span
+from attack.producers import NOT_FINAL, Producer
 from attack.project import SCHEDULE, Pipeline
 from attack.victim import Victim
 from attack.worker import Worker
 
 #: A writer that rests longer than this may be believed to be done.
 _REST = 0.3
+_CANARIES = 4
 _TOO_LONG = 0.45
 #: The last rule: what stands before it is a valid file, with fewer rules.
 CUT = '    - {key: landed, check: equals, field: final, value: "yes"}'
@@ -30,9 +32,18 @@ schedules:
 class FileEdits(Worker):
     """One edit after another. Of two workers, one edits schedules, in files that are kept for that."""
 
-    def __init__(self, kind: str, victim: Victim, platform: str, seed: int, seconds: float) -> None:
+    def __init__(
+        self,
+        kind: str,
+        victim: Victim,
+        canary: Producer,
+        platform: str,
+        seed: int,
+        seconds: float,
+    ) -> None:
         super().__init__(f"{kind}-{victim.name}", victim.ledger)
         self._victim, self._platform = victim, platform
+        self._canary = canary
         self._chance = random.Random(seed)
         self._longest = min(8.0, seconds / 5)
         every: dict[str, tuple[Callable[[Pipeline], None], ...]] = {
@@ -81,6 +92,9 @@ class FileEdits(Worker):
                 longest = max(longest, time.monotonic() - wrote_at)
                 wrote_at = time.monotonic()
                 time.sleep(self._chance.uniform(0.05, _REST))
+        for _ in range(_CANARIES):
+            self._canary.put(pipeline, NOT_FINAL)
+            time.sleep(_REST)
         self.ledger.did("files: half written", f"{pipeline.name}, rests {longest:.2f}s")
         if longest > _TOO_LONG:
             # We were not let run ourselves: nothing tells such a file from one that is done.

@@ -100,12 +100,14 @@ class Play:
             "attacked", project, pipelines, self.ledger,
             INTERLOCK_ALLOW_HOSTS=self._platform.address,
         )  # fmt: skip
-        self._add(victim, stack, producers=2)
+        dates = Dates(pipelines)
+        canary = Producer(victim, dates, self._seed(), self._plan.pause)
+        self._add(victim, dates, stack, producers=2)
         self._attackers.append(
             Troubles(victim, disk, kinds & _WITH_THE_PROCESS, self._seed(), seconds)
         )
         self._attackers += [
-            FileEdits(kind, victim, platform, self._seed(), seconds)
+            FileEdits(kind, victim, canary, platform, self._seed(), seconds)
             for kind in ("files", "edits")
             if kind in kinds
         ]
@@ -119,13 +121,12 @@ class Play:
         victim = Victim(
             "out-of-time", project, pipelines, self.ledger, **environment(preload, seen)
         )
-        self._add(victim, stack, producers=1)
+        self._add(victim, Dates(pipelines), stack, producers=1)
         kinds = self._plan.kinds & CLOCK_KINDS
         self._attackers.append(ClockSteps(victim, seen, kinds, self._seed(), self._plan.seconds))
 
-    def _add(self, victim: Victim, stack: ExitStack, producers: int) -> None:
+    def _add(self, victim: Victim, dates: Dates, stack: ExitStack, producers: int) -> None:
         stack.callback(victim.close)
-        dates = Dates(victim.pipelines)
         pause = self._plan.pause * producers
         mine = [Producer(victim, dates, self._seed(), pause) for _ in range(producers)]
         self._victims.append(victim)

@@ -16,6 +16,9 @@ from attack.worker import Worker
 
 _FIRST = datetime(2020, 1, 1, tzinfo=UTC)
 
+#: What the last rule alone refuses.
+NOT_FINAL: dict[str, Any] = {"count": 50, "final": "no"}
+
 #: What the rules must refuse: too few, not final, not there, of another type, or no number at all.
 BAD: tuple[dict[str, Any], ...] = (
     {"count": 3, "final": "yes"},
@@ -26,7 +29,7 @@ BAD: tuple[dict[str, Any], ...] = (
     {"count": [12], "final": "yes"},
     {"final": "yes"},
     {"count": 50},
-    {"count": 50, "final": "no"},
+    NOT_FINAL,
     {"count": 50, "final": True},
     {"count": 50, "final": "YES"},
     {"count": 50, "final": {"yes": "yes"}},
@@ -86,16 +89,16 @@ class Producer(Worker):
 
     def work(self) -> None:
         while not self.stopping.wait(self._chance.uniform(0.3, 1.7) * self._pause):
-            pipeline = self._chance.choice(self._victim.pipelines)
-            good = self._chance.random() < 0.65
-            date = self._dates.next(pipeline)
-            if date is not None:
-                self._put(pipeline, date, good)
+            good = {"count": self._chance.randrange(10, 10_000), "final": "yes"}
+            fields = good if self._chance.random() < 0.65 else self._chance.choice(BAD)
+            self.put(self._chance.choice(self._victim.pipelines), fields)
 
-    def _put(self, pipeline: Pipeline, date: str, good: bool) -> None:
-        fields: dict[str, Any] = {"count": self._chance.randrange(10, 10_000), "final": "yes"}
-        if not good:
-            fields = dict(self._chance.choice(BAD))
+    def put(self, pipeline: Pipeline, fields: dict[str, Any]) -> None:
+        """For a date that no other reading has."""
+        date = self._dates.next(pipeline)
+        if date is None:
+            return
+        good = fields not in BAD
         sent_at, asked_at = time.time(), time.monotonic()
         outcome, told = self._send(pipeline.name, date, fields)
         self._note_failure(asked_at, told)

@@ -40,6 +40,7 @@ class Victim:
             **os.environ,
             "INTERLOCK_TOKEN": TOKEN,
             "INTERLOCK_WATCHDOG_EVERY": "5s",
+            "PYTHONFAULTHANDLER": "1",  # a crash of the interpreter says where
             **environment,
         }
         #: One trouble with the process at a time; also held while it is down on purpose.
