@@ -1,6 +1,7 @@
 """Half a minute of every trouble at once leaves the books in order, and wrong books are found out."""
 
 import dataclasses
+import signal
 import sqlite3
 import time
 from pathlib import Path
@@ -247,6 +248,20 @@ def test_a_server_that_ends_by_itself_is_a_problem(tmp_path: Path) -> None:
         victim.close()
 
     assert "ended by itself" in victim.ledger.problems[0]
+
+
+@pytest.mark.parametrize("short", [True, False])
+def test_a_crash_of_the_interpreter_is_excused_only_where_memory_was_short(
+    tmp_path: Path, short: bool
+) -> None:
+    victim = Victim("attacked", tmp_path, (), Ledger(len))
+    victim.start()
+    victim.short_of_memory = short
+    victim.signal(signal.SIGSEGV)
+    victim.wait(60)
+
+    assert victim.has_ended_by_itself()
+    assert bool(victim.ledger.problems) is not short
 
 
 def test_an_attacker_that_breaks_off_is_a_problem() -> None:

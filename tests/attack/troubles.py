@@ -98,6 +98,7 @@ class Troubles(Worker):
         self.ledger.did("memory", f"short for {seconds:.1f}s, {spare >> 10} KiB to spare")
         with self._victim.trouble():
             pages = int(Path(f"/proc/{self._victim.pid}/statm").read_text().split()[0])
+            self._victim.short_of_memory = True
             self._victim.limit(resource.RLIMIT_AS, pages * _PAGE + spare)
             time.sleep(seconds)
             if self._victim.exit_code() is None:

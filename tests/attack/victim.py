@@ -21,6 +21,7 @@ from attack.project import Pipeline
 TOKEN = "attacker-token-0123456789"
 #: How long a clean stop may take, on a busy machine.
 STOP_SECONDS = 60.0
+_CRASHES = (-signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT)
 
 
 class Victim:
@@ -47,6 +48,8 @@ class Victim:
         self.turn = threading.RLock()
         self._troubles = 0
         self.calm_since = time.monotonic()
+        #: Whether this process has ever had to do without memory.
+        self.short_of_memory = False
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -68,6 +71,7 @@ class Victim:
 
     def start(self) -> None:
         arguments = ["--project", str(self.project), "serve", "--port", str(self.port)]
+        self.short_of_memory = False
         with self.output.open("ab") as output:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "interlock", *arguments],
@@ -102,9 +106,14 @@ class Victim:
         return None if self._process is None else self._process.poll()
 
     def has_ended_by_itself(self) -> bool:
-        """To be asked only while it ought to live; a problem if so."""
+        """To be asked only while it ought to live; a problem if so.
+
+        Python itself may crash where a new thread finds no memory. Then the books must be right all the same.
+        """
         code = self.exit_code()
-        if code is not None:
+        if code in _CRASHES and self.short_of_memory:
+            self.ledger.did("memory: the interpreter crashed", f"by signal {-code}")
+        elif code is not None:
             tail = self.output.read_text(errors="replace")[-1500:]
             self.ledger.problem(f"{self.name} ended by itself with exit code {code}: {tail}")
         return code is not None
