@@ -7,6 +7,8 @@ from pathlib import Path
 #: Shorter than many a stop: the job ends in time, and the server wakes after its deadline.
 SHORT_SLA = 6
 LONG_SLA = 45
+#: A start that was refused twice is tried again after 30 and 60 s, and its end is polled for after 10 s.
+REMOTE_SLA = 120
 
 #: The rule on `final` stands last: a file that is cut off before it is valid, and lets too much pass.
 PIPELINE = """\
@@ -86,7 +88,7 @@ def attacked() -> tuple[Pipeline, ...]:
         Pipeline("orders", max_duration=SHORT_SLA),
         Pipeline("hours", labels="hours", max_duration=LONG_SLA, seconds="1.5"),
         Pipeline("minutes", labels="minutes", minute=minute),
-        Pipeline("remote", max_duration=LONG_SLA, remote=True),
+        Pipeline("remote", max_duration=REMOTE_SLA, remote=True),
         Pipeline("edited", edited=True),
     )
 

@@ -45,7 +45,7 @@ KINDS = frozenset(ATTACKERS) - {"leap"}
 
 def test_half_a_minute_of_every_trouble_leaves_the_books_in_order(tmp_path: Path) -> None:
     said: list[str] = []
-    plan = Plan(seconds=35, seed=7, kinds=KINDS, pause=0.8, settle=150)
+    plan = Plan(seconds=35, seed=7, kinds=KINDS, pause=0.8, settle=240)
 
     found = Play(plan, tmp_path, said.append).run()
 
