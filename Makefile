@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 WORKERS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help setup format lint types imports test coverage check bounds lowest test-aws faults kills cloud airflow bench docs demo package wheel clean
+.PHONY: help setup format lint types imports test coverage check bounds lowest test-aws faults kills attack cloud airflow bench docs demo package wheel clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 12
@@ -56,7 +56,15 @@ compiler:
 	    { apt-get update -qq; DEBIAN_FRONTEND=noninteractive apt-get install -qq --yes --no-install-recommends gcc libc6-dev >/dev/null; }; } || \
 	  echo "there is no C compiler: the trial of power cuts will be skipped; apt-get install gcc libc6-dev brings it"
 
-test: $(READY) browser compiler ## Run the whole test suite
+.PHONY: faketime
+# The attack moves the clock of a server where this is installed; where it can't be had, it says so and leaves that out.
+faketime:
+	@ls /usr/lib/*/faketime/libfaketimeMT.so.1 >/dev/null 2>&1 || \
+	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+	    { apt-get update -qq; DEBIAN_FRONTEND=noninteractive apt-get install -qq --yes --no-install-recommends libfaketime >/dev/null; }; } || \
+	  echo "there is no libfaketime: no clock will be moved; apt-get install libfaketime brings it"
+
+test: $(READY) browser compiler faketime ## Run the whole test suite
 	$(BIN)/python -m pytest -n $(WORKERS) -q
 
 coverage: $(READY) ## Check that the tests take every branch of the domain
@@ -99,6 +107,13 @@ airflow: $(READY) ## Try jobs against a real Airflow 3, installed for that in AI
 
 kills: $(READY) ## Kill the real server 500 times under load, and go through its books
 	cd tests && ../$(BIN)/python -m crash.kill_loop 500
+
+# How long, and which random numbers: make attack SECONDS=600 SEED=7
+SECONDS ?= 3600
+SEED ?= $(shell date +%s)
+
+attack: $(READY) faketime ## Make every trouble for the real server for an hour, and go through its books
+	cd tests && ../$(BIN)/python -m attack $(SECONDS) --seed $(SEED)
 
 bench: $(READY) ## Measure for some 15 minutes, and keep it in benchmarks/results/LATEST.md and the README
 	$(BIN)/python -m benchmarks

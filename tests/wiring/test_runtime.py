@@ -2,14 +2,16 @@
 
 import logging
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
 
 from interlock.domain.event import EventType
-from interlock.ports import Timer
+from interlock.errors import UnavailableError
+from interlock.ports import Timer, Watch, WatchdogState
 from interlock.simulation.scenario import Call
-from interlock.wiring.runtime import Runtime
+from interlock.wiring.runtime import PAUSE, Runtime
 from usecases.home import CADENCE, Home
 
 
@@ -63,6 +65,38 @@ def test_a_timer_that_fails_is_looked_at_again_after_a_pause_and_the_next_one_on
     home.pass_time(seconds=2)
     runtime.settle()
     assert len(home.started()) == 2
+
+
+class NoRoomAtTheEnd:
+    """Passes can be claimed and not concluded, as on a disk that fills up meanwhile."""
+
+    def __init__(self, watch: Watch) -> None:
+        self._watch = watch
+        self.full = True
+
+    def load(self) -> WatchdogState:
+        return self._watch.load()
+
+    def save(self, state: WatchdogState) -> bool:
+        if self.full and state.pass_until is None:
+            raise UnavailableError("no room")
+        return self._watch.save(state)
+
+
+def test_a_pass_that_broke_off_at_its_end_does_not_hold_up_the_next(home: Home) -> None:
+    watch = NoRoomAtTheEnd(home.store.watch)
+    runtime = Runtime(home.store, replace(home.ports, watch=watch), CADENCE)
+    runtime.settle()
+    assert home.store.watch.load().last_pass_at is None
+    watch.full = False
+    home.pass_time(seconds=PAUSE.total_seconds())
+    runtime.settle()
+    assert home.store.watch.load().last_pass_at == home.clock()
+    watch.full = True
+    home.pass_time(seconds=CADENCE.total_seconds())
+    runtime.settle()
+    watch.full = False
+    assert runtime.next_due() == home.clock() + PAUSE
 
 
 def timer(due_at: datetime) -> Timer:

@@ -105,11 +105,13 @@ class Runtime:
         self._set_back = SetBack(store, ports)
         self._agenda = Unchanged(store.agenda.stamp, store.agenda.look)
         self._watch_state = Unchanged(lambda: store.database.commits, store.watch.load)
+        #: Our last pass raised: its claim may still stand, where the write that ends it could not be made.
+        self._broke_off = False
         self._void_pass()
         self._start_orphans()
 
     def _void_pass(self) -> None:
-        """A pass that was under way died with its process."""
+        """A pass that was under way died with its process, or broke off in this one."""
         state = self._store.watch.load()
         if state.pass_until is not None:
             self._store.watch.save(
@@ -340,24 +342,29 @@ class Runtime:
         if self._watch_due(now) > now:
             return False
         try:
+            if self._broke_off:
+                self._void_pass()
             report = watch(self._every, self._ports, has_time=self._beat)
         except Exception:
             log.exception("watchdog failed", extra={"action": "watchdog_failed"})
+            self._broke_off = True
             self._later["watchdog"] = now + PAUSE
             return False
+        self._broke_off = False
         self._later.pop("watchdog", None)
         if report is not None:
             self._on_pass(report)
         return report is not None
 
     def _watch_due(self, now: datetime) -> datetime:
-        """The next pass: after the last, or when a pass that died has lost its claim."""
+        """The next pass: after the last, or when a pass of somebody else has lost its claim."""
         state = self._watch_state()
         last = state.last_pass_at
         if last is None or last > now:  # never, or the clock was set back
             return self._later.get("watchdog", now)
         due = last + self._every
-        return max(due, self._later.get("watchdog", due), state.pass_until or due)
+        claimed = None if self._broke_off else state.pass_until
+        return max(due, self._later.get("watchdog", due), claimed or due)
 
 
 def _by_pipeline(timers: Iterable[Timer]) -> list[list[Timer]]:

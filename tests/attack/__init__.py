@@ -1,0 +1,1 @@
+"""Attack: a real server under every trouble at once, judged by books that share no code with it."""

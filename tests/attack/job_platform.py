@@ -1,0 +1,119 @@
+"""Job platform: an HTTP service that is slow, breaks and hangs, with its own ledger of launches by token."""
+
+import json
+import random
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import unquote
+
+from attack.ledger import Launch, Ledger
+
+#: Beyond the timeout that the pipeline gives it.
+_HANG = 3.5
+#: A launch is refused so often at most, a start being tried four times.
+_MOST_REFUSALS = 2
+
+
+class JobPlatform:
+    """Answers on a port of its own until it is closed."""
+
+    def __init__(self, seed: int, ledger: Ledger) -> None:
+        self._chance = random.Random(seed)
+        self._lock = threading.Lock()
+        self._ledger = ledger
+        self._jobs: dict[str, dict[str, Any]] = {}
+        self._refused: dict[str, int] = {}
+        self.launches: list[Launch] = []
+        #: When a question about a job got no answer in time: then its end could not be known.
+        self.unhelpful: dict[str, list[float]] = {}
+        self.vicious = False
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
+        self._server.daemon_threads = True
+        threading.Thread(target=self._server.serve_forever, args=(0.1,), daemon=True).start()
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self._server.server_port}"
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def launch(self, token: str, run: str) -> tuple[int, dict[str, Any]]:
+        """A request that starts a job: what is noted is noted before anything goes wrong."""
+        whim = self._whim()
+        with self._lock:
+            refused = self._refused.get(token, 0)
+            if whim in ("refuse", "hang before") and refused < _MOST_REFUSALS:
+                self._refused[token] = refused + 1
+                taken = False
+            else:
+                whim = whim if whim in ("hang after", "slow") else "take"
+                self._take(token, run)
+                taken = True
+        self._ledger.did(f"platform: {whim}")
+        self._dawdle(whim)
+        return (200, {"id": token}) if taken else (500, {"error": "not today"})
+
+    def status(self, token: str) -> tuple[int, dict[str, Any]]:
+        whim = self._whim()
+        with self._lock:
+            job = self._jobs.get(token)
+        if whim not in ("take", "slow"):
+            self.unhelpful.setdefault(token, []).append(time.time())
+        self._dawdle(whim)
+        if whim == "refuse":
+            return 500, {"error": "not today"}
+        if job is None:
+            return 404, {"error": "no such run"}
+        return 200, {"status": "done" if time.time() >= job["ends_at"] else "running"}
+
+    def _take(self, token: str, run: str) -> None:
+        pipeline, _, date, attempt = run.split("/")
+        began_at = time.time()
+        ends_at = began_at + self._chance.uniform(0.0, 3.0)
+        self._jobs.setdefault(token, {"ends_at": ends_at})
+        self.launches.append(Launch(token, pipeline, date, int(attempt), began_at, ends_at))
+
+    def _whim(self) -> str:
+        if not self.vicious:
+            return "take"
+        with self._lock:
+            return self._chance.choices(
+                ("take", "slow", "refuse", "hang before", "hang after"), (10, 4, 2, 1, 1)
+            )[0]
+
+    def _dawdle(self, whim: str) -> None:
+        if whim.startswith("hang"):
+            time.sleep(_HANG)
+        elif whim == "slow":
+            time.sleep(1.5)
+
+
+def _handler_of(platform: JobPlatform) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            token = self.headers["Idempotency-Key"]
+            self._answer(*platform.launch(token, self.headers["X-Interlock-Run"]))
+
+        def do_GET(self) -> None:
+            self._answer(*platform.status(unquote(self.path.rpartition("/")[2])))
+
+        def _answer(self, status: int, document: dict[str, Any]) -> None:
+            body = json.dumps(document).encode()
+            try:
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+            except OSError:
+                self.close_connection = True  # the caller has given up
+
+        def log_message(self, *args: Any) -> None:
+            """Not on the screen."""
+
+    return Handler
