@@ -163,6 +163,8 @@ class JobRecord(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     stopped: bool = False
     #: Whether we learned of it by asking, so that whoever waits for it knows.
     polled: bool = False
+    #: Whether the platform did not say when: then `at` is when it was asked.
+    undated: bool = False
 
 
 #: What the job log says of a wait that goes on in another execution; further ones are numbered.

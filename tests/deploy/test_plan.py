@@ -73,7 +73,8 @@ def test_the_environment_is_what_the_settings_read(default_plan: Plan, whole_pla
     for function in Function:
         common = {*REQUIRED[function], *COMMON}
         if function is Function.WATCHDOG:
-            common.add("INTERLOCK_INSTANCE")  # optional, as the command line reads the same settings
+            # optional, as the command line reads the same settings
+            common.add("INTERLOCK_INSTANCE")
         assert set(environment(default_plan, function)) == common
         theirs = {
             Function.ORCHESTRATOR: {"INTERLOCK_ETL_URL"},

@@ -22,6 +22,7 @@ from interlock.domain.sla import (
     JobSeen,
     Told,
     Weight,
+    asked_as_of,
     asks_first,
     blocked_by,
     failing_lines,
@@ -293,13 +294,23 @@ def test_a_platform_that_can_not_be_asked_is_waited_for_within_bounds() -> None:
         (seen(problem="away"), "its job can't be asked: away"),
         (seen(succeeded_at=BREACH_AT + MINUTE / 2), "its job succeeded 30s later"),
         (
-            seen(succeeded_at=BREACH_AT + MINUTE),
-            "its job has succeeded, and its platform does not say when",
+            seen(succeeded_at=BREACH_AT + 2 * MINUTE, undated=True),
+            "its job had succeeded when it was asked 2m later; its platform does not say when",
         ),
     ],
 )
 def test_a_breach_repeats_what_the_job_said(said: JobSeen, word: str | None) -> None:
     assert word_of_job(said, BREACH_AT) == word
+
+
+@pytest.mark.parametrize(
+    ("late", "in_time"),
+    [(0 * MINUTE, True), (MINUTE, True), (MINUTE + MINUTE / 60, False)],
+)
+def test_a_question_just_behind_a_moment_is_one_about_the_moment(
+    late: timedelta, in_time: bool
+) -> None:
+    assert (asked_as_of(BREACH_AT, BREACH_AT + late) < BREACH_AT) is in_time
 
 
 def test_what_stays_of_a_pruned_run_keeps_its_verdict_and_counts_its_attempts() -> None:

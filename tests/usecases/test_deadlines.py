@@ -11,6 +11,7 @@ from interlock.domain.event import EventType
 from interlock.domain.run import DeadlineKind, RunKey, Status
 from interlock.errors import NotFoundError, TransientError
 from interlock.lifecycle.deadlines import reconcile
+from interlock.ports import Succeeded
 from interlock.simulation.scenario import Call, JobScript
 from interlock.usecases.arm_deadlines import arm_deadlines
 from interlock.usecases.fire_deadline import fire_deadline
@@ -623,6 +624,44 @@ def test_a_job_that_ended_too_late_breaches_and_says_by_how_much(home: Home) -> 
     at(home, BREACH_AT + timedelta(hours=1))
     assert fire_deadline(DAY, B, home.ports)
     assert home.event(EventType.SLA_BREACH).detail["blockedBy"] == ["its job succeeded 4m later"]
+
+
+class Undated:
+    """A platform that says that a job has succeeded, and not when."""
+
+    def __init__(self, home: Home) -> None:
+        self._jobs = home.ports.jobs
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._jobs, name)
+
+    def poll(self, metadata: dict[str, Any]) -> Any:
+        answer = self._jobs.poll(metadata)
+        return Succeeded() if isinstance(answer, Succeeded) else answer
+
+
+@pytest.mark.parametrize("late", [timedelta(), timedelta(seconds=40)])
+def test_an_end_without_a_date_meets_the_deadline_at_which_it_is_found(
+    home: Home, late: timedelta
+) -> None:
+    launched(home, timedelta(hours=1, minutes=59))
+    at(home, BREACH_AT + late)
+    ports = home.with_ports(jobs=Undated(home))
+    assert not fire_deadline(DAY, B, ports)
+    home.mode("check-job", DAY, ports=ports)
+    home.mode("complete-trigger", DAY, event="success")
+    assert settle(home) is SlaVerdict.MET
+    assert home.events(EventType.SLA_BREACH) == []
+
+
+def test_an_end_without_a_date_that_is_found_much_later_breaches_and_says_so(home: Home) -> None:
+    launched(home, timedelta(hours=1))
+    at(home, BREACH_AT + timedelta(minutes=4))
+    assert fire_deadline(DAY, B, home.with_ports(jobs=Undated(home)))
+    (cause,) = home.event(EventType.SLA_BREACH).detail["blockedBy"]
+    assert cause == (
+        "its job had succeeded when it was asked 4m later; its platform does not say when"
+    )
 
 
 def test_a_platform_that_does_not_answer_is_asked_again_and_then_given_up(home: Home) -> None:

@@ -25,6 +25,10 @@ BREACHES = frozenset(WARNINGS.values())
 ASK_PATIENCE = timedelta(minutes=5)
 #: When it is tried again.
 ASK_AGAIN = timedelta(seconds=30)
+#: A platform that does not date the end of a job is taken to answer for the moment itself when it is asked
+#: within this time after it: on AWS a timer may come up to a minute late.
+ASKED_IN_TIME = timedelta(minutes=1)
+_TICK = timedelta(microseconds=1)
 
 _WITH_A_JOB = frozenset({Status.TRIGGERING, Status.RUNNING})
 
@@ -96,8 +100,9 @@ class JobSeen(msgspec.Struct, frozen=True):
 
     attempt: int
     at: datetime
-    #: When it ended well; where the platform does not say when, the time of its answer.
+    #: When it ended well; where the platform does not say when, the time of the question.
     succeeded_at: datetime | None = None
+    undated: bool = False
     #: Why nothing is known of it.
     problem: str | None = None
 
@@ -139,9 +144,19 @@ def word_of_job(seen: JobSeen, at: datetime) -> str | None:
         return f"its job can't be asked: {seen.problem}"
     if seen.succeeded_at is None:
         return None
-    if seen.succeeded_at >= seen.at:
-        return "its job has succeeded, and its platform does not say when"
-    return f"its job succeeded {duration.for_people(seen.succeeded_at - at)} later"
+    later = duration.for_people(seen.succeeded_at - at)
+    if seen.undated:
+        return (
+            f"its job had succeeded when it was asked {later} later; its platform does not say when"
+        )
+    return f"its job succeeded {later} later"
+
+
+def asked_as_of(moment: datetime, now: datetime) -> datetime:
+    """As of when a platform is asked for the sake of a moment: a question that comes just behind it is one
+    about the moment itself, for no timer fires sooner.
+    """
+    return moment - _TICK if now - moment <= ASKED_IN_TIME else now
 
 
 def was_ready(run: Run | None, at: datetime | None) -> bool:

@@ -84,7 +84,8 @@ class HandledOccurrences:
             if any(begin <= moment.due_at < end for begin, end in unwatched):
                 continue
             keys = [RunKey(place[0], each, moment.date) for each in self._edits.names(place)]
-            if not any(_is_accounted_for(key, store) for key in keys):
+            handled = any(_is_accounted_for(key, store) for key in keys)
+            if not handled and not _is_repeated(place[0], moment.date, store):
                 yield f"I4: {keys[0]} was expected and nobody said what became of it"
         self._until[name] = over
 
@@ -93,6 +94,12 @@ def _is_accounted_for(key: RunKey, store: Store) -> bool:
     if key in store.runs.find([key]):
         return True
     return any(event.type in _MISSED for event in store.events.of_run(key))
+
+
+def _is_repeated(pipeline_id: str, date: str, store: Store) -> bool:
+    """Whether it was told that the date has a run from before an edit, under whatever name that was."""
+    told = store.events.newest(kind=EventType.DATE_ALREADY_RUN, limit=_LOOK_BACK)
+    return any((each.pipeline_id, each.date) == (pipeline_id, date) for each in told)
 
 
 def _not_watched(store: Store) -> list[tuple[datetime, datetime]]:

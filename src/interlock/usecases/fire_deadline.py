@@ -57,7 +57,7 @@ def fire_deadline(key: RunKey, kind: DeadlineKind, ports: Ports) -> bool:
 
 def _fire_on_run(run: Run, kind: DeadlineKind, config: Config, ports: Ports) -> bool:
     asks = sla.asks_first(kind, run) and _moment(kind, run, ports.clock()) is not None
-    seen = look_at_job(run, config.pipeline, ports) if asks else None
+    seen = look_at_job(run, instants(run)[kind], config.pipeline, ports) if asks else None
     now = ports.clock()
     weight: sla.Weight | None = None
 

@@ -50,21 +50,22 @@ def retry_of(record: JobRecord, run: Run, job: Job) -> Retry:
     return decide_retry(record.category, stays, record.at, run.spending, job)
 
 
-def ask_job(launch: Launch, ports: Ports) -> JobRecord | Running:
+def ask_job(launch: Launch, ports: Ports, asked_at: datetime | None = None) -> JobRecord | Running:
     """What the platform says of the job: its end as a record, or that it goes on. An end that it does not
-    date is dated by its answer: nothing proves that the job had ended when it was asked.
+    date is dated by the question, which may be that of an earlier moment.
     """
+    asked_at = asked_at or ports.clock()
     answer = ports.jobs.poll(launch.job)
     now = ports.clock()
     match answer:
         case Running():
             return answer
         case Succeeded(_, ended_at):
-            return _record(launch, "success", ended_at, now)
+            return _record(launch, "success", ended_at, asked_at, now)
         case Failed(category, message, ended_at, stopped):
             event = "timeout" if category is Category.TIMEOUT else "fail"
             return msgspec.structs.replace(
-                _record(launch, event, ended_at, now),
+                _record(launch, event, ended_at, asked_at, now),
                 error=clean(message),
                 category=category,
                 stopped=stopped,
@@ -73,9 +74,11 @@ def ask_job(launch: Launch, ports: Ports) -> JobRecord | Running:
             assert_never(answer)
 
 
-def _record(launch: Launch, event: str, ended_at: datetime | None, now: datetime) -> JobRecord:
+def _record(
+    launch: Launch, event: str, ended_at: datetime | None, asked_at: datetime, now: datetime
+) -> JobRecord:
     """The job's own end where its platform reports one, but never before its launch or after now."""
-    at = max(launch.launched_at, min(ended_at or now, now))
+    at = max(launch.launched_at, asked_at if ended_at is None else min(ended_at, now))
     return JobRecord(
         key=launch.key,
         at=at,
@@ -84,6 +87,7 @@ def _record(launch: Launch, event: str, ended_at: datetime | None, now: datetime
         run_id=launch.run_id,
         duration=(at - launch.launched_at) / timedelta(seconds=1),
         polled=True,
+        undated=ended_at is None,
     )
 
 

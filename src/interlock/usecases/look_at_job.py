@@ -7,7 +7,7 @@ from interlock.domain.event import clean
 from interlock.domain.launch import Launch, launch_of
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import Run
-from interlock.domain.sla import JobSeen
+from interlock.domain.sla import JobSeen, asked_as_of
 from interlock.ports import JobRecord, Launched, Ports, Running
 from interlock.usecases.job_context import job_context
 from interlock.usecases.job_ending import ask_job, ending_of
@@ -15,26 +15,32 @@ from interlock.usecases.job_ending import ask_job, ending_of
 log = logging.getLogger(__name__)
 
 
-def look_at_job(run: Run, pipeline: Pipeline, ports: Ports) -> JobSeen:
-    """A platform that does not answer, or will not let us see the job, leaves it unknown."""
+def look_at_job(run: Run, moment: datetime, pipeline: Pipeline, ports: Ports) -> JobSeen:
+    """As of that moment. A platform that does not answer, or will not let us see the job, leaves it
+    unknown.
+    """
     try:
-        return _seen(run, pipeline, ports)
+        return _seen(run, asked_as_of(moment, ports.clock()), pipeline, ports)
     except Exception as error:  # noqa: BLE001 - whatever keeps us from asking, the job is not known
         extra = {"action": "job_not_asked", "run": str(run.key)}
         log.warning("the job of %s can't be asked: %s", run.key, error, extra=extra)
         return JobSeen(run.attempt, ports.clock(), problem=clean(str(error)))
 
 
-def _seen(run: Run, pipeline: Pipeline, ports: Ports) -> JobSeen:
+def _seen(run: Run, asked_at: datetime, pipeline: Pipeline, ports: Ports) -> JobSeen:
     """A success is kept in the job log, as the poll of the execution would: whoever comes next finds it."""
     launch = launch_of(run)
     if launch is None:
         launch = _found(run, pipeline, ports)
-        return JobSeen(run.attempt, ports.clock()) if launch is None else _asked(launch, ports)
+        return (
+            JobSeen(run.attempt, ports.clock())
+            if launch is None
+            else _asked(launch, asked_at, ports)
+        )
     known = ending_of(launch, ports.job_log.of_run(run.key))
     if known is not None:
         return _ended(launch, known, ports.clock())
-    return _asked(launch, ports, keep=True)
+    return _asked(launch, asked_at, ports, keep=True)
 
 
 def _found(run: Run, pipeline: Pipeline, ports: Ports) -> Launch | None:
@@ -45,8 +51,8 @@ def _found(run: Run, pipeline: Pipeline, ports: Ports) -> Launch | None:
     return Launch(run.key, run.attempt, found.run_id, run.changed_at, found.metadata)
 
 
-def _asked(launch: Launch, ports: Ports, *, keep: bool = False) -> JobSeen:
-    news = ask_job(launch, ports)
+def _asked(launch: Launch, asked_at: datetime, ports: Ports, *, keep: bool = False) -> JobSeen:
+    news = ask_job(launch, ports, asked_at)
     if isinstance(news, Running):
         problem = clean(news.message) if news.unseen else None
         return JobSeen(launch.attempt, ports.clock(), problem=problem)
@@ -57,4 +63,4 @@ def _asked(launch: Launch, ports: Ports, *, keep: bool = False) -> JobSeen:
 
 def _ended(launch: Launch, ending: JobRecord, at: datetime) -> JobSeen:
     succeeded_at = ending.at if ending.event == "success" else None
-    return JobSeen(launch.attempt, at, succeeded_at=succeeded_at)
+    return JobSeen(launch.attempt, at, succeeded_at=succeeded_at, undated=ending.undated)

@@ -85,6 +85,7 @@ def _read(item: Item) -> dict[str, Any]:
         "final": item.get("final") is True,
         "stopped": item.get("stopped") is True,
         "polled": item.get("polled") is True,
+        "undated": item.get("undated") is True,
     }
 
 
