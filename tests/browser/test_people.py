@@ -64,7 +64,7 @@ def test_the_timeline_is_walked_by_keys_alone(window: Window) -> None:
     expect(page.locator("a.cell:focus")).to_have_attribute(
         "title", f"{name}-report 2026-03-05: done"
     )
-    assert page.locator(".grid a.cell[tabindex='0']").count() == 1
+    expect(page.locator(".grid a.cell[tabindex='0']")).to_have_count(1)
     page.keyboard.press("Enter")
     expect(page.locator("h1")).to_contain_text(f"{name}-report")
 

@@ -18,6 +18,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import date, timedelta
 from http.client import HTTPException
 from pathlib import Path
@@ -27,19 +28,27 @@ from wiring.served import Served, eventually, make_project
 
 PIPELINES = ("alpha", "beta", "gamma")
 CLIENTS = 3
-#: Kills come at any moment from the start of the process on.
-LONGEST_LIFE = 2.2
 _FIRST = date(2020, 1, 1)
 _PAUSE = 0.02
 #: What a client sees of a kill.
 _BREAKS = (OSError, HTTPException, ValueError, KeyError)
 
 
+@dataclass(frozen=True)
+class Load:
+    """What the server has to do, and how long it may live."""
+
+    #: Of a client, after each reading.
+    pause: float = _PAUSE
+    #: Kills come at any moment from the start of the process on.
+    longest_life: float = 2.2
+
+
 class Clients:
     """Each puts one reading after another, of a date of its own, and notes those that were accepted."""
 
-    def __init__(self, served: Served) -> None:
-        self._served = served
+    def __init__(self, served: Served, pause: float) -> None:
+        self._served, self._pause = served, pause
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._count = 0
@@ -63,7 +72,7 @@ class Clients:
             with suppress(*_BREAKS):
                 self._served.put(pipeline, key, **fields)
                 self._note({"pipeline": pipeline, "key": key, "date": day, "fields": fields})
-            self._stop.wait(_PAUSE)
+            self._stop.wait(self._pause)
 
     def _note(self, entry: dict[str, Any]) -> None:
         with self._lock, (self._served.project / "ledger").open("a") as ledger:
@@ -111,15 +120,21 @@ class Listener:
                     return
 
 
-def run(project: Path, kills: int, seed: int, say: Callable[[str], object] = len) -> int:
+def run(
+    project: Path,
+    kills: int,
+    seed: int,
+    say: Callable[[str], object] = len,
+    load: Load = Load(),  # noqa: B008 - it is frozen
+) -> int:
     """The exit code of the accountant."""
     chance = random.Random(seed)
     served = Served(make_project(project, *PIPELINES))
     served.start()
-    clients, listener = Clients(served), Listener(served)
+    clients, listener = Clients(served, load.pause), Listener(served)
     try:
         for n in range(1, kills + 1):
-            time.sleep(chance.uniform(0.0, LONGEST_LIFE))
+            time.sleep(chance.uniform(0.0, load.longest_life))
             served.stop(signal.SIGKILL)
             served.start(ready=False)
             if n % 50 == 0:

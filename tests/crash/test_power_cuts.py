@@ -15,8 +15,8 @@ import pytest
 from crash.power_cut import Call, File, build_recorder, disk_at
 from interlock.adapters.alerts.console import ConsoleAlerts
 from interlock.adapters.jobs.job_folder import boot_id
-from interlock.adapters.local.database import Database
 from interlock.ports import Wait
+from interlock.wiring.home import Home
 from interlock.wiring.server import controller_of
 from interlock.wiring.settings import read_settings
 from wiring.served import Served, eventually, make_project
@@ -165,14 +165,14 @@ def _come_to_rest(project: Path, kept: list[Noted], written: Path) -> Counter[st
         _,
         _,
     ):
-        for name in PIPELINES:  # what waits for a job that is gone need not wait for its next poll
-            home.ports.workflows.wake(name, Wait.JOB)
-        eventually(lambda: _is_at_rest(home.database, kept), "at rest", 300)
+        eventually(lambda: _is_at_rest(home, kept), "at rest")
     return Counter(line.rsplit(" ", 1)[0] for line in _lines(written))
 
 
-def _is_at_rest(database: Database, kept: list[Noted]) -> bool:
-    runs = database.read(_runs)
+def _is_at_rest(home: Home, kept: list[Noted]) -> bool:
+    for name in PIPELINES:  # what waits for a job that is gone need not wait for its next poll
+        home.ports.workflows.wake(name, Wait.JOB)
+    runs = home.database.read(_runs)
     done = {place for place, (status, _) in runs.items() if status in DONE}
     return len(done) == len(runs) and all((pipeline, date) in done for _, pipeline, date, _ in kept)
 
