@@ -100,5 +100,7 @@ def test_doctor_finds_many_missing_files_wrong(two: Place) -> None:
     lose(two, "gold-orders", "silver-orders", together=True)
     (finding,) = [f for f in two.json("doctor", code=1) if "missing since" in f["what"]]
     assert finding["level"] == "wrong"
-    assert finding["what"].startswith("2 files of gold-orders, silver-orders have been missing since")
+    assert finding["what"].startswith(
+        "2 files of gold-orders, silver-orders have been missing since"
+    )
     assert "--all-missing" in finding["remedy"]

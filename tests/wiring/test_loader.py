@@ -90,8 +90,7 @@ def test_a_file_that_is_deleted_and_copied_back_is_the_same_pipeline(
     (event,) = stage.told()
     assert (event.pipeline_id, event.severity) == ("alpha", "warning")
     assert (
-        "the file of alpha is missing; the pipeline is retired at 2026-03-03T08:1"
-        in event.message
+        "the file of alpha is missing; the pipeline is retired at 2026-03-03T08:1" in event.message
     )
 
 
