@@ -33,7 +33,7 @@ def test_without_a_state_file_the_sentence_says_what_makes_one(
 ) -> None:
     result = Place(tmp_path).run(*arguments)
     assert isinstance(result.exception, UnavailableError)
-    assert "`interlock serve` makes it" in str(result.exception)
+    assert "`interlock serve` creates it" in str(result.exception)
     assert not (tmp_path / ".interlock").exists()
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from cli.place import Place
 from cli.served import served
+from interlock.adapters.local.lock import lock_file
 from interlock.cli.checkup import Checkup
 from interlock.ports import Wanted
 
@@ -30,7 +31,7 @@ def test_a_healthy_installation_has_nothing_wrong(lived_in: Place) -> None:
 
 def test_an_empty_folder_is_only_told_what_comes_next(tmp_path: Path) -> None:
     found = findings(Place(tmp_path))
-    assert found["state file"]["remedy"] == "`interlock serve` makes it"
+    assert found["state file"]["remedy"] == "`interlock serve` creates it"
     assert found["files"]["remedy"] == "interlock init"
     assert not (tmp_path / ".interlock").exists()
 
@@ -210,3 +211,14 @@ def test_a_damaged_state_file_is_wrong_whatever_still_works(place: Place) -> Non
     assert "put the last backup in its place" in str(failed.exception)
     assert "\n" not in str(failed.exception)
     assert not (place.folder / "copy.db").exists()
+
+
+def test_a_state_file_that_is_gone_is_not_called_new(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.state.parent.mkdir()
+    lock_file(place.state).touch()
+    found = findings(place, code=1)["state file"]
+    assert found["what"] == f"the state file {place.state} is gone"
+    assert "put it back as it was, or the last backup" in found["remedy"]
+    refused = place.run("status").exception
+    assert "is gone: put it back" in str(refused)

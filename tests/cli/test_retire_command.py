@@ -46,7 +46,7 @@ def in_force(place: Place) -> list[str]:
 
 def test_a_pipeline_whose_file_is_missing_is_taken_away_at_once(two: Place) -> None:
     lose(two, "gold-orders")
-    assert two.shown("retire", "gold-orders") == "gold-orders: taken away\n"
+    assert two.shown("retire", "gold-orders") == "gold-orders: retired\n"
     assert in_force(two) == ["silver-orders"]
 
 
@@ -60,7 +60,7 @@ def test_all_that_are_missing_are_taken_away_together(two: Place) -> None:
 def test_a_server_takes_it_away_too(two: Place) -> None:
     lose(two, "gold-orders")
     with served(two):
-        assert two.shown("retire", "--all-missing") == "gold-orders: taken away\n"
+        assert two.shown("retire", "--all-missing") == "gold-orders: retired\n"
     assert in_force(two) == ["silver-orders"]
 
 
@@ -87,7 +87,7 @@ def test_one_must_say_which(two: Place) -> None:
 
 def test_status_and_doctor_tell_of_one_missing_file(two: Place) -> None:
     lose(two, "gold-orders")
-    said = f"the file of gold-orders is missing since {two.now:%Y-%m-%dT%H:%M:%SZ}"
+    said = f"the file of gold-orders has been missing since {two.now:%Y-%m-%dT%H:%M:%SZ}"
     assert said in " ".join(two.shown("status", code=1).split())
     (missing,) = two.json("status", code=1)["missing"]
     assert missing["pipelineId"] == "gold-orders"
@@ -100,5 +100,7 @@ def test_doctor_finds_many_missing_files_wrong(two: Place) -> None:
     lose(two, "gold-orders", "silver-orders", together=True)
     (finding,) = [f for f in two.json("doctor", code=1) if "missing since" in f["what"]]
     assert finding["level"] == "wrong"
-    assert finding["what"].startswith("2 files of gold-orders, silver-orders are missing since")
+    assert finding["what"].startswith(
+        "2 files of gold-orders, silver-orders have been missing since"
+    )
     assert "--all-missing" in finding["remedy"]

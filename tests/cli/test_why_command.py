@@ -99,3 +99,12 @@ def test_a_date_that_waits_for_a_place_says_behind_whom_and_by_when_its_rules_mu
     assert f"blocked by waits for a place behind {first}" in shown
     assert f"to unblock the end of {first}" in shown
     assert "deadline rules must hold by" in shown
+
+
+def test_a_reading_that_came_too_long_ago_shows_how_long_ago_it_may_have_come(place: Place) -> None:
+    place.declare(ORDERS.replace("value: 1000}", "value: 1000, maxAge: 1m}"))
+    place.put(count=940)
+    place.wait(minutes=10)
+    shown = place.shown("why", "silver-orders")
+    rule = next(line for line in shown.splitlines() if line.startswith("orders.count"))
+    assert rule.split()[1:4] == ["received", "within", "1m"]

@@ -281,3 +281,9 @@ def test_our_own_settings_are_not_for_files(config: str, path: str) -> None:
 def test_a_literal_that_only_looks_like_a_setting_is_left_alone() -> None:
     assert errors(job_text("command", "{command: [echo, '$${INTERLOCK_TOKEN}']}")) == []
     assert errors(job_text("command", "{command: [echo, '${INTERLOCK_MINE}']}")) == []
+
+
+def test_a_limit_without_an_upper_bound_names_the_lower_one_alone() -> None:
+    job = "{type: command, config: {command: [a]}, maxConcurrent: 0}"
+    (problem,) = load_text(pipeline_text(job=job)).problems
+    assert problem.message == "must be at least 1"

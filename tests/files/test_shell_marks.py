@@ -120,6 +120,6 @@ def test_the_warning_says_what_to_write() -> None:
     job = "{type: command, config: {command: 'etl $DATE > f'}}"
     (problem,) = load_text(pipeline_text(job=job)).problems
     assert problem.message == (
-        "$DATE and > are passed to etl as they stand: no shell reads a command; for one, write"
-        ' [sh, -c, "..."], for what the run knows ${DATE}, for a literal use single quotes'
+        "no shell runs this command, so etl gets $DATE and > as they are; for shell syntax write"
+        ' [sh, -c, "..."], for the date of the run ${DATE}, for a literal character single quotes'
     )

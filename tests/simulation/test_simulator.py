@@ -136,7 +136,10 @@ RIGHT = [
 ]
 WRONG = [
     ("{event: JOB_FAILED}", "wanted at least 1, found 0"),
-    ("{event: JOB_TRIGGERED, count: 2}", "wanted 2, found 1 (there are: silver-orders/2026-03-03"),
+    (
+        "{event: JOB_TRIGGERED, count: 2}",
+        "wanted 2, found 1 (there are: silver-orders 2026-03-03 at",
+    ),
     ("{event: JOB_COMPLETED, at: 2026-03-03T08:21:00Z}", "wanted at least 1, found 0"),
     ("{event: JOB_TRIGGERED, detail: {jobType: glue}}", "wanted at least 1, found 0"),
     ("{event: JOB_TRIGGERED, detail: {colour: red}}", "wanted at least 1, found 0"),

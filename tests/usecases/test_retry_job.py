@@ -192,8 +192,8 @@ def test_a_schedule_that_was_taken_away_gives_up(home: Home, all_of_it: bool) ->
     assert retry_job(KEY, 0, home.ports) == run  # twice is once
     assert len(home.started()) == 1
     event = home.event(EventType.RETRY_EXHAUSTED)
-    gone = "pipeline" if all_of_it else "schedule"
-    assert event.message == f"the retry of attempt 0 was dropped: its {gone} was taken away"
+    gone, how = ("pipeline", "retired") if all_of_it else ("schedule", "removed")
+    assert event.message == f"the retry of attempt 0 was dropped: its {gone} was {how}"
     assert event.detail["kind"] == f"{gone}-gone"
     assert event.detail["lastError"] == "out of memory"
 

@@ -359,9 +359,7 @@ def test_a_wait_whose_schedule_is_gone_ends(home: Home) -> None:
     assert run.status is Status.FAILED_FINAL
     assert run.failure is not None and run.failure.reason == "schedule"
     event = home.event(EventType.RETRY_EXHAUSTED)
-    assert (
-        event.message == "a date that waited for a place was dropped: its schedule was taken away"
-    )
+    assert event.message == "a date that waited for a place was dropped: its schedule was removed"
     assert event.date == SECOND.date
 
 

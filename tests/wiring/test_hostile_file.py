@@ -245,7 +245,10 @@ def test_the_doctor_names_the_row_and_what_to_do_about_it(sound: Place, tmp_path
     assert f"date = '{place.today}'" in row["what"] and "runs" in row["what"]
     assert "make sure that no job of the date is running" in row["remedy"]
     statement = row["remedy"].partition("sqlite3 ")[2]
-    assert "DELETE FROM runs WHERE pipeline" in statement and str(place.state) in statement
+    assert "DELETE FROM runs WHERE pipeline = 'silver-orders'" in statement
+    assert str(place.state) in statement
+    shown = place.shown("run", "silver-orders", place.today)
+    assert "its stored row can't be read: " in shown and "opened" not in shown.splitlines()[1]
 
 
 def test_what_the_doctor_advises_gives_the_date_back(sound: Place, tmp_path: Path) -> None:

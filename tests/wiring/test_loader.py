@@ -90,8 +90,7 @@ def test_a_file_that_is_deleted_and_copied_back_is_the_same_pipeline(
     (event,) = stage.told()
     assert (event.pipeline_id, event.severity) == ("alpha", "warning")
     assert (
-        "the file of alpha is missing; the pipeline is taken away at 2026-03-03T08:1"
-        in event.message
+        "the file of alpha is missing; the pipeline is retired at 2026-03-03T08:1" in event.message
     )
 
 
@@ -206,7 +205,7 @@ def test_half_of_the_files_are_held_and_told_as_an_error(stage: Stage) -> None:
     assert (event.pipeline_id, event.severity) == (None, "error")
     assert event.detail["pipelines"] == ["alpha", "beta"]
     assert event.message.startswith(
-        "the files of 2 of 3 pipelines are missing; they are taken away at"
+        "the files of 2 of 3 pipelines are missing; they are retired at"
     )
 
     stage.look()
@@ -238,7 +237,7 @@ def test_without_its_folder_nothing_is_ever_taken_away(stage: Stage, tmp_path: P
     stage.look(30 * MANY_GRACE)
     assert stage.in_force() == {"alpha", "beta", "gamma"}
     (event,) = stage.told()
-    assert "nothing is taken away while the folder is missing" in event.message
+    assert "no pipeline is retired while the folder is missing" in event.message
 
     (stage.project / "pipelines").mkdir()
     stage.look_twice()

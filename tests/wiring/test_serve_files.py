@@ -98,7 +98,7 @@ def test_a_folder_that_is_emptied_is_an_error_until_an_operator_confirms(served:
     eventually(lambda: len(_events(served, "CONFIG_MISSING")) == 1, "told")
     (event,) = _events(served, "CONFIG_MISSING")
     assert (event["severity"], event["detail"]["pipelines"]) == ("error", list(NAMES))
-    assert "3 files of alpha, beta, gamma are missing since" in served.text("/")
+    assert "3 files of alpha, beta, gamma have been missing since" in served.text("/")
     assert "files_missing" in served.output
 
     done = subprocess.run(
@@ -106,8 +106,8 @@ def test_a_folder_that_is_emptied_is_an_error_until_an_operator_confirms(served:
          "retire", "--all-missing"],
         capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
-    assert done.stdout.splitlines() == [f"{name}: taken away" for name in NAMES], done.stderr
-    eventually(lambda: served.ask("GET", "/api/v1/pipelines")["items"] == [], "taken away")
+    assert done.stdout.splitlines() == [f"{name}: retired" for name in NAMES], done.stderr
+    eventually(lambda: served.ask("GET", "/api/v1/pipelines")["items"] == [], "retired")
 
 
 def test_half_a_file_is_never_in_force(served: Served) -> None:

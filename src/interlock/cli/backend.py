@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 
 from interlock.adapters.local.audit import AuditEntry
-from interlock.adapters.local.lock import is_served, serving
+from interlock.adapters.local.lock import is_served, lock_file, serving
 from interlock.adapters.local.read_only import ReadOnlyDatabase
 from interlock.cli.options import Options
 from interlock.cli.remote import Remote
@@ -301,8 +301,17 @@ def file_for_writing(settings: Settings) -> Iterator[LocalHome]:
 def _existing(settings: Settings) -> Path:
     path = settings.database
     if not path.exists():
-        raise UnavailableError(
-            f"there is no state file {path}: `interlock serve` makes it;"
-            " for a server elsewhere set INTERLOCK_URL"
-        )
+        what, remedy = absence(path)
+        raise UnavailableError(f"{what}: {remedy}; for a server elsewhere set INTERLOCK_URL")
     return path
+
+
+def absence(database: Path) -> tuple[str, str]:
+    """What is wrong without a state file, and what helps. The lock file that stays tells of one before."""
+    if lock_file(database).exists():
+        return (
+            f"the state file {database} is gone",
+            "put it back as it was, or the last backup in its place; a server that starts without it"
+            " does not know which dates have run",
+        )
+    return f"there is no state file {database} yet", "`interlock serve` creates it"

@@ -15,8 +15,8 @@ import msgspec
 
 from interlock.adapters.local.changes import Parked
 from interlock.adapters.local.inspection import inspect
-from interlock.adapters.local.lock import is_served
-from interlock.cli.backend import file_for_reading, left_address
+from interlock.adapters.local.lock import is_served, lock_file
+from interlock.cli.backend import absence, file_for_reading, left_address
 from interlock.cli.shown import count, span
 from interlock.domain import duration
 from interlock.domain.unreadable import RowKind, UnreadableRow
@@ -42,6 +42,8 @@ _HOLIDAYS_AHEAD = timedelta(days=180)
 _NO_YEAR_BEFORE = 2025
 _CLOCK_MARGIN = timedelta(minutes=2)
 _SHOWN = 5
+#: What a shell acts on, or ends at, between double quotes.
+_SPECIAL = frozenset('"\\$`!')
 
 
 class Level(StrEnum):
@@ -100,8 +102,8 @@ class Checkup:
     def _open(self, stack: ExitStack) -> Iterator[Finding]:
         path = self._settings.database
         if not path.exists():
-            what = f"there is no state file {path} yet"
-            yield Finding("state file", Level.NOTE, what, "`interlock serve` makes it")
+            level = Level.WRONG if lock_file(path).exists() else Level.NOTE
+            yield Finding("state file", level, *absence(path))
             return
         self._home = stack.enter_context(file_for_reading(self._settings))
         size = path.stat().st_size
@@ -203,8 +205,8 @@ class Checkup:
 
     def _delete_row(self, row: UnreadableRow) -> str:
         statement = " ".join(("DELETE FROM", row.table, "WHERE", row.key))
-        command = shlex.join(["sqlite3", str(self._settings.database), statement])
-        return f"stop the server, then: {command}"
+        file = shlex.quote(str(self._settings.database))
+        return f"stop the server, then: sqlite3 {file} {_in_quotes(statement)}"
 
     def _files(self) -> Iterator[Finding]:
         project = load_project(self._settings.project)
@@ -255,6 +257,11 @@ def refused_config(refused: Refusal, remedy: str) -> Finding:
     """A config that was stored and does not validate."""
     what = f"refused: {refused}; what was in force before stays in force"
     return Finding("configs", Level.WRONG, what, remedy)
+
+
+def _in_quotes(statement: str) -> str:
+    """For a shell. SQL has single quotes of its own, so double ones where nothing in them is special."""
+    return shlex.quote(statement) if _SPECIAL & set(statement) else f'"{statement}"'
 
 
 def unreadable_rows(

@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+import shutil
 import signal
 import sys
 import tempfile
@@ -63,9 +64,16 @@ def _environment() -> dict[str, str]:
     return {k: v for k, v in os.environ.items() if not k.startswith("INTERLOCK_")}
 
 
+def _program() -> str:
+    """As another terminal can call it: the environment of this one need not be on its path."""
+    beside = Path(sys.executable).with_name("interlock")
+    is_found = shutil.which("interlock") is not None or not beside.exists()
+    return "interlock" if is_found else shlex.quote(str(beside))
+
+
 def _greet(folder: Path, hour_seconds: float) -> None:
     click.echo("Open that address: the pages show what happens, as it happens.")
-    look = f"interlock --project {shlex.quote(str(folder))}"
+    look = f"{_program()} --project {shlex.quote(str(folder))}"
     click.echo("Two sources load bronze; silver and gold follow when their rules hold.")
     click.echo(f"An hour of data lasts {hour_seconds:g} s, a day {hour_seconds * 24 / 60:.1f} min.")
     click.echo("Or look at it from another terminal:")

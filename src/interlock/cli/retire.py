@@ -14,7 +14,7 @@ from interlock.errors import ConfigError
 @as_json_option
 @click.pass_obj
 def command(options: Options, pipelines: tuple[str, ...], all_missing: bool, as_json: bool) -> None:
-    """Take each PIPELINE away whose file is missing, without waiting for the end of its grace.
+    """Retire each PIPELINE whose file is missing, without waiting for the end of its grace.
 
     Jobs that run go on to their end; retries that were due are dropped, each with an event.
     """
@@ -32,4 +32,4 @@ def command(options: Options, pipelines: tuple[str, ...], all_missing: bool, as_
         document(retired)
         return
     for name in names:
-        click.echo(f"{name}: taken away")
+        click.echo(f"{name}: retired")

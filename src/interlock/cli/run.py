@@ -18,7 +18,7 @@ from interlock.cli.shown import (
     table,
 )
 from interlock.domain.event import Event
-from interlock.domain.run import Run
+from interlock.domain.run import Run, Status
 
 
 @click.command("run")
@@ -53,6 +53,10 @@ def _show(run: Run, zone_name: str) -> None:
     word, colour = state(run.status)
     name = f"{run.key.pipeline_id} {run.key.date} (schedule {run.key.schedule_id})"
     click.echo(f"{name}: {click.style(word, fg=colour or None)}, attempt {run.attempt}")
+    if run.status is Status.UNREADABLE:
+        problem = "" if run.failure is None else run.failure.message
+        lines("", [f"its stored row can't be read: {problem}; see `interlock doctor`"])
+        return
     opened = clock(run.opened_at, zone_name, run.key.date)
     said = f"opened {opened} by {run.opened_by} {run.opened_for}".rstrip()
     if run.launched_at is not None:

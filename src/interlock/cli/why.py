@@ -21,6 +21,7 @@ from interlock.cli.shown import (
     table,
     value,
 )
+from interlock.domain.rules import OF_RECEIPT
 from interlock.domain.run import Status
 from interlock.usecases.explain import RuleState, Why
 
@@ -88,6 +89,8 @@ def _rule(rule: RuleState, why: Why) -> tuple[str | Cell, ...]:
 
 
 def _need(rule: RuleState) -> str:
+    if rule.kind in OF_RECEIPT:
+        return f"received within {value(rule.expected)}"
     sign = _SIGNS.get(rule.check, rule.check)
     return sign if rule.check == "exists" else f"{sign} {value(rule.expected)}"
 

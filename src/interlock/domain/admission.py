@@ -429,7 +429,12 @@ def _named(pipeline: Pipeline, schedule: Schedule, reading: Reading) -> Label | 
     last = last_believed(schedule, pipeline.calendars, label, at)
     if last is None:
         return label
-    return Rejection("date_beyond_horizon", "date", str(label), f"a date up to {last}")
+    return Rejection(
+        "date_beyond_horizon",
+        "date",
+        str(label),
+        f"a date up to {last}; schedule.horizon allows later ones",
+    )
 
 
 def _day_of(schedule: Schedule, reading: Reading) -> Label:

@@ -457,7 +457,7 @@ CATALOGUE: dict[EventType, Entry] = {
         ("key", "problem", "day received"), ("key", "problem", "field", "value", "allowed"),
         "correct the producer and send the reading again"),
     _E.CONFIG_ADOPTED: Entry(
-        "a stored config came into force, or was taken away", "adopt_config", Severity.INFO, Alert.NO,
+        "a stored config came into force, or was retired", "adopt_config", Severity.INFO, Alert.NO,
         ("hash", "change time"), ("change", "hash", "previousHash", "changedPaths", "schedules")),
     _E.CONFIG_REJECTED: Entry(
         "a stored config does not validate", "adopt_config", Severity.ERROR, Alert.YES,

@@ -39,7 +39,7 @@ class Result(msgspec.Struct, frozen=True):
     @property
     def expected(self) -> Any:
         """What was asked of `actual`: the rule's value, or the age that its reading may have."""
-        return self.rule.max_age if self.kind in _OF_RECEIPT else self.rule.value
+        return self.rule.max_age if self.kind in OF_RECEIPT else self.rule.value
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -129,7 +129,7 @@ def explain(result: Result, now: datetime) -> str:
         return f"the stored reading of {rule.key} can't be read: {_shown(result.actual)}"
     if result.kind == "field_missing":
         return f"{name} is missing"
-    if result.kind in _OF_RECEIPT:
+    if result.kind in OF_RECEIPT:
         return f"{rule.key} {_receipt(result, now)}, needs one received within {rule.max_age}"
     need = _NEEDS[rule.check].format(_shown(rule.value))
     return f"{name} {_state(result, now)}{need}"
@@ -270,4 +270,4 @@ KINDS: dict[str, str] = {
 }
 
 #: The kinds that `maxAge` gives.
-_OF_RECEIPT = frozenset({"received_too_old", "received_unknown"})
+OF_RECEIPT = frozenset({"received_too_old", "received_unknown"})

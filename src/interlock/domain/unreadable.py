@@ -95,7 +95,7 @@ def _subject(row: UnreadableRow, pipeline: Pipeline | None) -> Subject:
 
 _REMEDIES = {
     RowKind.RUN: "make sure that no job of the date is running, then correct the row, or delete it:"
-    " the date can open again",
+    " the date can then open again, and its job run again",
     RowKind.CONFIG: "correct the row, or delete it: the wanted file is adopted again",
     RowKind.READING: "send the reading again, or delete the row",
     RowKind.EXECUTION: "it has been ended: the watchdog closes its date, and a rerun opens it",

@@ -59,7 +59,7 @@ def _odd_names(path: Path, text: str, file: PipelineFile) -> Iterator[Remark]:
                 yield path, Kind.CONFLICT, "${HOUR} is an error in a daily run"
         elif name not in job_forms.RUN_NAMES and not name.startswith("INTERLOCK_"):
             message = (
-                f"${{{shown}}} is not known and left as it is; write $${{{shown}}} if so meant"
+                f"${{{shown}}} is unknown and stays as it is; if you mean that, write $${{{shown}}}"
             )
             yield path, Kind.BAD_VALUE, message
 
@@ -93,7 +93,7 @@ def _odd_addresses(at: At) -> Iterator[Remark]:
         if not isinstance(node, Scalar):
             continue
         if "{{" in node.text:
-            message = "{{ }} is not replaced; for what the run knows, write ${DATE}"
+            message = "{{ }} is not replaced; for the date of the run, write ${DATE}"
             yield (*at.path, key), Kind.BAD_VALUE, message
         if job_forms.is_private_url(node.text):
             message = "a private address, refused unless INTERLOCK_ALLOW_HOSTS admits it"
@@ -112,7 +112,7 @@ def _shell_marks(at: At) -> Iterator[Remark]:
         words = shell_marks.words_of_line(command.text)
         found = dict.fromkeys(mark for _, each in shell_marks.marks(words) for mark in each)
         if found:
-            literal = ", for a literal use single quotes"
+            literal = ", for a literal character single quotes"
             yield (*at.path, "command"), Kind.BAD_VALUE, _said(found, words[0].text) + literal
     elif isinstance(command, List):
         words = shell_marks.words_of_list([_text(item) for item in command.items])
@@ -124,11 +124,10 @@ def _shell_marks(at: At) -> Iterator[Remark]:
 
 def _said(found: Iterable[str], program: str) -> str:
     *most, last = found
-    what = f"{', '.join(most)} and {last} are" if most else f"{last} is"
-    stand = "they stand" if most else "it stands"
+    what = f"{', '.join(most)} and {last} as they are" if most else f"{last} as it is"
     return (
-        f"{what} passed to {printable(program)} as {stand}: no shell reads a command;"
-        ' for one, write [sh, -c, "..."], for what the run knows ${DATE}'
+        f"no shell runs this command, so {printable(program)} gets {what};"
+        ' for shell syntax write [sh, -c, "..."], for the date of the run ${DATE}'
     )
 
 
@@ -142,7 +141,7 @@ def _unexpanded(at: At) -> Iterator[Remark]:
             continue
         found = _EXPANDED_BY_SHELLS.search(node.text)
         if found is not None:
-            message = f"{found[0]} stays as it stands: no shell reads it"
+            message = f"{found[0]} stays as it is: no shell expands it"
             yield (*at.path, *path), Kind.BAD_VALUE, message
 
 

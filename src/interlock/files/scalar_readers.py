@@ -56,7 +56,9 @@ def whole_number_reader(kind: inspect.IntType, extra: Extra) -> Read:
         if isinstance(value, bool) or not isinstance(value, int | Decimal) or not is_whole(value):
             return wrong_type(node, path, reading, "a whole number")
         if not _inside(value, *bounds):
-            return reading.error(path, node, Kind.OUT_OF_RANGE, _bounds(*bounds))
+            # that it must fit into 64 bits is of interest to one that does not
+            named = bounds if value > most else (bounds[0], kind.le, bounds[2])
+            return reading.error(path, node, Kind.OUT_OF_RANGE, _bounds(*named))
         return int(value)
 
     return read_whole_number

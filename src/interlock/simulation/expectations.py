@@ -50,7 +50,9 @@ def _event(expected: Expectation, events: Sequence[Event], slack: timedelta) -> 
         return None
     wanted = "at least 1" if expected.count is None else str(expected.count)
     near = [e for e in events if e.type == _type(expected.event)]
-    places = ", ".join(f"{e.pipeline_id}/{e.date} {_at(e.timestamp)}" for e in near[:4])
+    places = ", ".join(
+        f"{e.pipeline_id or '-'} {e.date or '-'} at {_at(e.timestamp)}" for e in near[:4]
+    )
     return f"wanted {wanted}, found {len(found)}" + (f" (there are: {places})" if near else "")
 
 

@@ -240,7 +240,7 @@ def _recovered(
         EventType.TRIGGER_RECOVERED,
         run,
         config.pipeline,
-        f"the watchdog did what was left undone: {_HOW[how]}",
+        f"the watchdog {_HOW[how]}",
         parts=(run.attempt, how),
         how=how,
         due=None if due is None else spell(due),
@@ -370,8 +370,8 @@ _BROKE_OFF = Breakdown("Execution", "the execution ended without finishing the r
 _HOW = {
     "restart": "started the attempt",
     "completion": "completed the run from the job log",
-    "follow-up": "did what follows from the completion",
-    "resume": "started another execution, which goes on with the attempt",
-    "reading": "acted on a reading that nobody had",
+    "follow-up": "finished what the completion leads to",
+    "resume": "started another execution, which continues the attempt",
+    "reading": "acted on a reading that had no effect yet",
     "late-fire": "fired a schedule late",
 }

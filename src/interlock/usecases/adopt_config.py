@@ -112,7 +112,7 @@ def _reject(
 def _adopted(
     config: Config, before: Config | None, wanted: Wanted, change: str, edit: Edit | None = None
 ) -> Event:
-    said = f"the {change} file is in force" if edit else "the pipeline was taken away"
+    said = f"the {change} file is in force" if edit else "the pipeline was retired"
     lost = edit is not None and loses_dates(edit)
     return happened(
         EventType.CONFIG_ADOPTED,

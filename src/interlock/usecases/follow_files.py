@@ -1,4 +1,4 @@
-"""Follow files: what a project's files say is wanted, and what has lost its file is taken away in time."""
+"""Follow files: what a project's files say is wanted, and what has lost its file is retired in time."""
 
 import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -89,7 +89,7 @@ def want_files(documents: Mapping[str, Any], ports: Ports) -> None:
 def note_missing(
     present: Present, told: Sequence[Missing], files: MissingFiles, ports: Ports
 ) -> tuple[Missing, ...]:
-    """What is missing now, kept and told; what has been missing for too long is taken away.
+    """What is missing now, kept and told; what has been missing for too long is retired.
 
     `told` is what this process has told of before: a new one tells of all, which changes nothing.
     """
@@ -138,7 +138,7 @@ def _news(
 
 def _one(missing: Missing, config: Config | None) -> Event:
     about = subject(config.pipeline if config else None)
-    end = "stays in force" if missing.until is None else f"is taken away at {spell(missing.until)}"
+    end = "stays in force" if missing.until is None else f"is retired at {spell(missing.until)}"
     message = f"the file of {missing.pipeline_id} is missing; the pipeline {end}"
     log.warning("%s", message, extra={"action": "file_missing"})
     return happened(
@@ -155,9 +155,9 @@ def _one(missing: Missing, config: Config | None) -> Event:
 def _many(held_at: datetime, group: Sequence[Missing], count: int, in_force: int) -> Event:
     until = group[0].until
     end = (
-        "nothing is taken away while the folder is missing"
+        "no pipeline is retired while the folder is missing"
         if until is None
-        else f"they are taken away at {spell(until)}"
+        else f"they are retired at {spell(until)}"
     )
     message = f"the files of {count} of {in_force} pipelines are missing; {end}"
     log.error("%s", message, extra={"action": "files_missing"})

@@ -1,8 +1,11 @@
-"""Given up: the event of a run that ends because its pipeline or schedule was taken away."""
+"""Given up: the event of a run that ends because its pipeline or schedule is gone."""
 
 from interlock.domain.event import Event, EventType, happened, subject
 from interlock.domain.run import Run
 from interlock.ports import Config
+
+#: A schedule goes with an edit of its file, a pipeline with the file itself.
+_ENDED = {"schedule": "removed", "pipeline": "retired"}
 
 
 def given_up(run: Run, config: Config | None, what: str) -> tuple[Event, ...]:
@@ -16,7 +19,7 @@ def given_up(run: Run, config: Config | None, what: str) -> tuple[Event, ...]:
             EventType.RETRY_EXHAUSTED,
             subject(None if config is None else config.pipeline, run.key, run.attempt, run.run_id),
             run.changed_at,
-            f"{what} was dropped: its {gone} was taken away",
+            f"{what} was dropped: its {gone} was {_ENDED[gone]}",
             parts=(run.attempt, f"{gone}-gone"),
             source="given_up",
             kind=f"{gone}-gone",

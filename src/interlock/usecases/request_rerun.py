@@ -36,7 +36,10 @@ def request_rerun(
     now = ports.clock()
     last = last_believed(schedule, config.pipeline.calendars, label, now)
     if last is not None:
-        raise ConfigError(f"{label} lies too far ahead: {last} is the last date that may run now")
+        raise ConfigError(
+            f"{label} is too far ahead: {last} is the last date that may run now;"
+            " schedule.horizon allows later ones"
+        )
     request = RerunRequest(
         key=RunKey(pipeline_id, schedule.id, str(label)),
         reason=reason,

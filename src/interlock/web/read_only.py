@@ -20,7 +20,7 @@ INSTEAD: dict[str, str] = {
 }
 #: What nobody does there, and why.
 NOBODY: dict[str, str] = {
-    "retire": "an apply without its file takes a pipeline away at once",
+    "retire": "an apply without its file retires a pipeline at once",
     "prunable": "rows expire there by themselves",
     "prune": "rows expire there by themselves",
     "listTokens": "its only token is the INTERLOCK_TOKEN with which it was started",

@@ -65,13 +65,13 @@ def _late(since: datetime, now: datetime) -> str:
 
 
 _WORDS: dict[type, Callable[[Any, datetime], str]] = {
-    Restart: lambda f, now: f"{f.run.key.date}: nobody had started it; started",
+    Restart: lambda f, now: f"{f.run.key.date}: it was never started; started",
     NoteStarted: lambda f, now: f"{f.run.key.date}: it is running after all; noted",
     Finish: lambda f, now: f"{f.run.key.date}: its job had succeeded; completed",
     TimeOut: lambda f, now: f"{f.run.key.date}: outlived its lease (engine: {f.engine}); timed out",
     ExtendLease: lambda f, now: f"{f.run.key.date}: slow, not dead; its lease is extended",
     RetryNow: lambda f, now: f"{f.run.key.date}: its retry was due; retried",
-    Admit: lambda f, now: f"{f.reading.key}: a reading that nobody had acted on; acted on it",
+    Admit: lambda f, now: f"{f.reading.key}: a reading that had no effect yet; acted on it",
     FireLate: lambda f, now: f"{f.key.date}: fired {_late(f.due_at, now)}",
     Missed: lambda f, now: f"{f.key.date}: missed, {_late(f.due_at, now)} ({f.cause})",
     Close: lambda f, now: f"{f.key.date}: the trigger deadline passed without a run; closed",

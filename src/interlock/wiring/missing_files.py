@@ -6,6 +6,8 @@ from interlock.domain.missing import Missing
 from interlock.domain.timestamp import spell
 
 _SHOWN = 5
+_ONE = ("has", "the pipeline stays", "is")
+_MANY = ("have", "the pipelines stay", "are")
 
 
 def missing_files(missing: Sequence[Missing]) -> list[str]:
@@ -22,14 +24,14 @@ def _held(held: Sequence[Missing]) -> Iterator[str]:
     files = "the file" if len(held) == 1 else f"{len(held)} files"
     ends = [each.until for each in held if each.until is not None]
     end = f"from {spell(min(ends))} on" if ends else "never by itself while it stays so"
-    are = "is" if len(held) == 1 else "are"
+    have, stay, are = _ONE if len(held) == 1 else _MANY
     yield (
-        f"{files} of {names}{rest} {are} missing since {spell(min(e.since for e in held))};"
-        f" the pipelines stay in force and are taken away {end}"
+        f"{files} of {names}{rest} {have} been missing since {spell(min(e.since for e in held))};"
+        f" {stay} in force and {are} retired {end}"
     )
 
 
 def _alone(missing: Missing) -> str:
-    end = "stays in force" if missing.until is None else f"is taken away at {spell(missing.until)}"
+    end = "stays in force" if missing.until is None else f"is retired at {spell(missing.until)}"
     since = spell(missing.since)
-    return f"the file of {missing.pipeline_id} is missing since {since}; the pipeline {end}"
+    return f"the file of {missing.pipeline_id} has been missing since {since}; the pipeline {end}"

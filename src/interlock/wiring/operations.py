@@ -345,7 +345,7 @@ class Operations:
         )  # and with it all that checks files
 
         if self._file is None:
-            raise ConfigError("apply without its file: that takes a pipeline away at once")
+            raise ConfigError("apply without its file: that retires a pipeline at once")
         return retire_pipeline(pipeline_id, self._file.missing_files, self._ports)
 
     def would_resume(self, pipeline_id: str) -> list[Foreseen]:
