@@ -1,5 +1,6 @@
 """What stands in the pages works: YAML loads, Python runs, commands print what the page says."""
 
+import json
 import os
 import re
 import shlex
@@ -7,8 +8,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 import yaml
@@ -125,13 +127,24 @@ def _serving(command: str, folder: Path) -> Iterator[None]:
     )
     try:
         until = time.monotonic() + PATIENCE
-        while not list(folder.glob("*/.interlock/serve.json")):
+        while not _is_ready(folder):
             assert process.poll() is None and time.monotonic() < until, "it does not serve"
             time.sleep(0.05)
         yield
     finally:
         process.terminate()
         process.wait(PATIENCE)
+
+
+def _is_ready(folder: Path) -> bool:
+    """Whether the server has left its address and has read the files of its project."""
+    for path in folder.glob("*/.interlock/serve.json"):
+        with (
+            suppress(OSError, ValueError),
+            urlopen(json.loads(path.read_text())["url"] + "/readyz"),
+        ):
+            return True
+    return False
 
 
 def _arguments(command: str) -> list[str]:
