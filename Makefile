@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 WORKERS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help setup format lint types imports test coverage check bounds lowest test-aws faults kills attack cloud airflow bench docs demo package wheel clean
+.PHONY: help setup format lint types imports quick test coverage check bounds lowest test-aws faults kills attack cloud airflow bench docs demo package wheel clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 12
@@ -64,8 +64,11 @@ faketime:
 	    { apt-get update -qq; DEBIAN_FRONTEND=noninteractive apt-get install -qq --yes --no-install-recommends libfaketime >/dev/null; }; } || \
 	  echo "there is no libfaketime: no clock will be moved; apt-get install libfaketime brings it"
 
+quick: $(READY) ## Check what changed since main: form, types, and the tests beside it
+	$(BIN)/python tests/quick.py
+
 test: $(READY) browser compiler faketime ## Run the whole test suite
-	$(BIN)/python -m pytest -n $(WORKERS) -q
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q
 
 coverage: $(READY) ## Check that the tests take every branch of the domain
 	$(BIN)/coverage erase
