@@ -194,6 +194,27 @@ def test_an_attempt_that_nobody_moves_on_is_found(
     assert list(stale_triggers(seen, now)) == expected
 
 
+@pytest.mark.parametrize("run", [STARTED, TRIGGERING, WORKING])
+@pytest.mark.parametrize(
+    ("down", "resumed"),
+    [
+        ((LEASE - HOUR, LEASE + DAY), True),
+        ((LEASE, LEASE + SECOND), True),
+        ((LEASE - HOUR, LEASE), False),  # it was back in time
+        ((LEASE + SECOND, LEASE + DAY), False),  # it was over before
+        (None, False),
+    ],
+)
+def test_an_attempt_whose_time_ran_out_unwatched_goes_on(
+    run: Run, down: tuple[datetime, datetime] | None, resumed: bool
+) -> None:
+    now = LEASE + DAY
+    engines = {run.execution_name: ENDED}
+    seen = snapshot(SENSORS, now, due=(run,), engine=engines, down=down)
+    found = Resume(run, ENDED) if resumed else TimeOut(run, ENDED)
+    assert list(stale_triggers(seen, now)) == [found]
+
+
 @pytest.mark.parametrize("engine", [ENDED, ABSENT])
 @pytest.mark.parametrize("now", [OPENED + HOUR, LEASE + SECOND])
 def test_a_job_that_succeeded_is_finished_and_not_declared_dead(

@@ -203,8 +203,9 @@ def test_a_further_execution_of_an_attempt_has_its_own_name_and_the_next_attempt
     None
 ):
     run = a_run()
-    again = run.resumed(LATER)
+    again = run.resumed(LATER, LEASE)
     assert (again.version, again.status, again.changed_at) == (2, run.status, LATER)
+    assert again.lease_until == run.lease_until
     assert (again.executions, again.execution_name) == (
         2, "silver-orders-stream-2026-03-03-again-2"
     )  # fmt: skip
@@ -212,6 +213,12 @@ def test_a_further_execution_of_an_attempt_has_its_own_name_and_the_next_attempt
     assert (fresh.executions, fresh.execution_name) == (
         1, "silver-orders-stream-2026-03-03-rerun-1"
     )  # fmt: skip
+
+
+def test_an_attempt_that_goes_on_after_its_lease_gets_another_lease() -> None:
+    run = a_run()
+    over = run.lease_until + timedelta(seconds=1)
+    assert run.resumed(over, LEASE).lease_until == over + LEASE
 
 
 def test_an_attempt_that_is_handed_over_goes_on_under_another_name() -> None:

@@ -376,6 +376,13 @@ def test_waking_leaves_the_pause_before_a_retry() -> None:
     assert asl.wake(built, failed, later(1)) is failed
 
 
+def test_waking_gives_the_pause_before_a_retry_no_more_than_its_length() -> None:
+    """The clock was a day ahead when it began."""
+    built = machine(task(Retry=[retrier("E", IntervalSeconds=60)]))
+    failed = failing(built, "E")
+    assert asl.wake(built, failed, later(-86400)).wake_at == later(-86340)
+
+
 # -- Task ---------------------------------------------------------------------------------------
 
 

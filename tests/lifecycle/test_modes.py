@@ -551,6 +551,16 @@ def test_a_projection_may_be_bad_or_unknown(home: Home, sla: str, status: str) -
 # --- check-job ---
 
 
+def watched_for(home: Home, seconds: int) -> Any:
+    """The answer of the last of the looks that are made at their time, until the window is over."""
+    end = home.clock() + timedelta(seconds=seconds)
+    answer = home.mode("check-job")
+    while home.clock() < end and not answer["exhausted"]:
+        home.clock.now = min(end, home.clock() + timedelta(seconds=answer["waitSeconds"]))
+        answer = home.mode("check-job")
+    return answer
+
+
 def script(home: Home, **given: Any) -> None:
     """What the job that was launched last does."""
     home.jobs.launches[-1].script = JobScript(**given)
@@ -569,8 +579,7 @@ def script(home: Home, **given: Any) -> None:
 def test_a_job_is_polled_ever_more_seldom(home: Home, running_for: int, wait: int) -> None:
     launched(home)
     script(home, hang=True)
-    home.pass_time(seconds=running_for)
-    answer = home.mode("check-job")
+    answer = watched_for(home, running_for)
     assert (answer["event"], answer["exhausted"], answer["waitSeconds"]) == ("", False, wait)
 
 
@@ -580,8 +589,7 @@ def test_a_job_is_polled_as_often_as_its_owner_says(
 ) -> None:
     launched(home, "job: {type: command, config: {command: [etl]}, pollInterval: 2m}")
     script(home, hang=True)
-    home.pass_time(seconds=running_for)
-    assert home.mode("check-job")["waitSeconds"] == wait
+    assert watched_for(home, running_for)["waitSeconds"] == wait
 
 
 def test_a_job_that_ended_inside_its_launch_is_polled_at_once(home: Home) -> None:
@@ -594,8 +602,37 @@ def test_a_job_that_ended_inside_its_launch_is_polled_at_once(home: Home) -> Non
 def test_the_poll_window_ends_at_an_instant(home: Home, seconds: int, exhausted: bool) -> None:
     launched(home)
     script(home, hang=True)
-    home.pass_time(seconds=seconds)
-    assert home.mode("check-job")["exhausted"] is exhausted
+    assert watched_for(home, seconds)["exhausted"] is exhausted
+
+
+@pytest.mark.parametrize("gap", [timedelta(hours=2), timedelta(days=20)])
+def test_a_gap_in_which_nobody_looked_does_not_count_for_the_poll_window(
+    home: Home, gap: timedelta
+) -> None:
+    launched(home)
+    script(home, hang=True)
+    assert not watched_for(home, 1800)["exhausted"]
+    home.clock.now += gap
+    assert not watched_for(home, 1700)["exhausted"]
+    assert watched_for(home, 100)["exhausted"]
+
+
+def test_a_gap_is_remembered_when_the_platform_has_news(home: Home) -> None:
+    launched(home)
+    script(home, hang=True)
+    watched_for(home, 3500)
+    ports = home.with_ports(jobs=Jobs(poll=Running("step 2 of 5")))
+    home.clock.now += timedelta(seconds=60)
+    assert home.mode("check-job", ports=ports)["waitSeconds"] == 40
+
+
+def test_a_clock_that_is_set_back_takes_nothing_from_what_counts(home: Home) -> None:
+    launched(home)
+    script(home, hang=True)
+    watched_for(home, 3500)
+    home.clock.now -= timedelta(hours=1)
+    assert home.mode("check-job")["waitSeconds"] == 10
+    assert watched_for(home, 100)["exhausted"]
 
 
 def test_the_jobs_own_record_wins_over_what_the_platform_says(home: Home) -> None:
@@ -901,9 +938,23 @@ def test_a_call_that_died_after_its_launch_had_failed_is_repeated_without_a_laun
     for _ in range(2):  # the failure is stored; that the try is spent is not
         with pytest.raises(TransientError, match="busy"):
             home.mode("trigger")
-    assert home.run().launch_failed_at == NOW
     home.pass_time(seconds=30)
     assert home.mode("trigger")["launched"] is True
+
+
+def test_a_launch_that_can_not_work_is_not_repeated_by_a_call_that_died_after_it(
+    home: Home,
+) -> None:
+    ready(home)
+    home.scripts["silver-orders"] = (
+        JobScript(launch=LaunchOutcome.ERROR, category=Category.PERMANENT, error="no such job"),
+        JobScript(),
+    )
+    for _ in range(2):
+        with pytest.raises(LaunchError, match="no such job"):
+            home.mode("trigger")
+        home.pass_time(minutes=5)  # however late it is repeated
+    assert home.jobs.launches == []
 
 
 # --- trigger-exhausted ---
@@ -1044,7 +1095,7 @@ def test_a_launch_in_doubt_is_not_repeated_where_the_owner_wants_at_most_one_job
 def test_an_attempt_that_breaks_off_again_and_again_is_told_of_once(home: Home) -> None:
     launched(home)
     home.mode("infra-failure", errors={"CompleteTrigger": {"Error": "Boom"}})
-    assert home.store.runs.save(home.run().resumed(home.clock()))
+    assert home.store.runs.save(home.run().resumed(home.clock(), home.ports.lease))
     home.pass_time(minutes=5)
     home.mode("infra-failure", errors={"CompleteTrigger": {"Error": "Bang"}})
     assert home.run().job_message == "Bang"

@@ -12,7 +12,7 @@ from interlock.domain.event import EventType
 from interlock.domain.guards import EngineState, Resume
 from interlock.domain.run import Status
 from interlock.errors import UnavailableError
-from interlock.ports import JobRecord, Ports
+from interlock.ports import JobRecord, Ports, WatchdogState
 from interlock.simulation.scenario import Call, JobScript
 from interlock.usecases.act_on_finding import act_on_finding
 from interlock.usecases.watch import Report, watch
@@ -131,11 +131,14 @@ def test_a_job_whose_success_is_logged_completes_its_run_at_once(home: Home) -> 
 def test_the_poll_window_ends_a_job_that_its_second_execution_watches(home: Home) -> None:
     running(home, hang=True)
     look(home)
+    unwatched = home.clock() - home.run().launched_at  # type: ignore[operator]
     for _ in range(60):
-        home.pass_time(minutes=1)
         home.settle()
+        home.pass_time(minutes=1)
+    home.settle()
     assert home.run().status is Status.FAILED_FINAL
-    assert home.event(EventType.JOB_POLL_EXHAUSTED).detail["runningForSeconds"] == 3600
+    running_for = home.event(EventType.JOB_POLL_EXHAUSTED).detail["runningForSeconds"]
+    assert running_for == unwatched.total_seconds() + 3600
     assert home.jobs.launches[-1].cancelled
 
 
@@ -165,10 +168,48 @@ def test_each_execution_that_breaks_off_is_followed_by_another_until_the_lease_e
     look(home)
     assert home.started() == [FIRST, SECOND, THIRD]
     assert len(home.events(RECOVERED)) == 1  # told once an attempt
-    end_execution(home, THIRD)
-    look(home, hours=5)
+    while home.run().is_open:
+        end_execution(home, home.run().execution_name)
+        look(home, minutes=10)
     assert home.run().status is Status.FAILED_FINAL
     assert len(home.events(EventType.SFN_TIMEOUT)) == 1
+
+
+@pytest.mark.parametrize("away", [5, 24, 20 * 24])
+def test_an_attempt_whose_lease_ends_while_the_controller_is_away_goes_on(
+    home: Home, away: int
+) -> None:
+    """Or while the clock leaps, which looks the same."""
+    running(home, hang=True)
+    look(home, minutes=1)
+    end_execution(home, SECOND)
+    look(home, hours=away)
+    assert home.started() == [FIRST, SECOND, THIRD]
+    assert home.run().lease_until == home.clock() + home.ports.lease
+    home.settle()
+    assert home.run().status is Status.RUNNING
+    assert not home.jobs.launches[-1].cancelled
+
+
+def test_passes_that_are_seldom_by_choice_give_no_attempt_more_time(home: Home) -> None:
+    seldom = timedelta(hours=1)
+    running(home, hang=True)
+    while home.run().is_open:
+        home.pass_time(seconds=seldom.total_seconds())
+        watch(seldom, home.ports)
+        if home.run().is_open:
+            end_execution(home, home.run().execution_name)
+    assert home.run().lease_until < home.clock() <= home.run().lease_until + seldom
+    assert len(home.events(EventType.SFN_TIMEOUT)) == 1
+
+
+def test_rules_whose_time_ends_while_the_controller_is_away_are_judged_again(home: Home) -> None:
+    pending(home)
+    home.store.watch.save(WatchdogState(version=1, last_pass_at=home.clock()))
+    look(home, hours=24)
+    home.settle()
+    assert home.run().status is Status.FAILED
+    assert len(home.events(EventType.VALIDATION_EXHAUSTED)) == 1
 
 
 def test_a_start_that_failed_is_made_up_for_under_the_same_name(home: Home) -> None:

@@ -7,9 +7,14 @@ import pytest
 
 from interlock.domain.budgets import Category
 from interlock.domain.run import Status
+from interlock.ports import Running
 from interlock.simulation.scenario import JobResult, JobScript
+from interlock.wiring.engine import Engine
 from interlock.wiring.runtime import Runtime
+from interlock.wiring.set_back import SetBack
 from usecases.home import CADENCE, NOW, Home
+
+AHEAD = timedelta(days=40)
 
 
 @pytest.fixture
@@ -114,3 +119,50 @@ def test_a_small_step_is_nothing(home: Home) -> None:
     before = home.run()
     set_back(home, running, seconds=4)
     assert home.run() == before
+
+
+class SetBackMeanwhile:
+    """A platform that is asked while the clock is 40 days ahead, and answers when it was set back; whoever
+    asked goes on with the time that he had read before.
+    """
+
+    def __init__(self, home: Home) -> None:
+        self._home, self._set_back = home, SetBack(home.store, home.ports)
+
+    def poll(self, metadata: object) -> Running:
+        ahead = self._home.clock.now
+        assert self._set_back.look(ahead - AHEAD)
+        return Running()
+
+
+def test_what_is_stored_late_by_the_clock_before_does_not_sleep(home: Home) -> None:
+    home.scripts["silver-orders"] = (JobScript(hang=True),)
+    home.adopt()
+    running = runtime(home)
+    home.admit()
+    running.settle()
+    home.clock.now += timedelta(seconds=20)
+    (name,) = home.store.workflows.running()
+    ports = home.with_ports(jobs=SetBackMeanwhile(home))
+
+    assert Engine(home.store.workflows, ports).advance(name)
+
+    assert home.store.workflows.due(home.clock.now - AHEAD, 1) == [name]
+
+
+def test_what_nobody_saw_being_put_off_is_woken_by_the_next_pass(home: Home) -> None:
+    """A process that ran 400 days ahead ended before its first pass was noted."""
+    home.adopt("validation: {rules: [{key: other, check: exists}]}")
+    running = runtime(home)
+    home.admit()
+    running.settle()
+    home.store.database.write(
+        lambda connection: connection.execute(
+            "UPDATE executions SET wake_at = wake_at + 400 * 86400 * 1000000"
+        )
+    )
+    before = home.run().version
+
+    took = until(home, running, lambda: home.run().version > before, hours=1)
+
+    assert took <= 2 * CADENCE

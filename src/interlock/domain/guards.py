@@ -112,7 +112,9 @@ class Finish(msgspec.Struct, frozen=True):
 
 
 class Resume(msgspec.Struct, frozen=True):
-    """The execution is over and its job may be running: another execution goes on with the attempt."""
+    """The execution is over and its attempt is not: its job may be running, or its time ran out while the
+    controller was away. Another execution goes on with the attempt.
+    """
 
     run: Run
     engine: EngineState
@@ -246,7 +248,8 @@ def stale_triggers(seen: Snapshot, now: datetime) -> Iterator[Finding]:
             if now >= run.changed_at + FINISH_GRACE:
                 yield Finish(run)
         elif run.is_open and engine is not None:
-            yield from stale_attempt(run, engine, run.key.date in seen.succeeded, now)
+            succeeded = run.key.date in seen.succeeded
+            yield from stale_attempt(run, engine, succeeded, now, _ran_out_unwatched(run, seen))
 
 
 def wants_engine(run: Run, attended: bool, now: datetime) -> bool:
@@ -260,11 +263,16 @@ def wants_engine(run: Run, attended: bool, now: datetime) -> bool:
     return not attended or now > run.lease_until
 
 
+def _ran_out_unwatched(run: Run, seen: Snapshot) -> bool:
+    """Whether the time of an attempt was over while no pass was made: then it had less than its time."""
+    return seen.down is not None and seen.down[0] <= run.lease_until < seen.down[1]
+
+
 def stale_attempt(
-    run: Run, engine: EngineState, succeeded: bool, now: datetime
+    run: Run, engine: EngineState, succeeded: bool, now: datetime, unwatched: bool = False
 ) -> Iterator[Finding]:
     """What is to be done about an open run, by what the engine says of its execution. One that has used up
-    its time before its rules held did not break off.
+    its time before its rules held did not break off; one whose time ran out unwatched gets its time.
     """
     overdue = now > run.lease_until
     waited = run.status is Status.PENDING and now >= run.lease_until - LEASE_MARGIN
@@ -277,6 +285,8 @@ def stale_attempt(
         yield Restart(run)
     elif succeeded:
         yield Finish(run)
+    elif unwatched:
+        yield Resume(run, engine)
     elif overdue or waited:
         yield TimeOut(run, engine)
     elif run.status is Status.PENDING:

@@ -6,11 +6,14 @@ from typing import Any
 import msgspec
 
 from interlock.domain.pipeline import Job
+from interlock.domain.polled import Polled
 from interlock.domain.run import Run, RunKey, Status
 
 
 class Launch(msgspec.Struct, frozen=True, rename="camel"):
-    """`job` is what its platform needs; `message` and `unseen` are what the run has of it already."""
+    """`job` is what its platform needs; `message` and `unseen` are what the run has of it already. `polled`
+    is None until an execution has looked at the job.
+    """
 
     key: RunKey
     attempt: int
@@ -19,6 +22,7 @@ class Launch(msgspec.Struct, frozen=True, rename="camel"):
     job: dict[str, Any]
     message: str | None = None
     unseen: bool = False
+    polled: Polled | None = None
 
     def says_nothing_new(self, message: str | None, unseen: bool) -> bool:
         """That a job can't be seen is told once, and stays so."""

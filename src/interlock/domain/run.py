@@ -174,8 +174,6 @@ class Run(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     job: dict[str, Any] = {}
     launched_at: datetime | None = None
     job_message: str | None = None
-    #: When a launch that is tried again failed with that message for the first time.
-    launch_failed_at: datetime | None = None
     job_unseen: bool = False
     #: Since when its job can't be asked about a deadline that has passed.
     unasked_since: datetime | None = None
@@ -241,11 +239,14 @@ class Run(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
             raise TransitionError(f"{self.key}: only a new attempt is PENDING")
         return self.changed(now, status=status, **changes)
 
-    def resumed(self, now: datetime) -> Self:
-        """The next version, under the name of a further execution of this attempt."""
+    def resumed(self, now: datetime, lease: timedelta) -> Self:
+        """The next version, under the name of a further execution of this attempt. It goes on under the lease
+        of the attempt, and gets one of its own if that is over.
+        """
         number = self.executions + 1
         name = execution_name(self.key, self.attempt, number, self.handovers)
-        return self.changed(now, executions=number, execution_name=name)
+        until = now + lease if now > self.lease_until else self.lease_until
+        return self.changed(now, executions=number, execution_name=name, lease_until=until)
 
     def handed_over(self, now: datetime, lease: timedelta) -> Self:
         """This version, with its attempt going on in the next execution."""
@@ -295,7 +296,6 @@ _OF_ATTEMPT: dict[str, Any] = {
     "job": {},
     "launched_at": None,
     "job_message": None,
-    "launch_failed_at": None,
     "job_unseen": False,
     "unasked_since": None,
     "completed_at": None,

@@ -7,6 +7,7 @@ import msgspec
 
 from interlock.domain import canonical
 from interlock.domain.launch import Launch, launch_of
+from interlock.domain.polled import Polled
 from interlock.domain.run import Run
 from interlock.lifecycle.step import Step, seconds_until
 from interlock.ports import JobRecord
@@ -54,22 +55,37 @@ def _carried(step: Step, name: str, kind: type[T]) -> T | None:
 
 def _answer(step: Step, launch: Launch | None, now: datetime) -> dict[str, Any]:
     window = step.pipeline.job.poll_window
-    window_end = now if launch is None else launch.launched_at + window
+    polled = None if launch is None else _polled(step, launch).looked(now)
+    rest = window - (timedelta(0) if polled is None else polled.counted)
+    wait = 0 if launch is None else _wait(step, launch, now, rest)
     return {
         "current": True,
         "launched": launch is not None,
         "runId": "" if launch is None else launch.run_id or "",
         "event": "",
-        "exhausted": launch is not None and now >= window_end,
-        "waitSeconds": 0 if launch is None else _wait(step, launch, now, window_end),
+        "exhausted": launch is not None and rest <= timedelta(0),
+        "waitSeconds": wait,
         "pollWindowSeconds": int(window.total_seconds()),
         "armSla": False,
-        "watched": "" if launch is None else canonical.encode(launch),
+        "watched": _watched(launch, polled, wait),
         "ending": "",
     }
 
 
-def _wait(step: Step, launch: Launch, now: datetime, window_end: datetime) -> int:
+def _polled(step: Step, launch: Launch) -> Polled:
+    """As the last look of this execution left it; the first one counts from the launch."""
+    before = watched_by(step)
+    return (before and before.polled) or Polled(launch.launched_at)
+
+
+def _watched(launch: Launch | None, polled: Polled | None, wait: int) -> str:
+    if launch is None or polled is None:
+        return ""
+    planned = polled.planned(timedelta(seconds=wait))
+    return canonical.encode(msgspec.structs.replace(launch, polled=planned))
+
+
+def _wait(step: Step, launch: Launch, now: datetime, rest: timedelta) -> int:
     """As its owner says, or half the time it has run, within bounds; at once for a job that ended inside
     its launch.
     """
@@ -77,4 +93,4 @@ def _wait(step: Step, launch: Launch, now: datetime, window_end: datetime) -> in
         return 0
     half = (now - launch.launched_at) / 2
     wait = step.pipeline.job.polled_every or min(max(half, SHORTEST), LONGEST)
-    return min(seconds_until(now + wait, now), seconds_until(window_end, now))
+    return seconds_until(now + min(wait, rest), now)

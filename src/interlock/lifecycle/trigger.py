@@ -38,9 +38,8 @@ def trigger(step: Step, ports: Ports) -> dict[str, Any]:
 
     run = save_run(step.key, claim, ports)
     if step.is_current(run) and run.status is Status.TRIGGERING:
-        _raise_if_noted(run, now)
         context = job_context(run, ports)
-        found = ports.jobs.find(step.pipeline, context) if again else None
+        found = _found(step, context, now, ports) if again else None
         # a job may end before the answer to its launch is here: it runs since it was asked for
         began = run.changed_at if isinstance(found, Launched) else ports.clock()
         launched = found if isinstance(found, Launched) else _launch(step, context, found, ports)
@@ -48,6 +47,20 @@ def trigger(step: Step, ports: Ports) -> dict[str, Any]:
     if step.is_current(run) and run.status is Status.RUNNING:
         ports.job_log.append(launch_record(run))
     return _answer(step, run, ports)
+
+
+def _found(step: Step, context: JobContext, now: datetime, ports: Ports) -> object:
+    """What is known of a job under this token. A failure that is in the log is what came of the launch,
+    unless it may pass and the next try is due.
+    """
+    last = next(reversed(_failed_tries(step, ports)), None)
+    if last is not None:
+        message = last.error or ""
+        if last.category not in (None, Category.TRANSIENT):
+            raise LaunchError(last.category, message)
+        if now - last.at < _SOONEST:
+            raise TransientError(message)
+    return ports.jobs.find(step.pipeline, context)
 
 
 def _launch(step: Step, context: JobContext, found: object, ports: Ports) -> Launched:
@@ -67,12 +80,17 @@ def _launch(step: Step, context: JobContext, found: object, ports: Ports) -> Lau
         raise
 
 
+def _failed_tries(step: Step, ports: Ports) -> list[JobRecord]:
+    """A line for each: the log keeps one of an attempt and event, so that of the second try says `-2`."""
+    return [
+        line
+        for line in ports.job_log.of_run(step.key)
+        if line.attempt == step.attempt and line.event.startswith(LAUNCH_FAILED)
+    ]
+
+
 def _failed_record(step: Step, category: str | None, message: str, ports: Ports) -> JobRecord:
-    """A line for each try: the log keeps one of an attempt and event, so the second try says `-2`."""
-    lines = ports.job_log.of_run(step.key)
-    before = sum(
-        line.attempt == step.attempt and line.event.startswith(LAUNCH_FAILED) for line in lines
-    )
+    before = len(_failed_tries(step, ports))
     return JobRecord(
         key=step.key,
         at=ports.clock(),
@@ -83,11 +101,6 @@ def _failed_record(step: Step, category: str | None, message: str, ports: Ports)
     )
 
 
-def _raise_if_noted(run: Run, now: datetime) -> None:
-    if run.launch_failed_at is not None and now - run.launch_failed_at < _SOONEST:
-        raise TransientError(run.job_message)
-
-
 def _note_trouble(step: Step, message: str, ports: Ports) -> None:
     """Keep for `why` what the launch failed of, while it is tried again."""
 
@@ -96,8 +109,7 @@ def _note_trouble(step: Step, message: str, ports: Ports) -> None:
             return None
         if stored.job_message == message:
             return None
-        now = ports.clock()
-        return Write(stored.changed(now, job_message=message, launch_failed_at=now))
+        return Write(stored.changed(ports.clock(), job_message=message))
 
     save_run(step.key, decide, ports)
 

@@ -149,7 +149,7 @@ def _resume(run: Run, engine: EngineState, config: Config, ports: Ports) -> None
         moved_on = stored.attempt != run.attempt or stored.executions != run.executions
         if engine is EngineState.ABSENT or moved_on or not stored.is_open:
             return None
-        again = stored.resumed(now)
+        again = stored.resumed(now, ports.lease)
         told = stored.executions > 1  # once an attempt, like everything that is recovered
         return Write(again, () if told else _recovered(again, "resume", config))
 

@@ -12,11 +12,14 @@ from interlock.usecases.job_ending import has_succeeded
 def attend_run(key: RunKey, execution: str, config: Config, ports: Ports) -> Finding | None:
     """What was done about the run; None when it has its end, or another execution goes on with it.
 
-    One whose second execution has broken off is left to the passes: once each is often enough.
+    One whose second execution has broken off is left to the passes: once each is often enough. So is one
+    that is heard of after its lease: the passes know whether anything was at work on it meanwhile.
     """
     now = ports.clock()
     run = ports.runs.find([key]).get(key)
     if run is None or run.execution_name != execution or run.executions > 1:
+        return None
+    if now > run.lease_until:
         return None
     finding = _finding(run, now, ports)
     if finding is not None:

@@ -24,7 +24,6 @@ def launched_write(
         job={**launched.metadata, "finished": launched.finished},
         launched_at=began,
         job_message=None,
-        launch_failed_at=None,
     )
     return Write(noted, _events(noted, launched, pipeline))
 

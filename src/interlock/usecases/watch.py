@@ -107,7 +107,7 @@ def watch(
     state = ports.watch.load()
     if state.pass_until is not None and now < state.pass_until:
         return None
-    claimed = msgspec.structs.replace(state, version=state.version + 1, pass_until=now + PASS_LEASE)
+    claimed = _claimed(state, every, now)
     if not ports.watch.save(claimed):
         return None
     report = Report(now)
@@ -126,6 +126,21 @@ def watch(
     paused = {config.pipeline.id for config in configs if config.is_paused(now)}
     _conclude(claimed, report, paused, every, ports)
     return report
+
+
+def _claimed(state: WatchdogState, every: timedelta, now: datetime) -> WatchdogState:
+    """The state while a pass is made. A pass that comes far too late ends a time in which none was made: the
+    controller was down, the machine slept, or the clock leapt.
+    """
+    last = state.last_pass_at
+    late = last is not None and now - last > _PASSES_LATE * every
+    return msgspec.structs.replace(
+        state,
+        version=state.version + 1,
+        pass_until=now + PASS_LEASE,
+        down_from=last if late else state.down_from,
+        down_until=now if late else state.down_until,
+    )
 
 
 def _sweep(report: Report, ports: Ports, has_time: Callable[[], bool]) -> None:

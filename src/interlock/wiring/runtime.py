@@ -342,6 +342,7 @@ class Runtime:
         if self._watch_due(now) > now:
             return False
         try:
+            self._set_back.wake_sleepers(now)
             if self._broke_off:
                 self._void_pass()
             report = watch(self._every, self._ports, has_time=self._beat)

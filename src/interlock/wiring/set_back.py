@@ -38,7 +38,17 @@ class SetBack:
             extra={"action": "clock_set_back"},
         )
         self._store.workflows.wake_all(now)
-        self._store.timers.bring_forward(TimerKind.RETRY, now + LONGEST_DELAY, now)
+        self._retry_soon(now)
         for config in self._ports.pipelines.in_force():
             arm_cron(msgspec.structs.replace(config, armed={}), now, self._ports)
         return True
+
+    def wake_sleepers(self, now: datetime) -> None:
+        """What waits longer than anything can was stored by another clock: by hands that were late, or by a
+        process that ended before it had noted the time. To be called at the start and now and then.
+        """
+        self._store.workflows.wake_beyond(now + self._ports.execution_timeout, now)
+        self._retry_soon(now)
+
+    def _retry_soon(self, now: datetime) -> None:
+        self._store.timers.bring_forward(TimerKind.RETRY, now + LONGEST_DELAY, now)

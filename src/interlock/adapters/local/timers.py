@@ -66,15 +66,18 @@ class SqliteTimers:
     def bring_forward(self, kind: str, latest: datetime, to: datetime) -> None:
         """Have those of a kind that are due later than that fire at another instant."""
 
-        def unit(connection: sqlite3.Connection) -> None:
-            rows = connection.execute(
+        def found(connection: sqlite3.Connection) -> list[tuple[str, str]]:
+            return connection.execute(
                 "SELECT name, payload FROM timers WHERE state = 'armed' AND due_at > ? AND kind = ?",
                 (micros(latest), kind),
             ).fetchall()
-            for name, text in rows:
+
+        def unit(connection: sqlite3.Connection) -> None:
+            for name, text in found(connection):
                 _put(connection, name, kind, text, micros(to), micros(to))
 
-        self._database.write(unit)
+        if self._database.read(found):
+            self._database.write(unit)
 
     def due(self, now: datetime, limit: int) -> list[Timer]:
         """One that can't be read is cancelled: the watchdog does what it was for."""

@@ -67,6 +67,7 @@ class Held:
 
     def __init__(self) -> None:
         self._hints: dict[str, set[tuple[str, Wait]]] = {}
+        self._woken: dict[str, datetime] = {}
         self._lock = threading.Lock()
         #: Grows with every change: an answer that depends on what is held can be kept until then.
         self.changes = 0
@@ -83,6 +84,7 @@ class Held:
     def let_go(self, name: str) -> None:
         with self._lock:
             self._hints.pop(name, None)
+            self._woken.pop(name, None)
             self.changes += 1
 
     def names(self) -> list[str]:
@@ -97,6 +99,15 @@ class Held:
     def was_hinted(self, name: str, pipeline_id: str, waiting_for: Wait | None) -> bool:
         with self._lock:
             return (pipeline_id, waiting_for) in self._hints.get(name, ())
+
+    def wake_all(self, now: datetime) -> None:
+        """Whatever they wait for next is over at that instant."""
+        with self._lock:
+            self._woken |= dict.fromkeys(self._hints, now)
+
+    def woken_at(self, name: str) -> datetime | None:
+        with self._lock:
+            return self._woken.get(name)
 
 
 class SqliteWorkflows:
@@ -157,13 +168,25 @@ class SqliteWorkflows:
         )
 
     def wake_all(self, now: datetime) -> None:
-        """Have everything that waits looked at, whatever it waits for."""
-        self._database.write(
+        """Have everything that waits looked at, whatever it waits for. One that is being worked on may have
+        made its next wait of another clock: that is cut short, too.
+        """
+        self.held.wake_all(now)  # first: see `store`
+        self.wake_beyond(now, now)
+
+    def wake_beyond(self, latest: datetime, now: datetime) -> None:
+        """Have looked at what would sleep longer than that."""
+        sleeping, bound = "status = 'RUNNING' AND wake_at > ?", micros(latest)
+        if self._database.read(
             lambda connection: connection.execute(
-                "UPDATE executions SET wake_at = min(wake_at, ?) WHERE status = 'RUNNING'",
-                (micros(now),),
+                f"SELECT 1 FROM executions WHERE {sleeping} LIMIT 1", (bound,)
+            ).fetchone()
+        ):
+            self._database.write(
+                lambda connection: connection.execute(
+                    f"UPDATE executions SET wake_at = ? WHERE {sleeping}", (micros(now), bound)
+                )
             )
-        )
 
     def due(self, now: datetime, limit: int) -> list[str]:
         """The names of executions that want to be moved on, and that nobody has in hand."""
@@ -201,7 +224,9 @@ class SqliteWorkflows:
 
         def unit(connection: sqlite3.Connection) -> None:
             hinted = self.held.was_hinted(claimed.name, claimed.pipeline_id, progress.waiting_for)
-            _store(connection, claimed.name, progress, now if hinted else progress.wake_at)
+            wake_at = now if hinted else progress.wake_at
+            woken = self.held.woken_at(claimed.name) or wake_at
+            _store(connection, claimed.name, progress, min(woken, wake_at))
 
         self._database.write(unit, lazy=True)
 

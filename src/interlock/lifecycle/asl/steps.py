@@ -18,7 +18,7 @@ from interlock.lifecycle.asl.execution import (
 from interlock.lifecycle.asl.faults import UNREADABLE_RESULT, Fault
 from interlock.lifecycle.asl.machine import Machine
 from interlock.lifecycle.asl.moves import deadline, earliest, enter, fail, leave
-from interlock.lifecycle.asl.states import Task, Wait
+from interlock.lifecycle.asl.states import State, Task, Wait
 
 
 def begin(machine: Machine, given: Any, now: datetime) -> Execution:
@@ -75,10 +75,23 @@ def task_failed(
 
 
 def wake(machine: Machine, execution: Execution, now: datetime) -> Execution:
-    """Cut a Wait short. The pause before a retry stays as long as it is."""
-    if not execution.running or not isinstance(machine.states[execution.state], Wait):
+    """Cut a Wait short. The pause before a retry stays as long as it is, from now on if the clock that it
+    was made of was ahead.
+    """
+    if not execution.running:
         return execution
-    return replace(execution.moving(), wake_at=min(execution.wake_at, now))
+    state = machine.states[execution.state]
+    pause = timedelta(0) if isinstance(state, Wait) else _longest_pause(state, execution)
+    if execution.wake_at <= now + pause:
+        return execution
+    return replace(execution.moving(), wake_at=now + pause)
+
+
+def _longest_pause(task: State, execution: Execution) -> timedelta:
+    """The longest that the retries which are spent can have asked for."""
+    retriers = task.retry if isinstance(task, Task) else ()
+    spent = zip(retriers, execution.retries, strict=False)
+    return max((retrier.delay(n - 1) for retrier, n in spent if n), default=timedelta(0))
 
 
 def _awake(machine: Machine, execution: Execution, wait: Wait, now: datetime) -> Execution:
