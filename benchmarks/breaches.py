@@ -14,11 +14,11 @@ from pathlib import Path
 
 from benchmarks.figures import tell, timed
 from benchmarks.homes import START, adopt, home, sleeping_runs, stored
-from interlock.adapters.local.store import Store
-from interlock.ports import Ports
-from interlock.wiring.engine import Engine
-from interlock.wiring.runtime import Hands, OwnHands, Runtime
-from interlock.wiring.workers import Workers
+from interlock.adapters.sqlite.store import Store
+from interlock.runtime.engine import Engine
+from interlock.runtime.loop import Hands, OwnHands, Runtime
+from interlock.runtime.workers import Workers
+from interlock.usecases.ports import Ports
 
 COUNT = 10_000
 DUE = START + timedelta(hours=1)

@@ -6,21 +6,22 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from interlock.adapters.local.backup import back_up
-from interlock.adapters.local.database import Database
-from interlock.adapters.local.store import Store
+from interlock.adapters.jobs.by_pipeline import JobsByPipeline
+from interlock.adapters.sqlite.backup import back_up
+from interlock.adapters.sqlite.database import Database
+from interlock.adapters.sqlite.store import Store
 from interlock.domain import canonical
+from interlock.domain.config import Wanted
 from interlock.domain.run import OpenedBy, RunKey
 from interlock.domain.sensor import Reading
 from interlock.files import load_text
-from interlock.ports import Ports, Wanted
+from interlock.runtime.engine import Engine
+from interlock.runtime.loop import Runtime
 from interlock.simulation.clock import VirtualClock
 from interlock.simulation.jobs import ScriptedJobs
 from interlock.usecases.adopt_config import adopt_config
 from interlock.usecases.open_run import open_run
-from interlock.wiring.engine import Engine
-from interlock.wiring.jobs import JobsByPipeline
-from interlock.wiring.runtime import Runtime
+from interlock.usecases.ports import Ports
 
 START = datetime(2026, 3, 3, 8, tzinfo=UTC)
 

@@ -15,18 +15,18 @@ from typing import Any
 
 from benchmarks.figures import spread, tell
 from benchmarks.homes import START, pipelines_file, stored
-from interlock.adapters.local.database import Database
+from interlock.adapters.sqlite.database import Database
 from interlock.domain import canonical
 from interlock.domain.deadline import SlaVerdict
 from interlock.domain.event import EventType, happened, subject
 from interlock.domain.run import Judgement, OpenedBy, RuleRecord, Run, RunKey, Status
+from interlock.runtime.health import Health, NotedDatabase
 from interlock.web.access import Access
+from interlock.web.api.context import Desk
 from interlock.web.app import application
-from interlock.web.desk import Desk
 from interlock.web.gate import KnownHosts
 from interlock.web.metrics import Metrics
-from interlock.wiring.health import Health, NotedDatabase
-from interlock.wiring.home import open_home
+from interlock.wiring.local_backend import open_home
 from interlock.wiring.settings import Settings
 
 PIPELINES = int(os.environ.get("PIPELINES", "10000"))

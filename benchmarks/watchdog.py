@@ -7,8 +7,8 @@ from pathlib import Path
 
 from benchmarks.figures import spread, tell, timed
 from benchmarks.homes import home, pipelines_file, sleeping_runs, stored
-from interlock.adapters.local.store import Store
-from interlock.ports import Ports
+from interlock.adapters.sqlite.store import Store
+from interlock.usecases.ports import Ports
 from interlock.usecases.watch import watch
 
 PIPELINES = 10_000

@@ -29,7 +29,7 @@ SERVICES = (
 )  # fmt: skip
 #: Of the package itself: what runs only on a machine of ours, or reads files of people.
 _NOT_INSIDE = (
-    "adapters/local", "cli", "client.py", "conformance.py", "demo", "simulation", "web", "__main__.py",
+    "adapters/sqlite", "cli", "client.py", "conformance.py", "demo", "simulation", "web", "__main__.py",
 )  # fmt: skip
 _NOT_OF_LIBRARIES = re.compile(
     r"(^|/)(__pycache__|bin|tests?)/|\.dist-info/(RECORD|INSTALLER|REQUESTED|direct_url\.json)$"

@@ -32,14 +32,14 @@ from interlock.adapters.jobs import (
     step_function,
 )
 from interlock.adapters.jobs.states import Meaning
-from interlock.adapters.local.database import MEMORY
-from interlock.adapters.local.history import SqliteHistory
-from interlock.adapters.local.retention import Spans
+from interlock.adapters.sqlite.database import MEMORY
+from interlock.adapters.sqlite.history import SqliteHistory
+from interlock.adapters.sqlite.retention import Spans
 from interlock.cli import app
 from interlock.cli.commands import COMMANDS
 from interlock.cli.exits import Exit
 from interlock.domain import duration, pipeline
-from interlock.domain.alerts import Alerts
+from interlock.domain.alerting.rules import Alerts
 from interlock.domain.event import ALIASES, CATALOGUE, Entry, EventType
 from interlock.domain.guards import GUARDS
 from interlock.domain.job_configs import CONFIGS
@@ -50,15 +50,18 @@ from interlock.files import load_text
 from interlock.files.authored import PipelineFile
 from interlock.files.problem import Kind
 from interlock.lifecycle import definition
+from interlock.runtime import server_address as address
+from interlock.runtime.health import NotedDatabase
 from interlock.simulation.scenario import ScenarioFile
-from interlock.web import access, bodies, gate
+from interlock.web import access, gate
 from interlock.web import app as web_app
-from interlock.web import endpoints as web_endpoints
+from interlock.web.api import bodies
+from interlock.web.api import endpoints as web_endpoints
 from interlock.web.metrics import Metrics
 from interlock.web.protocol import Bounds
-from interlock.wiring import address, aws_sight, settings
-from interlock.wiring.health import NotedDatabase
-from interlock.wiring.home import open_home
+from interlock.wiring import aws_reads as aws_sight
+from interlock.wiring import settings
+from interlock.wiring.local_backend import open_home
 
 DOCS = Path(__file__).parent
 SOURCE = Path(interlock.__file__).parent
@@ -677,7 +680,10 @@ _NOTES: dict[tuple[str, str], str] = {
     ("JobScript", "error"): "What a failure says.",
     ("JobScript", "launch"): "`error`: the launch itself fails, and no job starts.",
     ("JobScript", "hang"): "The job never ends by itself.",
-    ("JobScript", "launchTakes"): "How long the launch takes to be answered. The job starts halfway.",
+    (
+        "JobScript",
+        "launchTakes",
+    ): "How long the launch takes to be answered. The job starts halfway.",
     ("JobScript", "pollTakes"): "How long each poll takes to be answered. It sees the job halfway.",
     ("TimelineEntry", "sensor"): "A producer puts a reading.",
     ("TimelineEntry", "rerun"): "An operator requests a rerun.",

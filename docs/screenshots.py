@@ -18,14 +18,14 @@ from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
 from docs import story
+from interlock.runtime.health import Health, NotedDatabase
 from interlock.web.access import Access
+from interlock.web.api.context import Desk
 from interlock.web.app import application
-from interlock.web.desk import Desk
 from interlock.web.gate import KnownHosts
 from interlock.web.listener import bound
 from interlock.web.metrics import Metrics
-from interlock.wiring.health import Health, NotedDatabase
-from interlock.wiring.home import open_home
+from interlock.wiring.local_backend import open_home
 from interlock.wiring.settings import Settings
 
 IMAGES = Path(__file__).parent / "images"

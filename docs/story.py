@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from interlock.adapters.local.backup import back_up
+from interlock.adapters.sqlite.backup import back_up
 from interlock.simulation.scenario import load_scenario
 from interlock.simulation.world import World
 

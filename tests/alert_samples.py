@@ -6,7 +6,15 @@ from typing import Any
 import msgspec
 
 from contracts.samples import KEY, NOW
-from interlock.domain.alerts import Alerts, Match, Mute, Route, RouteTarget, SinkConfig, SinkType
+from interlock.domain.alerting.rules import (
+    Alerts,
+    Match,
+    Mute,
+    Route,
+    RouteTarget,
+    SinkConfig,
+    SinkType,
+)
 from interlock.domain.event import CATALOGUE, Event, EventType, Subject, happened
 from interlock.domain.run import RunKey
 

@@ -12,7 +12,7 @@ from quick import beside
     [
         ("src/interlock/domain/rules.py", "tests/domain/test_rules.py"),
         ("src/interlock/adapters/jobs/http.py", "tests/adapters/jobs/test_http_storm.py"),
-        ("src/interlock/web/bodies.py", "tests/web/test_wire.py"),  # which imports it
+        ("src/interlock/web/api/bodies.py", "tests/web/test_wire.py"),  # which imports it
         ("src/interlock/usecases/__init__.py", "tests/usecases/test_watch.py"),  # as all of them
         ("src/interlock/client.py", "tests/test_client.py"),
         ("tests/domain/test_rules.py", "tests/domain/test_rules.py"),

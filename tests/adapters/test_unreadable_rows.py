@@ -4,8 +4,8 @@ from typing import Any
 
 import msgspec
 
-from interlock.adapters.local.database import Database
-from interlock.adapters.local.rows import Reader
+from interlock.adapters.sqlite.database import Database
+from interlock.adapters.sqlite.rows import Reader
 from interlock.adapters.unreadable_rows import MetRows
 from interlock.domain.unreadable import UnreadableRow
 

@@ -8,9 +8,9 @@ from typing import Any
 from aws.functions import ENVIRONMENT
 from aws.homes import Services
 from aws.recorded import payload
-from interlock.domain.delivery import Answer, Posted
-from interlock.domain.note import Note
-from interlock.ports import Manner
+from interlock.domain.alerting.deliveries import Answer, Posted
+from interlock.domain.alerting.manner import Manner
+from interlock.domain.alerting.note import Note
 
 DELAYS = (timedelta(seconds=5), timedelta(seconds=30))
 _PLAIN = Manner(delays=DELAYS)

@@ -18,10 +18,12 @@ from aws.functions import function_home
 from aws.homes import NAMES, TARGETS, Services, passes_the_filters, quick_services
 from aws.quick_services import QuickBus
 from interlock.adapters.aws.keys import SENSOR
+from interlock.adapters.jobs.by_pipeline import JobsByPipeline
 from interlock.domain import canonical
+from interlock.domain.execution import Wait
 from interlock.errors import InterlockError
 from interlock.lambdas import event_sink, orchestrator, sla_monitor, stream_router, watchdog
-from interlock.ports import Jobs, Wait
+from interlock.ports.jobs import Jobs
 from interlock.simulation.clock import VirtualClock
 from interlock.simulation.faults import FailingJobs, Faults
 from interlock.simulation.folder import Folder
@@ -30,9 +32,8 @@ from interlock.simulation.scenario import Call, FileEntry, Scenario
 from interlock.simulation.slow_calls import Crew
 from interlock.simulation.world import Outcome, World
 from interlock.usecases.follow_files import take_away, want_files
-from interlock.wiring.aws import AwsHome
+from interlock.wiring.aws_ports import AwsHome
 from interlock.wiring.aws_settings import Function
-from interlock.wiring.jobs import JobsByPipeline
 
 T = TypeVar("T")
 

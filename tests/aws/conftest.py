@@ -5,11 +5,11 @@ import pytest
 from aws.functions import function_home
 from aws.homes import Services, quick_services
 from contracts.samples import ManualClock
-from interlock.ports import Jobs
+from interlock.adapters.jobs.by_pipeline import JobsByPipeline
+from interlock.ports.jobs import Jobs
 from interlock.simulation.jobs import ScriptedJobs
-from interlock.wiring.aws import AwsHome
+from interlock.wiring.aws_ports import AwsHome
 from interlock.wiring.aws_settings import Function
-from interlock.wiring.jobs import JobsByPipeline
 
 
 @pytest.fixture

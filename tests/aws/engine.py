@@ -8,8 +8,9 @@ from typing import Any
 
 from aws.quick_services import QuickEngine
 from interlock.domain import canonical
+from interlock.domain.execution import Wait
 from interlock.lifecycle import asl, definition
-from interlock.ports import Clock, Wait
+from interlock.ports.engine import Clock
 
 ORCHESTRATOR = "arn:aws:lambda:eu-central-1:123456789012:function:t-interlock-orchestrator"
 SLA_MONITOR = "arn:aws:lambda:eu-central-1:123456789012:function:t-interlock-sla-monitor"

@@ -10,12 +10,12 @@ from aws.functions import function_home
 from aws.homes import quick_services
 from declared import declared
 from interlock.domain import canonical
+from interlock.domain.config import Wanted
 from interlock.domain.opening import first_attempt
 from interlock.domain.run import OpenedBy, RunKey
 from interlock.domain.sensor import Reading
 from interlock.domain.standing import standing_since
 from interlock.lambdas import watchdog
-from interlock.ports import Wanted
 from interlock.simulation.clock import VirtualClock
 from interlock.usecases.adopt_config import adopt_config
 from interlock.usecases.start_run import start_run

@@ -5,8 +5,9 @@ from datetime import timedelta
 from typing import Any
 
 from aws.homes import ACCOUNT, BUS, GROUP, MACHINE, NAMES, REGION, TARGETS, Services
-from interlock.ports import Clock, Jobs
-from interlock.wiring.aws import AwsHome, open_aws_home
+from interlock.ports.engine import Clock
+from interlock.ports.jobs import Jobs
+from interlock.wiring.aws_ports import AwsHome, open_aws_home
 from interlock.wiring.aws_settings import Function, read_aws_settings
 
 ENVIRONMENT = {

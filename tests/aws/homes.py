@@ -20,14 +20,18 @@ from aws.quick_tables import INDEXES, WATCH_PROJECTION, QuickTables
 from contracts.home import Home
 from contracts.hostile import spoiler_of_tables
 from interlock.adapters.aws.events import BusAndLog, EventBus
-from interlock.adapters.aws.notes import Notes
+from interlock.adapters.aws.row_cache import Notes
 from interlock.adapters.aws.store import Store, TableNames
 from interlock.adapters.aws.stream import change_of
 from interlock.adapters.aws.timers import Scheduler, TimerTargets
 from interlock.adapters.aws.workflows import StepFunctions
 from interlock.domain import canonical
+from interlock.domain.change import Change
+from interlock.domain.timer import Timer
 from interlock.domain.timestamp import instant
-from interlock.ports import Change, Clock, Events, History, Runs, Timer
+from interlock.ports.engine import Clock
+from interlock.ports.reads import History
+from interlock.ports.stores import Events, Runs
 
 REGION = "eu-central-1"
 ACCOUNT = "123456789012"

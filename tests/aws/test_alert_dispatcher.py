@@ -6,8 +6,8 @@ from aws.alert_board import DELAYS, Board, Queue, messages, put_routes
 from aws.functions import ENVIRONMENT, function_home
 from aws.homes import Services
 from contracts.samples import ManualClock
-from interlock.domain.delivery import Failed, Posted
-from interlock.domain.note import AlertNote, SummaryNote
+from interlock.domain.alerting.deliveries import Failed, Posted
+from interlock.domain.alerting.note import AlertNote, SummaryNote
 from interlock.lambdas.alert_dispatcher import handle
 from interlock.wiring.aws_alerts import AwsAlerting
 from interlock.wiring.aws_settings import Function

@@ -14,8 +14,8 @@ from aws.table_server import refused
 from aws.viewer import Viewer, Watched
 from contracts.samples import NOW, ManualClock, an_event
 from interlock.adapters.aws.events import EventLog
-from interlock.adapters.aws.fan import Fan
 from interlock.adapters.aws.feed import FAR_REACH, REACH, DynamoFeed
+from interlock.adapters.aws.parallel_reads import Fan
 from interlock.adapters.aws.table import Table
 from interlock.domain.event import Event, envelope
 from interlock.errors import UnavailableError

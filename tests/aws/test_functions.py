@@ -15,6 +15,7 @@ from contracts.samples import NOW, ManualClock, a_config, a_pipeline, a_run, wan
 from declared import declared
 from interlock.domain.event import EventType
 from interlock.domain.pipeline import Evaluation, Pipeline, Schedule, Sla
+from interlock.domain.rerun_request import RerunRequest
 from interlock.domain.run import RunKey, Status
 from interlock.errors import ConfigError, TransientError
 from interlock.lambdas import (
@@ -24,9 +25,9 @@ from interlock.lambdas import (
     stream_router,
     watchdog,
 )
-from interlock.ports import Jobs, RerunRequest
+from interlock.ports.jobs import Jobs
 from interlock.usecases.start_run import start_run
-from interlock.wiring.aws import AwsHome
+from interlock.wiring.aws_ports import AwsHome
 from interlock.wiring.aws_settings import Function, read_aws_settings
 
 KEY = RunKey("silver-orders", "stream", "2026-03-03")

@@ -34,10 +34,13 @@ from contracts.samples import (
 )
 from declared import declared
 from interlock.adapters.aws.store import Store
+from interlock.adapters.jobs.by_pipeline import JobsByPipeline
 from interlock.domain import canonical
+from interlock.domain.baseline import Baseline
 from interlock.domain.event import EventType
 from interlock.domain.run import Evidence, Status
 from interlock.domain.sla import SlaWatch
+from interlock.domain.watchdog import WatchdogState
 from interlock.errors import UnreadableError
 from interlock.lambdas import (
     alert_dispatcher,
@@ -47,16 +50,15 @@ from interlock.lambdas import (
     stream_router,
     watchdog,
 )
-from interlock.ports import Baseline, Jobs, WatchdogState
+from interlock.ports.jobs import Jobs
 from interlock.simulation.jobs import ScriptedJobs
 from interlock.usecases.adopt_config import adopt_config
 from interlock.usecases.report_unreadable import report_unreadable
 from interlock.usecases.start_run import start_run
-from interlock.wiring.aws import AwsHome
 from interlock.wiring.aws_alerts import AwsAlerting
+from interlock.wiring.aws_ports import AwsHome
 from interlock.wiring.aws_settings import Function
 from interlock.wiring.clock import utc_now
-from interlock.wiring.jobs import JobsByPipeline
 from web.pages.visitor import Visitor
 
 ORDERS = """

@@ -12,9 +12,9 @@ from interlock.domain.event import EventType
 from interlock.domain.run import Run, Status
 from interlock.errors import InterlockError
 from interlock.lambdas import stream_router, watchdog
-from interlock.ports import Jobs
+from interlock.ports.jobs import Jobs
 from interlock.usecases.pause import pause, resume
-from interlock.wiring.aws import AwsHome
+from interlock.wiring.aws_ports import AwsHome
 from interlock.wiring.aws_settings import Function
 
 ASKED_AT = "2026-03-03T10:05:00Z"

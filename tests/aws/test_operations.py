@@ -12,7 +12,7 @@ from declared import declared
 from interlock.domain.run import Status
 from interlock.errors import ConfigError
 from interlock.lambdas import stream_router
-from interlock.wiring.aws import AwsHome
+from interlock.wiring.aws_ports import AwsHome
 from interlock.wiring.aws_settings import Function
 from interlock.wiring.operations import Operations
 from interlock.wiring.views import Views

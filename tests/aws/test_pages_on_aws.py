@@ -14,11 +14,11 @@ from aws.viewer import Viewer
 from contracts.samples import a_delivery
 from interlock.adapters.aws.clients import ReadingClient
 from interlock.cli.commands import COMMANDS
-from interlock.domain.delivery import DeliveryState
+from interlock.domain.alerting.deliveries import DeliveryState
 from interlock.errors import UnavailableError
-from interlock.web.endpoints import API, ENDPOINTS, Endpoint
+from interlock.runtime.tokens import Scope
+from interlock.web.api.endpoints import API, ENDPOINTS, Endpoint
 from interlock.web.read_only import INSTEAD, NOBODY
-from interlock.wiring.tokens import Scope
 from web.house import is_problem
 from web.pages.visitor import HTML, Visitor
 

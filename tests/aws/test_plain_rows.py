@@ -19,9 +19,9 @@ from contracts.samples import (
     an_event,
 )
 from interlock.adapters.aws.store import Store
+from interlock.domain.alerting.threads import Thread, ThreadKey
 from interlock.domain.event import EventType, Severity
 from interlock.domain.run import OpenedBy, Status
-from interlock.domain.thread import Thread, ThreadKey
 
 PIPELINE = f"PIPELINE#{KEY.pipeline_id}"
 TRIGGER = f"TRIGGER#{KEY.schedule_id}#{KEY.date}"

@@ -11,8 +11,8 @@ from aws.homes import NAMES, Services, moto_services
 from contracts.samples import ManualClock
 from interlock.adapters.aws.stream import change_of
 from interlock.client import Client
+from interlock.domain.change import ChangeKind
 from interlock.errors import ConfigError, TransientError
-from interlock.ports import ChangeKind
 
 
 def test_what_is_reported_is_what_the_controller_reads(services: Services) -> None:

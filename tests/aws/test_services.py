@@ -16,8 +16,8 @@ from interlock.adapters.aws.timers import Scheduler, entry_name
 from interlock.adapters.aws.values import fits_a_map, marshal, unmarshal
 from interlock.adapters.aws.workflows import StepFunctions
 from interlock.domain.event import EventType
+from interlock.domain.timer import Timer, TimerKind
 from interlock.errors import TransientError, UnavailableError
-from interlock.ports import Timer, TimerKind
 
 
 class Answering:

@@ -9,7 +9,7 @@ import pytest
 from aws.recorded import payload
 from interlock.adapters.aws.stream import change_of
 from interlock.domain.budgets import Category
-from interlock.ports import Change, ChangeKind
+from interlock.domain.change import Change, ChangeKind
 
 RECEIVED = datetime(2026, 3, 3, 10, tzinfo=UTC)
 

@@ -10,7 +10,7 @@ from aws.gallery import Gallery, name_installation
 from interlock.web.app import application
 from interlock.web.gate import KnownHosts
 from interlock.web.serve_aws import desk_of
-from interlock.wiring.aws_sight import open_aws_sight
+from interlock.wiring.aws_reads import open_aws_sight
 from interlock.wiring.settings import Settings
 from web.house import OWNER, client_of
 

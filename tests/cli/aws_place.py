@@ -24,8 +24,8 @@ from interlock.cli import app
 from interlock.domain.run import Run, Status
 from interlock.usecases.adopt_config import adopt_config
 from interlock.usecases.judge_rerun import judge_rerun
-from interlock.wiring.aws import AwsHome
 from interlock.wiring.aws_backend import open_aws_backend
+from interlock.wiring.aws_ports import AwsHome
 from interlock.wiring.aws_settings import Function
 from interlock.wiring.clock import utc_now
 

@@ -16,14 +16,14 @@ from click.testing import CliRunner, Result
 from declared import document
 from interlock.cli import app
 from interlock.domain import canonical
+from interlock.domain.config import Wanted
 from interlock.files import load_text
-from interlock.ports import Wanted
+from interlock.runtime.loop import Runtime
 from interlock.simulation.clock import VirtualClock
 from interlock.simulation.jobs import ScriptedJobs
 from interlock.simulation.scenario import JobScript
 from interlock.usecases.put_reading import put_reading
-from interlock.wiring.home import Home, open_home
-from interlock.wiring.runtime import Runtime
+from interlock.wiring.local_backend import Home, open_home
 from interlock.wiring.settings import read_settings
 
 ORDERS = """\

@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from cli.place import Place
-from interlock.adapters.local.lock import serving
+from interlock.adapters.sqlite.lock import serving
 from interlock.domain import canonical
 from interlock.domain.timestamp import instant
 from interlock.errors import ConfigError, NotFoundError
-from interlock.wiring.address import NAME as ADDRESS_FILE
-from interlock.wiring.address import Address
-from interlock.wiring.home import Home
+from interlock.runtime.server_address import NAME as ADDRESS_FILE
+from interlock.runtime.server_address import Address
+from interlock.wiring.local_backend import Home
 from tiny_server import Asked, Said, Tiny, tiny_server
 
 STATUS = {NotFoundError: 404, ConfigError: 422}

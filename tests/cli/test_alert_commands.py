@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from cli.place import Place
-from interlock.domain.delivery import Delivery, Target
-from interlock.wiring.home import Home
+from interlock.domain.alerting.deliveries import Delivery, Target
+from interlock.wiring.local_backend import Home
 from slack_stand_in import TOKEN, SlackStandIn, slack_stand_in
 
 FILE = """\

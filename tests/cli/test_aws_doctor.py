@@ -19,8 +19,8 @@ from interlock.cli.checkup import Finding, Level
 from interlock.domain import canonical
 from interlock.errors import UnavailableError
 from interlock.usecases.adopt_config import adopt_config
-from interlock.wiring.aws import AwsHome
 from interlock.wiring.aws_backend import open_aws_backend
+from interlock.wiring.aws_ports import AwsHome
 from interlock.wiring.clock import utc_now
 from interlock.wiring.operations import Operations
 

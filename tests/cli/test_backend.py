@@ -11,11 +11,11 @@ import pytest
 
 from cli.place import Place
 from cli.served import served
-from interlock.adapters.local.lock import serving
+from interlock.adapters.sqlite.lock import serving
 from interlock.cli import backend
 from interlock.errors import ConfigError, NotFoundError, UnavailableError
-from interlock.wiring.address import NAME as ADDRESS_FILE
-from interlock.wiring.home import open_home
+from interlock.runtime.server_address import NAME as ADDRESS_FILE
+from interlock.wiring.local_backend import open_home
 from tiny_server import Said, tiny_server
 
 LOOKS = [

@@ -10,9 +10,9 @@ import pytest
 
 from cli.place import Place
 from cli.served import served
-from interlock.adapters.local.lock import lock_file
+from interlock.adapters.sqlite.lock import lock_file
 from interlock.cli.checkup import Checkup
-from interlock.ports import Wanted
+from interlock.domain.config import Wanted
 
 
 def findings(place: Place, code: int = 0) -> dict[str, dict[str, Any]]:

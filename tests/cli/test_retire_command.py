@@ -8,7 +8,7 @@ from cli.place import ORDERS, Place
 from cli.served import served
 from interlock.domain.missing import Missing
 from interlock.errors import ConfigError, NotFoundError
-from interlock.wiring.home import Home
+from interlock.wiring.local_backend import Home
 
 
 @pytest.fixture

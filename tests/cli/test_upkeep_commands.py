@@ -8,10 +8,10 @@ import pytest
 
 from cli.place import Place
 from cli.served import served
-from interlock.adapters.local.backup import back_up
+from interlock.adapters.sqlite.backup import back_up
 from interlock.domain.guards import GUARDS
 from interlock.errors import ConfigError
-from interlock.wiring.home import open_home
+from interlock.wiring.local_backend import open_home
 
 
 def test_a_pass_says_what_each_check_found(place: Place) -> None:

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from interlock.cli import app
-from interlock.wiring.address import Address, find_address
+from interlock.runtime.server_address import Address, find_address
 
 pytest.importorskip("uvicorn")
 

@@ -13,11 +13,11 @@ import pytest
 from aws.homes import on_moto, quick
 from contracts.home import Home
 from contracts.hostile import spoiler_of_file
-from interlock.adapters.local.database import MEMORY, Database
-from interlock.adapters.local.store import Store
-from interlock.adapters.local.workflows import Progress
+from interlock.adapters.sqlite.database import MEMORY, Database
+from interlock.adapters.sqlite.store import Store
+from interlock.adapters.sqlite.workflows import Progress
 from interlock.errors import UnavailableError
-from interlock.ports import Clock
+from interlock.ports.engine import Clock
 
 T = TypeVar("T")
 

@@ -4,25 +4,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from interlock.domain.change import Change
 from interlock.domain.event import Event
-from interlock.ports import (
-    Change,
-    Deliveries,
+from interlock.ports.alerts import Deliveries, Paces, Switches, Threads
+from interlock.ports.engine import Timers, Workflows
+from interlock.ports.stores import (
     Events,
     JobLog,
     Marks,
     Outbox,
-    Paces,
     Pipelines,
     Reruns,
     Runs,
     Sensors,
-    Switches,
-    Threads,
-    Timers,
     UnreadableRows,
     Watch,
-    Workflows,
 )
 
 

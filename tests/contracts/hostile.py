@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from contracts.samples import KEY
-from interlock.adapters.local.database import Database
+from interlock.adapters.sqlite.database import Database
 
 #: Every kind of row that a file may hold.
 KINDS = (

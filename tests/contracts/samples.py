@@ -8,8 +8,11 @@ from typing import Any
 import msgspec
 
 from interlock.domain import canonical
-from interlock.domain.delivery import Delivery, Target
+from interlock.domain.alerting.deliveries import Delivery, Target
+from interlock.domain.alerting.threads import Thread, ThreadKey
+from interlock.domain.config import Config, Wanted
 from interlock.domain.event import Event, EventType, happened, subject
+from interlock.domain.job_record import JobRecord
 from interlock.domain.pipeline import (
     Check,
     Identity,
@@ -22,10 +25,10 @@ from interlock.domain.pipeline import (
     Trigger,
     Validation,
 )
+from interlock.domain.rerun_request import RerunRecord, RerunRequest
 from interlock.domain.run import OpenedBy, Run, RunKey, execution_name
 from interlock.domain.sensor import Reading
-from interlock.domain.thread import Thread, ThreadKey
-from interlock.ports import Config, JobRecord, RerunRecord, RerunRequest, Timer, Wanted
+from interlock.domain.timer import Timer
 
 #: Not a whole second: what comes back must equal what went in, to the millisecond.
 NOW = datetime(2026, 3, 3, 10, 0, 0, 123000, tzinfo=UTC)

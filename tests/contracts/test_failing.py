@@ -32,10 +32,11 @@ from contracts.samples import (
     taken_away,
     wanted,
 )
+from interlock.domain.baseline import Baseline
 from interlock.domain.run import Status
 from interlock.domain.sla import SlaWatch
+from interlock.domain.watchdog import WatchdogState
 from interlock.errors import TransientError, UnavailableError
-from interlock.ports import Baseline, WatchdogState
 
 RUN = a_run()
 FAILED = RUN.to(Status.FAILED, NOW)

@@ -9,12 +9,14 @@ import pytest
 
 from aws.homes import quick_history
 from contracts.samples import KEY, NOW, ManualClock, a_key, a_run, an_event, reopened
-from interlock.adapters.local.database import MEMORY, Database
-from interlock.adapters.local.store import Store
+from interlock.adapters.sqlite.database import MEMORY, Database
+from interlock.adapters.sqlite.store import Store
 from interlock.domain.deadline import SlaVerdict
 from interlock.domain.event import EventType, Severity, happened, subject
+from interlock.domain.history import EventFilter
 from interlock.domain.run import Run, RunKey, Status
-from interlock.ports import EventFilter, Events, History, Runs
+from interlock.ports.reads import History
+from interlock.ports.stores import Events, Runs
 
 HOUR = timedelta(hours=1)
 DYNAMODB = "dynamodb"

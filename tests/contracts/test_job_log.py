@@ -7,7 +7,7 @@ import msgspec
 from contracts.home import Home
 from contracts.samples import KEY, NOW, a_key, a_record
 from interlock.domain.budgets import Category
-from interlock.ports import ChangeKind
+from interlock.domain.change import ChangeKind
 
 
 def test_a_record_comes_back_as_it_was_written(home: Home) -> None:

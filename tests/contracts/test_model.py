@@ -30,10 +30,12 @@ from contracts.samples import (
     a_run,
     an_event,
 )
+from interlock.domain.baseline import Baseline
 from interlock.domain.event import Event
+from interlock.domain.rerun_request import RerunRecord, RerunRequest
 from interlock.domain.run import TRANSITIONS, OpenedBy, Run, RunKey, Status
 from interlock.domain.sensor import Reading
-from interlock.ports import Baseline, RerunRecord, RerunRequest, Timer
+from interlock.domain.timer import Timer
 
 KEYS = [KEY, a_key(dry=True), a_key(date="2026-03-04")]
 SENSORS = ["orders", "orders#2026-03-03", "orders#20260303"]

@@ -16,11 +16,12 @@ from contracts.samples import (
     taken_away,
     wanted,
 )
+from interlock.domain.change import ChangeKind
+from interlock.domain.config import Config, Downstream
 from interlock.domain.event import EventType
 from interlock.domain.pipeline import Hours, Schedule, Trigger
 from interlock.domain.schedule import Occurrence
 from interlock.domain.standing import Standing, standing_since
-from interlock.ports import ChangeKind, Config, Downstream
 
 PIPELINE = a_pipeline()
 CONFIG = a_config()

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 from contracts.home import Home
 from contracts.samples import KEY, NOW, a_grant, a_key, a_request, a_run, reopened
+from interlock.domain.change import ChangeKind
 from interlock.domain.run import Status
-from interlock.ports import ChangeKind
 
 LATER = NOW + timedelta(seconds=1)
 

@@ -22,6 +22,7 @@ from contracts.samples import (
     many,
     reopened,
 )
+from interlock.domain.baseline import Baseline
 from interlock.domain.budgets import Category, Spending
 from interlock.domain.deadline import SlaVerdict
 from interlock.domain.run import (
@@ -36,7 +37,6 @@ from interlock.domain.run import (
     execution_name,
 )
 from interlock.errors import NotFoundError
-from interlock.ports import Baseline
 
 AtOnce = Callable[[Sequence[Callable[[], bool]]], list[bool]]
 

@@ -9,8 +9,8 @@ import pytest
 
 from contracts.home import Home
 from contracts.samples import KEY, NOW, ManualClock, a_reading, many
+from interlock.domain.change import Change, ChangeKind
 from interlock.domain.sensor import Reading
-from interlock.ports import Change, ChangeKind
 
 PIPELINE = KEY.pipeline_id
 

@@ -30,14 +30,15 @@ from contracts.samples import (
     reopened,
     wanted,
 )
-from interlock.domain.delivery import DeliveryState, Target
+from interlock.domain.alerting.deliveries import DeliveryState, Target
+from interlock.domain.baseline import Baseline
 from interlock.domain.event import EventType
 from interlock.domain.run import Evidence, Status
 from interlock.domain.sensor import UnreadableReading
 from interlock.domain.sla import SlaWatch
 from interlock.domain.unreadable import RowKind
+from interlock.domain.watchdog import WatchdogState
 from interlock.errors import UnreadableError
-from interlock.ports import Baseline, WatchdogState
 
 OTHER = a_key(date="2026-03-04")
 C1 = Target("slack", "C1")

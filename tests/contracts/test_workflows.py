@@ -5,8 +5,8 @@ from decimal import Decimal
 
 from contracts.home import Home
 from contracts.samples import KEY
+from interlock.domain.execution import Wait
 from interlock.domain.guards import EngineState
-from interlock.ports import Wait
 
 AtOnce = Callable[[Sequence[Callable[[], None]]], list[None]]
 

@@ -14,9 +14,9 @@ import pytest
 
 from crash.power_cut import Call, File, build_recorder, disk_at
 from interlock.adapters.alerts.console import ConsoleAlerts
-from interlock.adapters.jobs.job_folder import boot_id
-from interlock.ports import Wait
-from interlock.wiring.home import Home
+from interlock.adapters.jobs.processes.job_folder import boot_id
+from interlock.domain.execution import Wait
+from interlock.wiring.local_backend import Home
 from interlock.wiring.server import controller_of
 from interlock.wiring.settings import read_settings
 from wiring.served import Served, eventually, make_project

@@ -8,9 +8,9 @@ from aws.functions import function_home
 from aws.homes import Services, quick_services
 from contracts.samples import ManualClock
 from deploy.calls import Calls, noting
-from interlock.domain.delivery import Failed, Posted
+from interlock.domain.alerting.deliveries import Failed, Posted
+from interlock.domain.alerting.manner import Manner
 from interlock.lambdas.alert_dispatcher import handle
-from interlock.ports import Manner
 from interlock.wiring.aws_alerts import AwsAlerting
 from interlock.wiring.aws_settings import Function
 

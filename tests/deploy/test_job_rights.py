@@ -16,7 +16,7 @@ from adapters.jobs.cloud_worlds import (
 from adapters.jobs.job_samples import a_context, ending, surroundings
 from deploy.planned import Plan, as_list, statements
 from deploy.terraform import MODULE
-from interlock.adapters.jobs.surroundings import Surroundings
+from interlock.adapters.jobs.job_environment import Surroundings
 from interlock.wiring.aws_settings import Function
 
 #: The worlds in which jobs live, by the services whose rights they need.

@@ -39,7 +39,7 @@ PARTS: dict[str, set[Function]] = {
         Function.WATCHDOG,
         Function.ALERT_DISPATCHER,
     },
-    "interlock.adapters.jobs.http_client": {Function.ALERT_DISPATCHER},
+    "interlock.adapters.http.client": {Function.ALERT_DISPATCHER},
     "interlock.adapters.alerts": {Function.ALERT_DISPATCHER},
     "interlock.adapters.aws.timers": {Function.ALERT_DISPATCHER},
     "interlock.adapters.aws.workflows": set(),
@@ -94,7 +94,7 @@ def test_it_holds_what_runs_and_no_more(built: list[Path]) -> None:
     tops = {name.split("/")[0] for name in names}
     assert tops.isdisjoint({"yaml", "rich", "click", "starlette", "jsonschema", "holidays"})
     ours = {"/".join(name.split("/")[1:3]) for name in names if name.startswith("interlock/")}
-    assert ours.isdisjoint({"adapters/local", "cli/backend.py", "web/app.py"})
+    assert ours.isdisjoint({"adapters/sqlite", "cli/backend.py", "web/app.py"})
     assert not any(name.endswith(("RECORD", "INSTALLER", "direct_url.json")) for name in names)
 
 

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from contracts.samples import NOW, a_delivery, an_event
-from interlock.domain.delivery import CLAIM, Delivery, DeliveryState, Target
+from interlock.domain.alerting.deliveries import CLAIM, Delivery, DeliveryState, Target
 from interlock.domain.event import Severity
 
 SECOND = timedelta(seconds=1)

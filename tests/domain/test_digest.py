@@ -6,8 +6,8 @@ import msgspec
 
 from alert_samples import told
 from contracts.samples import NOW
-from interlock.domain.delivery import Delivery, Target
-from interlock.domain.digest import in_order, split
+from interlock.domain.alerting.deliveries import Delivery, Target
+from interlock.domain.alerting.digest import in_order, split
 from interlock.domain.event import Severity
 
 C1 = Target("slack", "C1")

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from alert_samples import told
-from interlock.domain.alerts import Match, Mute, Weekly
+from interlock.domain.alerting.mutes import LONGEST, is_endless, muted_until
+from interlock.domain.alerting.rules import Match, Mute, Weekly
 from interlock.domain.event import Severity
-from interlock.domain.mutes import LONGEST, is_endless, muted_until
 from interlock.domain.pipeline import Weekday as Day
 
 WEEKEND = (Day.SATURDAY, Day.SUNDAY)

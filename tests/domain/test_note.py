@@ -4,8 +4,7 @@ import msgspec
 
 from alert_samples import told
 from contracts.samples import NOW, a_thread
-from interlock.domain.event import EventType, Severity
-from interlock.domain.note import (
+from interlock.domain.alerting.note import (
     AlertNote,
     DigestNote,
     Note,
@@ -18,6 +17,7 @@ from interlock.domain.note import (
     headline,
     severest,
 )
+from interlock.domain.event import EventType, Severity
 
 E = EventType
 FAILED, LATE = (

@@ -6,11 +6,11 @@ import msgspec
 import pytest
 
 from alert_samples import CONSOLE, HOOK, SLACK, a_file, a_route, told
-from interlock.domain import alerts
-from interlock.domain.alerts import Alerts, SinkConfig, SinkType
-from interlock.domain.delivery import Target
+from interlock.domain.alerting import rules as alerts
+from interlock.domain.alerting.deliveries import Target
+from interlock.domain.alerting.routes import targets_of
+from interlock.domain.alerting.rules import Alerts, SinkConfig, SinkType
 from interlock.domain.event import CATALOGUE, EventType, Severity
-from interlock.domain.routing import targets_of
 
 MAIN = Target("slack", "C0MAIN")
 E = EventType

@@ -8,10 +8,10 @@ import msgspec
 import pytest
 
 from contracts.samples import KEY, NOW, a_key, a_thread
-from interlock.domain.delivery import Target
+from interlock.domain.alerting.deliveries import Target
+from interlock.domain.alerting.threads import PHASES, ROOT_CLAIM, Phase, opened, thread_key
 from interlock.domain.event import CATALOGUE, Event, EventType, Severity, happened, subject
 from interlock.domain.run import RunKey
-from interlock.domain.thread import PHASES, ROOT_CLAIM, Phase, opened, thread_key
 
 C1 = Target("slack", "C1")
 SECOND = timedelta(seconds=1)

@@ -7,14 +7,14 @@ import pytest
 from file_samples import pipeline_text
 from jsonschema import Draft202012Validator
 
-from interlock.domain.alerts import Alerts, SinkType
-from interlock.domain.delivery import Target
+from interlock.domain.alerting.deliveries import Target
+from interlock.domain.alerting.rules import Alerts, SinkType
 from interlock.domain.event import Severity
 from interlock.domain.pipeline import Weekday
 from interlock.files import alerts_schema, load_alerts, load_project, read_alerts
 from interlock.files.compiled import compiled
+from interlock.files.problem_collector import Reading
 from interlock.files.reader import read_anything
-from interlock.files.reading import Reading
 from interlock.files.yaml_nodes import parse
 
 FULL = """\

@@ -11,8 +11,8 @@ from test_job_checks import VALID
 from interlock.domain import canonical
 from interlock.domain.job_configs import CONFIGS
 from interlock.files import calendar_schema, load_text, pipeline_schema
+from interlock.files.problem_collector import Reading
 from interlock.files.reader import read_anything
-from interlock.files.reading import Reading
 from interlock.files.yaml_nodes import parse
 
 PIPELINES = Draft202012Validator(pipeline_schema())

@@ -9,6 +9,7 @@ import pytest
 from interlock.domain.budgets import Category, Spending
 from interlock.domain.canonical import as_json
 from interlock.domain.event import EventType
+from interlock.domain.job import Absent, CannotTell, Failed, Launched, Running, Succeeded
 from interlock.domain.run import DeadlineKind, RunKey, Status
 from interlock.errors import (
     ConfigError,
@@ -18,7 +19,6 @@ from interlock.errors import (
     TransitionError,
 )
 from interlock.lifecycle.modes import ORCHESTRATOR, SLA_MONITOR, call
-from interlock.ports import Absent, CannotTell, Failed, Launched, Running, Succeeded
 from interlock.simulation.scenario import Call, JobScript, LaunchOutcome
 from interlock.usecases.retry_job import retry_job
 from usecases.home import KEY, NOW, Home, assert_a_crash_changes_nothing

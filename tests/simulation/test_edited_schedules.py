@@ -11,14 +11,15 @@ import msgspec
 import pytest
 
 from contracts.samples import a_run
+from interlock.domain.config import Config
 from interlock.domain.event import EventType, happened, subject
 from interlock.domain.run import OpenedBy, Run, RunKey
-from interlock.ports import Config, Ports
 from interlock.simulation.invariants import Invariants
 from interlock.simulation.random_edits import edited, schedules_of
 from interlock.simulation.random_scenarios import random_scenario
 from interlock.simulation.scenario import load_scenario
 from interlock.simulation.world import World
+from interlock.usecases.ports import Ports
 from usecases.home import NOW, Home
 
 _SCENARIOS = Path(__file__).parents[2] / "scenarios"

@@ -14,13 +14,14 @@ from interlock.domain.budgets import Spending
 from interlock.domain.event import Event, EventType, happened, subject
 from interlock.domain.run import Evidence, Judgement, Run, RunKey, Status
 from interlock.errors import ConfigError, TransientError
-from interlock.ports import Outbox, Ports
+from interlock.ports.stores import Outbox
 from interlock.simulation.invariants import Invariants
 from interlock.simulation.jobs import Launch
 from interlock.simulation.play import FaultOptions, as_json, play, play_with_faults
 from interlock.simulation.scenario import JobScript, load_scenario, parse_scenario
 from interlock.simulation.world import World
 from interlock.usecases.pause import pause
+from interlock.usecases.ports import Ports
 from usecases.home import CADENCE, KEY, NOW, Home
 from usecases.test_watch import end_execution
 

@@ -7,16 +7,16 @@ from datetime import timedelta
 from typing import Any
 
 from contracts.samples import ManualClock
-from interlock.adapters.local.database import MEMORY, Database
-from interlock.adapters.local.store import Store
-from interlock.domain.alerts import Alerts
-from interlock.domain.delivery import Answer, Delivery, Posted
+from interlock.adapters.sqlite.database import MEMORY, Database
+from interlock.adapters.sqlite.store import Store
+from interlock.domain.alerting.deliveries import Answer, Delivery, Posted
+from interlock.domain.alerting.manner import Manner
+from interlock.domain.alerting.note import AlertNote, DigestNote, Note, RootNote, SummaryNote
+from interlock.domain.alerting.rules import Alerts
 from interlock.domain.event import Event
-from interlock.domain.note import AlertNote, DigestNote, Note, RootNote, SummaryNote
-from interlock.ports import Manner
+from interlock.runtime.alert_sender import Dispatcher
+from interlock.runtime.alerting import Alerting, local_ports
 from interlock.usecases.route_event import route_event
-from interlock.wiring.alerting import Alerting, local_ports
-from interlock.wiring.dispatcher import Dispatcher
 
 DELAYS = tuple(timedelta(seconds=seconds) for seconds in (5, 30))
 

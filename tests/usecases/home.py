@@ -7,17 +7,21 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from declared import document
-from interlock.adapters.local.database import Database
-from interlock.adapters.local.store import Store
+from interlock.adapters.jobs.by_pipeline import JobsByPipeline
+from interlock.adapters.sqlite.database import Database
+from interlock.adapters.sqlite.store import Store
 from interlock.domain import canonical
+from interlock.domain.config import Config, Wanted
 from interlock.domain.event import Event, EventType
+from interlock.domain.job_record import JobRecord
 from interlock.domain.opening import window_end
+from interlock.domain.rerun_request import RerunRequest
 from interlock.domain.run import Run, RunKey
 from interlock.domain.sensor import Reading
 from interlock.domain.timestamp import spell
 from interlock.files import load_text
 from interlock.lifecycle.modes import ORCHESTRATOR, SLA_MONITOR, call
-from interlock.ports import Config, JobRecord, Ports, RerunRequest, Wanted
+from interlock.runtime.loop import Runtime
 from interlock.simulation.clock import VirtualClock
 from interlock.simulation.faults import (
     Crash,
@@ -31,8 +35,7 @@ from interlock.simulation.jobs import ScriptedJobs
 from interlock.simulation.scenario import Call, JobScript
 from interlock.usecases.admit_reading import admit_reading
 from interlock.usecases.adopt_config import adopt_config
-from interlock.wiring.jobs import JobsByPipeline
-from interlock.wiring.runtime import Runtime
+from interlock.usecases.ports import Ports
 
 NOW = datetime(2026, 3, 3, 8, 0, tzinfo=UTC)
 KEY = RunKey("silver-orders", "stream", "2026-03-03")

@@ -16,9 +16,9 @@ from interlock.domain.admission import (
     Reopen,
 )
 from interlock.domain.event import EventType
+from interlock.domain.execution import Wait
 from interlock.domain.run import OpenedBy, RunKey, Status
 from interlock.errors import TransientError, UnavailableError
-from interlock.ports import Wait
 from interlock.simulation.scenario import Call
 from interlock.usecases.admit_reading import admit_reading
 from interlock.usecases.pause import pause

@@ -8,9 +8,9 @@ import pytest
 
 from declared import declared
 from interlock.domain import canonical
+from interlock.domain.config import Wanted
 from interlock.domain.event import EventType
 from interlock.errors import TransientError
-from interlock.ports import Wanted
 from interlock.simulation.scenario import Call
 from interlock.usecases.adopt_config import adopt_config
 from usecases.home import NOW, Home, assert_a_crash_changes_nothing

@@ -8,10 +8,10 @@ import pytest
 
 from interlock.domain.deadline import SlaVerdict
 from interlock.domain.event import EventType
+from interlock.domain.job import Succeeded
 from interlock.domain.run import DeadlineKind, RunKey, Status
 from interlock.errors import NotFoundError, TransientError
 from interlock.lifecycle.deadlines import reconcile
-from interlock.ports import Succeeded
 from interlock.simulation.scenario import Call, JobScript
 from interlock.usecases.arm_deadlines import arm_deadlines
 from interlock.usecases.fire_deadline import fire_deadline

@@ -6,12 +6,12 @@ from typing import Any
 import msgspec
 import pytest
 
+from interlock.domain.config import Config
 from interlock.domain.event import EventType, Severity
 from interlock.domain.run import DeadlineKind, RunKey, Status
-from interlock.ports import Config
+from interlock.queries.why import explain
 from interlock.usecases.adopt_config import adopt_config
 from interlock.usecases.arm_deadlines import arm_deadlines
-from interlock.usecases.explain import explain
 from interlock.usecases.fire_cron import fire_cron
 from interlock.usecases.fire_deadline import fire_deadline
 from interlock.usecases.foresee_edit import foresee_edit

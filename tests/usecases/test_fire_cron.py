@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from interlock.domain.config import Config
 from interlock.domain.event import EventType
 from interlock.domain.run import OpenedBy, RunKey
 from interlock.errors import TransientError
-from interlock.ports import Config
 from interlock.simulation.scenario import Call
 from interlock.usecases.arm_cron import arm_cron
 from interlock.usecases.fire_cron import fire_cron

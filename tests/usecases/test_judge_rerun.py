@@ -8,10 +8,10 @@ import pytest
 
 from interlock.domain.budgets import Category, Spending
 from interlock.domain.event import EventType
+from interlock.domain.rerun_request import RerunRequest
 from interlock.domain.reruns import Cause, Granted, Refused
 from interlock.domain.run import OpenedBy, RunKey, Status
 from interlock.errors import TransientError
-from interlock.ports import RerunRequest
 from interlock.simulation.scenario import Call, JobScript, LaunchOutcome
 from interlock.usecases.judge_rerun import judge_rerun
 from interlock.usecases.pause import pause, resume

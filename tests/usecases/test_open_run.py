@@ -12,9 +12,9 @@ from interlock.domain.event import EventType
 from interlock.domain.run import DeadlineKind, OpenedBy, Run, RunKey, Status
 from interlock.domain.sla import SlaWatch
 from interlock.errors import TransientError
-from interlock.ports import Ports
 from interlock.simulation.scenario import Call
 from interlock.usecases.open_run import open_run
+from interlock.usecases.ports import Ports
 from usecases.home import KEY, NOW, Home, assert_a_crash_changes_nothing
 
 PROMISED = "sla: {deadline: '10:00', expectedDuration: 30m}\nschedule: {cron: '0 8 * * *'}"

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from interlock.domain.config import Config
 from interlock.domain.event import EventType
 from interlock.domain.run import RunKey, Status
 from interlock.errors import NotFoundError, TransientError
-from interlock.ports import Config
 from interlock.usecases.fire_cron import fire_cron
 from interlock.usecases.pause import pause, resume
 from usecases.home import (

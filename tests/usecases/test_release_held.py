@@ -8,8 +8,8 @@ import pytest
 
 from alert_samples import HOOK, SLACK, a_file, a_route, told
 from contracts.samples import NOW, a_key
-from interlock.domain.alerts import Alerts, Match, Mute
-from interlock.domain.delivery import Failed, NoChannel, Target, TryLater
+from interlock.domain.alerting.deliveries import Failed, NoChannel, Target, TryLater
+from interlock.domain.alerting.rules import Alerts, Match, Mute
 from interlock.domain.event import EventType, Severity
 from interlock.usecases.release_held import release_held
 from usecases.alert_desk import Desk, a_desk

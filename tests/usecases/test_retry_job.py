@@ -7,9 +7,10 @@ import pytest
 
 from interlock.domain.budgets import Category, Spending
 from interlock.domain.event import EventType
+from interlock.domain.execution import Wait
+from interlock.domain.job_record import JobRecord
 from interlock.domain.run import OpenedBy, Run, Status
 from interlock.errors import TransientError
-from interlock.ports import JobRecord, Wait
 from interlock.simulation.scenario import Call
 from interlock.usecases.note_job_record import note_job_record
 from interlock.usecases.pause import pause, resume

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from interlock.domain.change import Change, ChangeKind
 from interlock.domain.run import Run, Status
 from interlock.errors import TransientError
-from interlock.ports import Change, ChangeKind
 from interlock.usecases.route_change import route_change
 from interlock.usecases.save_run import Write, save_run
 from usecases.home import KEY, NOW, Home

@@ -12,8 +12,7 @@ import pytest
 
 from alert_samples import CONSOLE, HOOK, SLACK, a_file, a_route, told
 from contracts.samples import NOW, a_key
-from interlock.domain.alerts import Limits
-from interlock.domain.delivery import (
+from interlock.domain.alerting.deliveries import (
     DeliveryState,
     Failed,
     Gone,
@@ -23,8 +22,9 @@ from interlock.domain.delivery import (
     Target,
     TryLater,
 )
+from interlock.domain.alerting.note import AlertNote, RootNote
+from interlock.domain.alerting.rules import Limits
 from interlock.domain.event import Event, EventType, Severity
-from interlock.domain.note import AlertNote, RootNote
 from interlock.errors import TransientError
 from interlock.usecases.send_alert import send_alerts
 from usecases.alert_desk import Desk, a_desk, channels

@@ -7,13 +7,13 @@ import pytest
 
 from interlock.domain.budgets import Category
 from interlock.domain.event import EventType
+from interlock.domain.job_record import HANDED_OVER, JobRecord
 from interlock.domain.places import Places
 from interlock.domain.run import Run, RunKey, Status, execution_name
 from interlock.errors import TransientError
 from interlock.lifecycle.modes import ORCHESTRATOR, call
-from interlock.ports import HANDED_OVER, JobRecord
+from interlock.queries.why import explain
 from interlock.simulation.scenario import JobScript
-from interlock.usecases.explain import explain
 from interlock.usecases.note_job_record import note_job_record
 from interlock.usecases.retry_job import retry_job
 from interlock.usecases.take_place import leave_place, take_place

@@ -9,10 +9,10 @@ import pytest
 
 from adapters.jobs.job_samples import a_job
 from interlock.domain.budgets import Category
+from interlock.domain.job import Absent, CannotTell, Failed, Launched, Running, Succeeded
 from interlock.domain.pipeline import JobType, Schedule
 from interlock.domain.run import RunKey, job_token
 from interlock.errors import LaunchError, TransientError
-from interlock.ports import Absent, CannotTell, Failed, Launched, Running, Succeeded
 from interlock.usecases.try_job import Step, trial_context, try_job
 
 NOW = datetime(2026, 3, 3, 8, 30, tzinfo=UTC)

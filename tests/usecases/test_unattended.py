@@ -10,13 +10,15 @@ import pytest
 from interlock.domain.budgets import Category
 from interlock.domain.event import EventType
 from interlock.domain.guards import EngineState, Resume
+from interlock.domain.job_record import JobRecord
 from interlock.domain.run import Status
+from interlock.domain.watchdog import WatchdogState
 from interlock.errors import UnavailableError
-from interlock.ports import JobRecord, Ports, WatchdogState
+from interlock.runtime.loop import Runtime
 from interlock.simulation.scenario import Call, JobScript
 from interlock.usecases.act_on_finding import act_on_finding
+from interlock.usecases.ports import Ports
 from interlock.usecases.watch import Report, watch
-from interlock.wiring.runtime import Runtime
 from usecases.home import CADENCE, KEY, NOW, Home, assert_a_crash_changes_nothing
 from usecases.test_watch import end_execution
 

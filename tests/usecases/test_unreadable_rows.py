@@ -12,17 +12,19 @@ import pytest
 from contracts.samples import a_run
 from interlock.domain.admission import Ignore
 from interlock.domain.event import EventType, Severity
+from interlock.domain.rerun_request import RerunRequest
 from interlock.domain.reruns import Cause, Refused
 from interlock.domain.run import DeadlineKind, OpenedBy, Run, RunKey, Status
 from interlock.errors import TransientError, UnreadableError
-from interlock.ports import Ports, RerunRequest, Runs
+from interlock.ports.stores import Runs
+from interlock.queries.why import explain
 from interlock.usecases.admit_reading import admit_reading
-from interlock.usecases.explain import explain
 from interlock.usecases.fire_cron import fire_cron
 from interlock.usecases.fire_deadline import fire_deadline
 from interlock.usecases.fire_timer import check_timer, fire_timer
 from interlock.usecases.judge_rerun import judge_rerun
 from interlock.usecases.open_run import open_run
+from interlock.usecases.ports import Ports
 from interlock.usecases.report_unreadable import report_unreadable
 from interlock.usecases.retry_job import retry_job
 from usecases.home import KEY, Home, assert_a_crash_changes_nothing

@@ -8,16 +8,16 @@ from typing import Any
 import msgspec
 import pytest
 
-from interlock.adapters.local.workflows import Progress
+from interlock.adapters.sqlite.workflows import Progress
 from interlock.domain.deadline import SlaVerdict
 from interlock.domain.event import EventType
 from interlock.domain.guards import EngineState
 from interlock.domain.run import RunKey, Status
 from interlock.domain.sensor import Reading
 from interlock.errors import TransientError, UnavailableError
-from interlock.ports import Ports
 from interlock.simulation.scenario import Call
 from interlock.usecases.pause import pause, resume
+from interlock.usecases.ports import Ports
 from interlock.usecases.watch import Report, watch
 from usecases.home import CADENCE, KEY, NOW, Home, assert_a_crash_changes_nothing
 

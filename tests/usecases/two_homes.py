@@ -10,18 +10,20 @@ from aws.homes import NAMES, Services, quick_services
 from contracts.hostile import Spoil, spoiler_of_file, spoiler_of_tables
 from declared import document
 from interlock.adapters.aws.store import Store as AwsStore
-from interlock.adapters.local.store import Store
+from interlock.adapters.jobs.by_pipeline import JobsByPipeline
+from interlock.adapters.sqlite.store import Store
 from interlock.domain import canonical
+from interlock.domain.config import Wanted
 from interlock.domain.event import Event
 from interlock.domain.sensor import Reading
 from interlock.files import load_text
-from interlock.ports import Jobs, Ports, Wanted
+from interlock.ports.jobs import Jobs
 from interlock.simulation.clock import VirtualClock
 from interlock.simulation.jobs import ScriptedJobs
 from interlock.usecases.adopt_config import adopt_config
+from interlock.usecases.ports import Ports
 from interlock.usecases.watch import Report, watch
 from interlock.wiring.aws_settings import Function
-from interlock.wiring.jobs import JobsByPipeline
 from usecases.home import CADENCE, KEY, NOW, Home
 
 

@@ -11,20 +11,20 @@ from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
 from declared import document
-from interlock.adapters.local.database import MEMORY
+from interlock.adapters.sqlite.database import MEMORY
 from interlock.domain import canonical
+from interlock.domain.config import Wanted
 from interlock.files import load_text
-from interlock.ports import Wanted
+from interlock.runtime.health import Health, NotedDatabase
+from interlock.runtime.loop import Runtime
+from interlock.runtime.tokens import make_token, new_secret
 from interlock.web.access import Access
+from interlock.web.api.context import Desk
 from interlock.web.app import application
-from interlock.web.desk import Desk
 from interlock.web.gate import KnownHosts
 from interlock.web.metrics import Metrics
-from interlock.wiring.health import Health, NotedDatabase
-from interlock.wiring.home import open_home
-from interlock.wiring.runtime import Runtime
+from interlock.wiring.local_backend import open_home
 from interlock.wiring.settings import Settings
-from interlock.wiring.tokens import make_token, new_secret
 
 OWNER = "owner-secret-of-the-tests"
 URL = "http://127.0.0.1:8787"

@@ -10,8 +10,8 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 
 from interlock.domain import canonical
-from interlock.web.endpoints import API, ENDPOINTS
-from interlock.web.openapi import document
+from interlock.web.api.endpoints import API, ENDPOINTS
+from interlock.web.api.openapi import document
 from web.house import URL, House, is_problem
 
 DOCUMENT: Any = canonical.as_json(document())

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from interlock.errors import UnavailableError
-from interlock.wiring.health import Health
+from interlock.runtime.health import Health
 from web.house import House, is_problem
 
 API = "/api/v1"

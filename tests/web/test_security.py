@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 import interlock.web
 from interlock.errors import ConfigError
 from interlock.web.access import COOKIE, LOGIN_SECONDS, SESSION_SECONDS, Access
-from interlock.web.endpoints import API, ENDPOINTS, Endpoint
+from interlock.web.api.endpoints import API, ENDPOINTS, Endpoint
 from interlock.web.gate import HEADERS, KnownHosts, cookie_of, is_loopback
 from interlock.web.serve import serve
 from interlock.wiring.settings import Settings

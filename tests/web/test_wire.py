@@ -6,7 +6,7 @@ from contextlib import ExitStack, suppress
 
 import pytest
 
-from interlock.web.bodies import SMALL
+from interlock.web.api.bodies import SMALL
 from interlock.web.gate import HEADERS
 from interlock.web.protocol import Bounds
 from web.house import OWNER, House, opened

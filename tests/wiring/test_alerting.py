@@ -13,14 +13,14 @@ import pytest
 from alert_samples import told
 from contracts.samples import ManualClock, a_key
 from interlock.adapters.alerts.console import ConsoleAlerts
-from interlock.domain.alerts import CONSOLE, Alerts
-from interlock.domain.delivery import Target
+from interlock.domain.alerting.deliveries import Target
+from interlock.domain.alerting.rules import CONSOLE, Alerts
+from interlock.domain.alerting.threads import Thread, ThreadKey
 from interlock.domain.event import Event, EventType, Severity
-from interlock.domain.thread import Thread, ThreadKey
 from interlock.files import load_alerts
+from interlock.runtime.alert_sender import Dispatcher, SenderThreads
 from interlock.wiring.alert_desk import AlertDesk
-from interlock.wiring.dispatcher import Dispatcher, SenderThreads
-from interlock.wiring.home import Home, open_home
+from interlock.wiring.local_backend import Home, open_home
 from interlock.wiring.settings import read_settings
 from slack_stand_in import TOKEN, SlackStandIn, slack_stand_in, too_many
 from tiny_server import Said, tiny_server

@@ -17,22 +17,23 @@ from cli.place import CADENCE, ORDERS, Place
 from contracts.hostile import KINDS, spoiler_of_file
 from contracts.samples import a_delivery, an_event
 from interlock.adapters.alerts.lines import LineAlerts
-from interlock.adapters.local.audit import AuditEntry
-from interlock.adapters.local.database import Database
-from interlock.adapters.local.store import Store
+from interlock.adapters.sqlite.audit import AuditEntry
+from interlock.adapters.sqlite.database import Database
+from interlock.adapters.sqlite.store import Store
+from interlock.domain.alerting.threads import Thread, ThreadKey
+from interlock.domain.baseline import Baseline
 from interlock.domain.event import EventType
+from interlock.domain.rerun_request import RerunRecord, RerunRequest
 from interlock.domain.run import DeadlineKind, Evidence, RunKey, Status
 from interlock.domain.sla import SlaWatch
-from interlock.domain.thread import Thread, ThreadKey
-from interlock.ports import Baseline, RerunRecord, RerunRequest
+from interlock.runtime.alert_sender import Dispatcher
+from interlock.runtime.alerting import console_alone
+from interlock.runtime.loop import Runtime
+from interlock.runtime.tokens import make_token, new_secret
 from interlock.simulation.jobs import ScriptedJobs
 from interlock.simulation.scenario import JobScript
 from interlock.usecases.open_run import deadline_timer
-from interlock.wiring.alerting import console_alone
-from interlock.wiring.dispatcher import Dispatcher
-from interlock.wiring.home import Home, open_home
-from interlock.wiring.runtime import Runtime
-from interlock.wiring.tokens import make_token, new_secret
+from interlock.wiring.local_backend import Home, open_home
 from web.house import House
 from web.pages.visitor import Visitor
 

@@ -7,18 +7,18 @@ from pathlib import Path
 import click
 
 from interlock.adapters.alerts.console import ConsoleAlerts
+from interlock.adapters.alerts.sinks import sinks_of, slack_channel
 from interlock.cli.exits import Exit
 from interlock.cli.options import Options
 from interlock.cli.problems import in_lines
 from interlock.cli.shown import SEVERITIES, printable
-from interlock.domain.alerts import Alerts, with_sinks
-from interlock.domain.delivery import Answer, Posted, Target
+from interlock.domain.alerting.deliveries import Answer, Posted, Target
+from interlock.domain.alerting.note import TrialNote
+from interlock.domain.alerting.rules import Alerts, with_sinks
 from interlock.domain.event import Severity
-from interlock.domain.note import TrialNote
 from interlock.errors import ConfigError
 from interlock.files import load_project
-from interlock.wiring.alert_sinks import sinks_of, slack_channel
-from interlock.wiring.home import make_folder, utc_now
+from interlock.wiring.local_backend import make_folder, utc_now
 from interlock.wiring.open_jobs import open_secrets
 from interlock.wiring.settings import read_settings
 

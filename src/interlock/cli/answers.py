@@ -4,7 +4,7 @@ import time
 
 from interlock.cli.backend import Looking
 from interlock.domain.event import Event, EventType
-from interlock.ports import RerunRequest
+from interlock.domain.rerun_request import RerunRequest
 
 _ACCEPTED = frozenset({EventType.RERUN_ACCEPTED, EventType.DRY_RUN_WOULD_RERUN})
 _REJECTED = frozenset({EventType.RERUN_REJECTED, EventType.DRY_RUN_RERUN_REJECTED})

@@ -38,7 +38,7 @@ from interlock.domain.event import EventType
 from interlock.domain.unreadable import UnreadableRow
 from interlock.errors import InterlockError
 from interlock.files import load_project, read_alerts
-from interlock.wiring.aws import AwsHome
+from interlock.wiring.aws_ports import AwsHome
 from interlock.wiring.aws_settings import Function
 from interlock.wiring.operations import Operations
 

@@ -19,32 +19,36 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
-from interlock.adapters.local.audit import AuditEntry
-from interlock.adapters.local.lock import is_served, lock_file, serving
-from interlock.adapters.local.read_only import ReadOnlyDatabase
+from interlock.adapters.sqlite.audit import AuditEntry
+from interlock.adapters.sqlite.lock import is_served, lock_file, serving
+from interlock.adapters.sqlite.read_only import ReadOnlyDatabase
 from interlock.cli.options import Options
 from interlock.cli.remote import Remote
 from interlock.client import Client
+from interlock.domain.config import Config, Refusal
 from interlock.domain.event import Event
 from interlock.domain.missing import Missing
+from interlock.domain.rerun_request import RerunRequest
 from interlock.domain.run import Run, RunKey
 from interlock.domain.sensor import Reading
 from interlock.errors import ConfigError, TransientError, UnavailableError
-from interlock.ports import Config, Refusal, RerunRequest
-from interlock.usecases.explain import Why
+from interlock.queries.alerted import Alerted
+from interlock.queries.findings import Pass
+from interlock.queries.heartbeat import Heartbeat
+from interlock.queries.pipeline_state import PipelineState
+from interlock.queries.stored_reading import Accepted
+from interlock.queries.why import Why
+from interlock.runtime.server_address import NAME as ADDRESS_FILE
+from interlock.runtime.server_address import find_address
 from interlock.usecases.pause import Foreseen
-from interlock.wiring.address import NAME as ADDRESS_FILE
-from interlock.wiring.address import find_address
-from interlock.wiring.alerted import Alerted
-from interlock.wiring.findings import Pass
-from interlock.wiring.home import Home as LocalHome
-from interlock.wiring.home import open_home
-from interlock.wiring.operations import Accepted, Heartbeat, Operations, PipelineState
+from interlock.wiring.local_backend import Home as LocalHome
+from interlock.wiring.local_backend import open_home
+from interlock.wiring.operations import Operations
 from interlock.wiring.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from interlock.usecases.foresee_files import FileEdit
-    from interlock.wiring.aws import AwsHome
+    from interlock.wiring.aws_ports import AwsHome
 
 #: Another command may hold the file for a moment.
 _PATIENCE = 3.0

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from interlock.adapters.local.backup import back_up
+from interlock.adapters.sqlite.backup import back_up
 from interlock.cli.backend import file_for_reading, settings_of
 from interlock.cli.options import Options
 from interlock.cli.progress import progress

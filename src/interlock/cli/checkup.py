@@ -13,21 +13,21 @@ from pathlib import Path
 
 import msgspec
 
-from interlock.adapters.local.changes import Parked
-from interlock.adapters.local.inspection import inspect
-from interlock.adapters.local.lock import is_served, lock_file
+from interlock.adapters.sqlite.changes import Parked
+from interlock.adapters.sqlite.inspection import inspect
+from interlock.adapters.sqlite.lock import is_served, lock_file
 from interlock.cli.backend import absence, file_for_reading, left_address
 from interlock.cli.shown import count, span
 from interlock.domain import duration
+from interlock.domain.config import Config, Refusal
 from interlock.domain.unreadable import RowKind, UnreadableRow
 from interlock.errors import InterlockError
 from interlock.files import Project, load_project
 from interlock.files.problem import by_file
-from interlock.ports import Config, Refusal
-from interlock.wiring.address import NAME as ADDRESS_FILE
-from interlock.wiring.home import Home
-from interlock.wiring.missing_files import missing_files
-from interlock.wiring.operations import Heartbeat
+from interlock.queries.heartbeat import Heartbeat
+from interlock.queries.missing_files import missing_files
+from interlock.runtime.server_address import NAME as ADDRESS_FILE
+from interlock.wiring.local_backend import Home
 from interlock.wiring.settings import Settings
 
 #: The first version without the rare defect of write-ahead logs with several writers.

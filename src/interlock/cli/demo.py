@@ -19,7 +19,7 @@ from interlock.client import API, Client
 from interlock.demo.project import write_project
 from interlock.demo.sources import play, regions
 from interlock.errors import ConfigError, InterlockError
-from interlock.wiring.address import find_address
+from interlock.runtime.server_address import find_address
 from interlock.wiring.settings import Settings, read_settings
 
 _START_SECONDS = 0.1

@@ -22,9 +22,9 @@ from interlock.cli.shown import (
     table,
     today,
 )
-from interlock.domain.delivery import Target
+from interlock.domain.alerting.deliveries import Target
 from interlock.domain.event import ALIASES, Event, EventType
-from interlock.wiring.alerted import Alerted, Told
+from interlock.queries.alerted import Alerted, Told
 
 #: How often the log is looked at, by home: on AWS each look costs a request a type. And how far an event
 #: may be told after its time.

@@ -15,12 +15,12 @@ from interlock.cli.options import Options
 from interlock.cli.problems import in_lines
 from interlock.cli.shown import document, lines
 from interlock.domain import duration
+from interlock.domain.job import JobContext
 from interlock.domain.pipeline import Pipeline, Schedule
 from interlock.errors import ConfigError, NotFoundError
 from interlock.files import load_project
-from interlock.ports import JobContext
 from interlock.usecases.try_job import Step, trial_context, try_job
-from interlock.wiring.home import make_folder, utc_now
+from interlock.wiring.local_backend import make_folder, utc_now
 from interlock.wiring.open_jobs import open_jobs, open_previews, open_secrets
 from interlock.wiring.settings import Settings, read_settings
 

@@ -8,8 +8,8 @@ from interlock.cli.backend import acting
 from interlock.cli.moments import moment_ahead
 from interlock.cli.options import Options
 from interlock.cli.shown import as_json_option, clock, document, now, span, today
+from interlock.domain.config import Config
 from interlock.errors import ConfigError
-from interlock.ports import Config
 
 
 @click.command("pause")

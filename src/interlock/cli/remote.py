@@ -5,21 +5,24 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
-from interlock.adapters.local.rows import decoder
+from interlock.adapters.sqlite.rows import decoder
 from interlock.client import API, Client
 from interlock.domain import canonical
+from interlock.domain.config import Config, Refusal
 from interlock.domain.event import Event
 from interlock.domain.missing import Missing
+from interlock.domain.rerun_request import RerunRequest
 from interlock.domain.run import Run, RunKey
 from interlock.domain.sensor import Reading
 from interlock.domain.timestamp import spell
 from interlock.errors import NotFoundError, UnavailableError
-from interlock.ports import Config, Refusal, RerunRequest
-from interlock.usecases.explain import Why
+from interlock.queries.alerted import Alerted
+from interlock.queries.findings import Pass
+from interlock.queries.heartbeat import Heartbeat
+from interlock.queries.pipeline_state import PipelineState
+from interlock.queries.stored_reading import Accepted
+from interlock.queries.why import Why
 from interlock.usecases.pause import Foreseen
-from interlock.wiring.alerted import Alerted
-from interlock.wiring.findings import Pass
-from interlock.wiring.operations import Accepted, Heartbeat, PipelineState
 
 if TYPE_CHECKING:
     from interlock.usecases.foresee_files import FileEdit

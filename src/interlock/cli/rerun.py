@@ -11,8 +11,8 @@ from interlock.cli.moments import date_label
 from interlock.cli.options import Options
 from interlock.cli.shown import as_json_option, document, lines
 from interlock.domain.event import Event
+from interlock.domain.rerun_request import RerunRequest
 from interlock.domain.reruns import Cause
-from interlock.ports import RerunRequest
 
 
 @click.command("rerun")

@@ -25,10 +25,11 @@ from interlock.cli.shown import (
     today,
 )
 from interlock.domain import duration
+from interlock.domain.config import Refusal
 from interlock.domain.missing import Missing
-from interlock.ports import Refusal
-from interlock.wiring.missing_files import missing_files
-from interlock.wiring.operations import Heartbeat, PipelineState
+from interlock.queries.heartbeat import Heartbeat
+from interlock.queries.missing_files import missing_files
+from interlock.queries.pipeline_state import PipelineState
 
 _MOST_REASONS = 3
 

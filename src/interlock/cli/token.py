@@ -10,16 +10,16 @@ from urllib.parse import quote
 import click
 import msgspec
 
-from interlock.adapters.local.lock import is_served, serving
+from interlock.adapters.sqlite.lock import is_served, serving
 from interlock.cli.backend import check_folder
 from interlock.cli.options import Options
 from interlock.cli.shown import document, table
 from interlock.client import API, Client
 from interlock.errors import ConfigError, NotFoundError, TransientError, UnavailableError
-from interlock.wiring.address import find_address
-from interlock.wiring.home import Home, open_home
+from interlock.runtime.server_address import find_address
+from interlock.runtime.tokens import GRANTABLE, make_token, new_secret, shown
+from interlock.wiring.local_backend import Home, open_home
 from interlock.wiring.settings import Settings, read_settings
-from interlock.wiring.tokens import GRANTABLE, make_token, new_secret, shown
 
 
 @click.group("token")

@@ -11,7 +11,7 @@ from interlock.cli.moments import moment_past
 from interlock.cli.options import Options
 from interlock.cli.shown import as_json_option, clock, count, document, lines, today
 from interlock.domain.guards import GUARDS
-from interlock.wiring.findings import Pass
+from interlock.queries.findings import Pass
 
 
 @click.command("watchdog")

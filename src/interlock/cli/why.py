@@ -23,7 +23,7 @@ from interlock.cli.shown import (
 )
 from interlock.domain.rules import OF_RECEIPT
 from interlock.domain.run import Status
-from interlock.usecases.explain import RuleState, Why
+from interlock.queries.why import RuleState, Why
 
 #: How each check is written between what is and what should be.
 _SIGNS = {

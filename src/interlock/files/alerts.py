@@ -6,13 +6,13 @@ from typing import Any
 import msgspec
 
 from interlock.domain import job_forms, timestamp
-from interlock.domain.alerts import CONSOLE, Alerts, Mute, SinkConfig, SinkType
-from interlock.domain.mutes import is_endless
+from interlock.domain.alerting.mutes import is_endless
+from interlock.domain.alerting.rules import CONSOLE, Alerts, Mute, SinkConfig, SinkType
 from interlock.files.json_nodes import node_of
 from interlock.files.loaded import in_order, read_whole, unreadable
 from interlock.files.nodes import Node, Unreadable
 from interlock.files.problem import Kind, Problem, quoted
-from interlock.files.reading import At, Check, Reading, known
+from interlock.files.problem_collector import At, Check, Reading, known
 
 ReadAlerts = tuple[Alerts | None, tuple[Problem, ...]]
 

@@ -24,7 +24,7 @@ from interlock.domain.pipeline import Check as Operator
 from interlock.domain.rules import number
 from interlock.files.job_checks import JOB_CHECKS, check_job
 from interlock.files.problem import Kind
-from interlock.files.reading import At, Check, known
+from interlock.files.problem_collector import At, Check, known
 
 _LONGEST_SLA = timedelta(hours=24)
 _SHORTEST_INTERVAL = timedelta(seconds=1)

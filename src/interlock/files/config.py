@@ -14,7 +14,7 @@ from interlock.files.json_nodes import node_of
 from interlock.files.loaded import Loaded, in_order, load, read_whole, unreadable
 from interlock.files.nodes import Unreadable
 from interlock.files.problem import Problem, quoted
-from interlock.files.reading import Reading, known
+from interlock.files.problem_collector import Reading, known
 
 Part = TypeVar("Part", bound=msgspec.Struct)
 

@@ -9,10 +9,11 @@ from collections.abc import Callable
 from datetime import date
 from functools import lru_cache
 
-from interlock.domain import alerts, duration, job_configs, job_forms, pipeline, timestamp, zones
+from interlock.domain import duration, job_configs, job_forms, pipeline, timestamp, zones
+from interlock.domain.alerting import rules as alerts
+from interlock.domain.alerting.routes import names_type
 from interlock.domain.event import EventType
 from interlock.domain.partition import Label
-from interlock.domain.routing import names_type
 from interlock.domain.schedule import check_cron
 from interlock.files.problem import printable, quoted
 

@@ -23,8 +23,8 @@ from interlock.domain.job_configs import (
 from interlock.domain.pipeline import Job
 from interlock.files.nodes import Map, Node, scalars
 from interlock.files.problem import Kind
+from interlock.files.problem_collector import BROKEN, At, Check, known
 from interlock.files.reader import read_anything, reader
-from interlock.files.reading import BROKEN, At, Check, known
 from interlock.files.scalars import meaning
 
 SHORTEST_POLL = timedelta(seconds=10)

@@ -10,7 +10,7 @@ from interlock.files.authored import PipelineFile
 from interlock.files.nodes import List, Map, Node, Scalar, scalars
 from interlock.files.pipeline_checks import is_daily, placed_schedules
 from interlock.files.problem import Kind, Path, printable
-from interlock.files.reading import At
+from interlock.files.problem_collector import At
 from interlock.files.scalars import meaning
 
 Remark = tuple[Path, Kind, str]

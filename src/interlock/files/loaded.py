@@ -17,8 +17,8 @@ from interlock.files.pipeline_checks import (
     upstreams,
 )
 from interlock.files.problem import Kind, Path, Problem
+from interlock.files.problem_collector import BROKEN, At, Reading, known
 from interlock.files.reader import reader
-from interlock.files.reading import BROKEN, At, Reading, known
 from interlock.files.scalars import is_nothing
 from interlock.files.warnings import warn
 

@@ -12,7 +12,7 @@ from interlock.domain.schedule import cron_grain
 from interlock.errors import ConfigError
 from interlock.files.authored import PipelineFile
 from interlock.files.problem import Kind, Path
-from interlock.files.reading import At, known
+from interlock.files.problem_collector import At, known
 
 
 class Library(Protocol):

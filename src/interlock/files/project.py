@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from interlock.domain.alerts import Alerts
+from interlock.domain.alerting.rules import Alerts
 from interlock.domain.pipeline import Calendar, Pipeline
 from interlock.files.alerts import load_alerts
 from interlock.files.cascade import knotted, reach

@@ -13,9 +13,9 @@ from typing import Any
 from msgspec import inspect
 
 from interlock.files.nodes import List, Map, Node, Scalar
-from interlock.files.objections import duplicate, unknown_key, wrong_type
 from interlock.files.problem import Kind, Path
-from interlock.files.reading import BROKEN, At, Reading
+from interlock.files.problem_collector import BROKEN, At, Reading
+from interlock.files.problem_messages import duplicate, unknown_key, wrong_type
 from interlock.files.rewrites import REWRITES
 from interlock.files.scalar_readers import (
     Extra,

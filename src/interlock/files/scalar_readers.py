@@ -10,9 +10,9 @@ from msgspec import inspect
 from interlock.domain import duration
 from interlock.files.forms import DUE, check_form, hint_for
 from interlock.files.nodes import Node, Scalar
-from interlock.files.objections import is_whole, meant, wrong_type
 from interlock.files.problem import Kind, Path, quoted
-from interlock.files.reading import Reading
+from interlock.files.problem_collector import Reading
+from interlock.files.problem_messages import is_whole, meant, wrong_type
 from interlock.files.scalars import boolean, meaning
 
 Read = Callable[[Node, Path, Reading], Any]

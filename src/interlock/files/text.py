@@ -9,7 +9,7 @@ from interlock.files.holidays import country_calendar
 from interlock.files.loaded import Loaded, in_order, load, read_whole, unreadable
 from interlock.files.nodes import Node, Unreadable
 from interlock.files.problem import Kind, Problem, quoted
-from interlock.files.reading import At, Reading, known
+from interlock.files.problem_collector import At, Reading, known
 from interlock.files.yaml_nodes import parse
 
 

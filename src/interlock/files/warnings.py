@@ -23,7 +23,7 @@ from interlock.files.contradictions import contradictions
 from interlock.files.job_warnings import job_warnings
 from interlock.files.pipeline_checks import is_daily, placed_schedules
 from interlock.files.problem import Kind, Path
-from interlock.files.reading import At
+from interlock.files.problem_collector import At
 
 #: How long the machinery lets one execution run, unless it is told otherwise.
 EXECUTION_TIMEOUT = timedelta(hours=4)

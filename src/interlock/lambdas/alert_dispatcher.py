@@ -11,7 +11,7 @@ from typing import Any
 from interlock.adapters.aws.event_items import event_from_envelope
 from interlock.adapters.unreadable_rows import DAMAGED
 from interlock.domain import canonical
-from interlock.domain.delivery import Delivery, DeliveryState, Target
+from interlock.domain.alerting.deliveries import Delivery, DeliveryState, Target
 from interlock.domain.event import Event
 from interlock.errors import InterlockError
 from interlock.lambdas.invocation import begin, home_of

@@ -4,7 +4,7 @@ import logging
 from typing import Any
 
 from interlock.lambdas.invocation import begin, home_of
-from interlock.wiring.aws import AwsHome
+from interlock.wiring.aws_ports import AwsHome
 from interlock.wiring.aws_settings import Function
 
 log = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from typing import Any
 
 from interlock.domain import canonical
 from interlock.usecases.report_unreadable import report_unreadable
-from interlock.wiring.aws import AwsHome, open_aws_home
+from interlock.wiring.aws_ports import AwsHome, open_aws_home
 from interlock.wiring.aws_settings import Function, read_aws_settings
 
 log = logging.getLogger(__name__)

@@ -8,8 +8,8 @@ from interlock.domain.sensor import period_keys
 from interlock.lambdas.invocation import begin, home_of, report
 from interlock.lifecycle.modes import ORCHESTRATOR, call
 from interlock.lifecycle.step import step_of
-from interlock.wiring.aws import AwsHome
 from interlock.wiring.aws_jobs import aws_jobs
+from interlock.wiring.aws_ports import AwsHome
 from interlock.wiring.aws_settings import Function
 
 _home = home_of(Function.ORCHESTRATOR, aws_jobs)

@@ -7,8 +7,8 @@ from interlock.lambdas.invocation import begin, home_of, report
 from interlock.lifecycle.deadlines import reconcile
 from interlock.lifecycle.modes import SLA_MONITOR, call
 from interlock.usecases.fire_deadline import fire_deadline
-from interlock.wiring.aws import AwsHome
 from interlock.wiring.aws_jobs import aws_jobs
+from interlock.wiring.aws_ports import AwsHome
 from interlock.wiring.aws_settings import Function
 
 _home = home_of(Function.SLA_MONITOR, aws_jobs)

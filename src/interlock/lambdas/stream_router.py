@@ -5,7 +5,7 @@ from typing import Any
 from interlock.adapters.aws.stream import read_change
 from interlock.lambdas.invocation import begin, home_of, in_order, report
 from interlock.usecases.route_change import route_change
-from interlock.wiring.aws import AwsHome
+from interlock.wiring.aws_ports import AwsHome
 from interlock.wiring.aws_settings import Function
 
 _home = home_of(Function.STREAM_ROUTER)

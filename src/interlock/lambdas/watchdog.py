@@ -6,11 +6,11 @@ from typing import Any
 
 from interlock.errors import InterlockError
 from interlock.lambdas.invocation import begin, count, home_of
+from interlock.runtime.heartbeat_ping import tell_alive
 from interlock.usecases.watch import Report, watch
-from interlock.wiring.aws import AwsHome
 from interlock.wiring.aws_jobs import aws_jobs
+from interlock.wiring.aws_ports import AwsHome
 from interlock.wiring.aws_settings import Function
-from interlock.wiring.dead_man import tell_alive
 
 log = logging.getLogger(__name__)
 

@@ -4,6 +4,8 @@ from datetime import datetime
 from typing import Any
 
 from interlock.domain.event import Event, EventType, clean
+from interlock.domain.job import Running
+from interlock.domain.job_record import JobRecord
 from interlock.domain.launch import Launch, launch_of
 from interlock.domain.run import Run, Status
 from interlock.domain.telling import about_run
@@ -14,10 +16,10 @@ from interlock.lifecycle.polling import (
     watched_by,
 )
 from interlock.lifecycle.step import Step
-from interlock.ports import JobRecord, Ports, Running
 from interlock.usecases.job_ending import ask_job, ending_of
 from interlock.usecases.load_run import load_run
 from interlock.usecases.note_failure import note_failure
+from interlock.usecases.ports import Ports
 from interlock.usecases.save_run import Write, save_run
 
 

@@ -6,8 +6,8 @@ from interlock.domain.opening import instants
 from interlock.domain.run import Run, Status
 from interlock.lifecycle.polling import ending_seen_by
 from interlock.lifecycle.step import Step
-from interlock.ports import Ports
 from interlock.usecases.complete_run import complete_run
+from interlock.usecases.ports import Ports
 
 
 def complete_trigger(step: Step, ports: Ports) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from interlock.domain.run import DeadlineKind, RunKey
 from interlock.domain.timestamp import spell
 from interlock.errors import NotFoundError
 from interlock.lifecycle.step import Step, config_of
-from interlock.ports import Ports
 from interlock.usecases.arm_deadlines import arm_deadlines
 from interlock.usecases.fire_deadline import fire_deadline
+from interlock.usecases.ports import Ports
 from interlock.usecases.settle_deadline import settle_deadline
 
 

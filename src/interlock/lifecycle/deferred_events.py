@@ -12,7 +12,8 @@ from typing import Any
 from interlock.domain.event import Event
 from interlock.domain.run import RunKey
 from interlock.errors import TransientError, UnavailableError
-from interlock.ports import Events, Outbox, Ports
+from interlock.ports.stores import Events, Outbox
+from interlock.usecases.ports import Ports
 
 log = logging.getLogger(__name__)
 

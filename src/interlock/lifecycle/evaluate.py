@@ -15,10 +15,10 @@ from interlock.domain.run import Judgement, Run, RunKey, Status
 from interlock.domain.sensor import Reading
 from interlock.domain.telling import about_run
 from interlock.lifecycle.step import Step, config_of, seconds_until
-from interlock.ports import Ports
 from interlock.usecases.evidence import as_evidence, readings_for, rule_records
 from interlock.usecases.hand_over import has_waited_long, tell_handover
 from interlock.usecases.note_first_sensor import note_first_sensor
+from interlock.usecases.ports import Ports
 from interlock.usecases.save_run import Write, save_run
 from interlock.usecases.take_place import leave_place, take_place
 

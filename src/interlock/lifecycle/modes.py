@@ -9,7 +9,7 @@ from interlock.lifecycle.check_job import check_job
 from interlock.lifecycle.complete_trigger import complete_trigger
 from interlock.lifecycle.deferred_events import deferring
 from interlock.lifecycle.evaluate import evaluate
-from interlock.lifecycle.giving_up import (
+from interlock.lifecycle.exhausted import (
     infra_failure,
     job_poll_exhausted,
     trigger_exhausted,
@@ -17,7 +17,7 @@ from interlock.lifecycle.giving_up import (
 )
 from interlock.lifecycle.step import Step, step_of
 from interlock.lifecycle.trigger import trigger
-from interlock.ports import Ports
+from interlock.usecases.ports import Ports
 
 Mode = Callable[[Step, Ports], dict[str, Any]]
 

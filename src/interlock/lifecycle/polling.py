@@ -6,11 +6,11 @@ from typing import Any, TypeVar
 import msgspec
 
 from interlock.domain import canonical
+from interlock.domain.job_record import JobRecord
 from interlock.domain.launch import Launch, launch_of
 from interlock.domain.polled import Polled
 from interlock.domain.run import Run
 from interlock.lifecycle.step import Step, seconds_until
-from interlock.ports import JobRecord
 
 T = TypeVar("T")
 

@@ -9,10 +9,11 @@ from typing import Any
 import msgspec
 
 from interlock.domain import canonical, timestamp
+from interlock.domain.config import Config
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import OPEN, Run, RunKey
 from interlock.errors import ConfigError
-from interlock.ports import Config, Ports
+from interlock.usecases.ports import Ports
 from interlock.usecases.readable_config import readable_config
 
 

@@ -5,15 +5,17 @@ from typing import Any
 
 from interlock.domain.budgets import Category
 from interlock.domain.event import clean
+from interlock.domain.job import CannotTell, JobContext, Launched
+from interlock.domain.job_record import LAUNCH_FAILED, JobRecord
 from interlock.domain.launch import at_most_once
 from interlock.domain.opening import unarmed
 from interlock.domain.run import Run, Status
 from interlock.errors import InterlockError, LaunchError, TransientError, TransitionError
 from interlock.lifecycle.polling import poll_answer
 from interlock.lifecycle.step import Step
-from interlock.ports import LAUNCH_FAILED, CannotTell, JobContext, JobRecord, Launched, Ports
 from interlock.usecases.job_context import job_context
 from interlock.usecases.note_launch import launch_record, launched_write
+from interlock.usecases.ports import Ports
 from interlock.usecases.save_run import Write, save_run
 
 #: No try follows another sooner than this.

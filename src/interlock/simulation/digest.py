@@ -2,7 +2,7 @@
 
 import sqlite3
 
-from interlock.adapters.local.database import Database
+from interlock.adapters.sqlite.database import Database
 from interlock.domain import canonical
 
 _UNDER_WAY = (

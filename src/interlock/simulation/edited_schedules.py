@@ -10,14 +10,14 @@ from typing import Any
 
 import msgspec
 
-from interlock.adapters.local.store import Store
+from interlock.adapters.sqlite.store import Store
+from interlock.domain.config import Config
 from interlock.domain.event import Event, EventType
 from interlock.domain.partition import Label
 from interlock.domain.pipeline import Calendar, Pipeline, Schedule
 from interlock.domain.run import OpenedBy, Run, RunKey
 from interlock.domain.schedule import expected_start
 from interlock.domain.standing import deadlines_of, moments_of
-from interlock.ports import Config
 from interlock.simulation.scenario import instant
 
 _AT_ONCE = 10_000

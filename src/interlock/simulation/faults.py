@@ -6,31 +6,29 @@ from datetime import datetime
 from typing import Any, NoReturn
 
 from interlock.adapters.alerts.console import DELAYS
-from interlock.domain.delivery import Answer, Posted
+from interlock.domain.alerting.deliveries import Answer, Posted
+from interlock.domain.alerting.manner import Manner
+from interlock.domain.alerting.note import AlertNote, Note, RootNote
 from interlock.domain.event import Event
+from interlock.domain.execution import Wait
 from interlock.domain.guards import EngineState
-from interlock.domain.note import AlertNote, Note, RootNote
+from interlock.domain.job import (
+    Absent,
+    CannotTell,
+    Failed,
+    JobContext,
+    Launched,
+    Running,
+    Succeeded,
+)
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import RunKey
 from interlock.domain.sensor import Reading
+from interlock.domain.watchdog import WatchdogState
 from interlock.errors import TransientError
-from interlock.ports import (
-    Absent,
-    CannotTell,
-    Events,
-    Failed,
-    JobContext,
-    Jobs,
-    Launched,
-    Manner,
-    Running,
-    Sensors,
-    Succeeded,
-    Wait,
-    Watch,
-    WatchdogState,
-    Workflows,
-)
+from interlock.ports.engine import Workflows
+from interlock.ports.jobs import Jobs
+from interlock.ports.stores import Events, Sensors, Watch
 from interlock.simulation.scenario import Call
 
 

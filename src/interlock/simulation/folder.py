@@ -6,9 +6,10 @@ from typing import Any
 
 from interlock.domain.missing import Present
 from interlock.domain.sightings import SETTLED, Stamp
-from interlock.ports import MissingFiles, Ports
+from interlock.ports.stores import MissingFiles
 from interlock.simulation.scenario import FileEntry
 from interlock.usecases.follow_files import Follower, want_files
+from interlock.usecases.ports import Ports
 
 
 class Folder:

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from interlock.adapters.local.store import Store
+from interlock.adapters.sqlite.store import Store
 from interlock.domain.rules import judge_date
 from interlock.domain.run import Run, RunKey, Status
 from interlock.domain.sensor import Reading
-from interlock.ports import Clock
+from interlock.ports.engine import Clock
 from interlock.simulation.edited_schedules import EditedSchedules
 from interlock.simulation.jobs import Launch, ScriptedJobs
 from interlock.simulation.moments import EndedTimers, HandledOccurrences

@@ -10,9 +10,10 @@ import msgspec
 
 from interlock.domain import duration
 from interlock.domain.budgets import Category
+from interlock.domain.job import Absent, Failed, JobContext, Launched, Running, Succeeded
 from interlock.domain.pipeline import Pipeline
 from interlock.errors import LaunchError
-from interlock.ports import Absent, Clock, Failed, JobContext, Launched, Running, Succeeded
+from interlock.ports.engine import Clock
 from interlock.simulation.scenario import JobResult, JobScript
 
 

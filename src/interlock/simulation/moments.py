@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from interlock.adapters.local.store import Store
-from interlock.adapters.local.timers import TimerState
+from interlock.adapters.sqlite.store import Store
+from interlock.adapters.sqlite.timers import TimerState
+from interlock.domain.config import Config
 from interlock.domain.event import EventType
 from interlock.domain.guards import Expected, missed_at
 from interlock.domain.pipeline import Schedule
 from interlock.domain.run import RunKey
 from interlock.domain.schedule import occurrences, sensor_driven
-from interlock.ports import Config
 from interlock.simulation.edited_schedules import EditedSchedules
 from interlock.simulation.scenario import instant
 

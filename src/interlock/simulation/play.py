@@ -9,11 +9,11 @@ import msgspec
 
 from interlock.domain import canonical
 from interlock.domain.event import envelope
-from interlock.ports import Ports
 from interlock.simulation.branches import Branching, Path, Plan, Verdict, pairs_of
 from interlock.simulation.expectations import failed_expectations
 from interlock.simulation.scenario import Scenario
 from interlock.simulation.world import Outcome, World
+from interlock.usecases.ports import Ports
 
 #: What one fault may cost in time: the longest retry of a task or a parked change, and two passes.
 SLACK = timedelta(minutes=10)

@@ -9,19 +9,19 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from interlock.adapters.local.rows import instant
-from interlock.adapters.local.store import Store
+from interlock.adapters.sqlite.rows import instant
+from interlock.adapters.sqlite.store import Store
+from interlock.domain.config import Config
 from interlock.domain.guards import EngineState
 from interlock.domain.launch import launch_of
 from interlock.domain.opening import instants
 from interlock.domain.run import Run, RunKey
 from interlock.domain.sla import BREACHES
 from interlock.lifecycle.polling import LONGEST
-from interlock.ports import Config
+from interlock.runtime.loop import ROUTER
 from interlock.simulation.jobs import Launch, ScriptedJobs
 from interlock.simulation.waiting_readings import WaitingReadings
 from interlock.usecases.job_ending import ending_of
-from interlock.wiring.runtime import ROUTER
 
 #: How long the ordinary path may take before the watchdog looks after it.
 GRACE = timedelta(minutes=2)

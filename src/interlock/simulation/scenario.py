@@ -16,7 +16,7 @@ from interlock.errors import ConfigError
 from interlock.files.loaded import in_order, read_whole
 from interlock.files.nodes import List, Map, Node, Unreadable
 from interlock.files.problem import Kind, Problem
-from interlock.files.reading import At, Reading
+from interlock.files.problem_collector import At, Reading
 from interlock.files.text import load_calendar, load_node, load_text
 from interlock.files.yaml_nodes import parse
 

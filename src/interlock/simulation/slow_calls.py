@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
-from interlock.ports import Clock
+from interlock.ports.engine import Clock
+from interlock.runtime.engine import Engine
 from interlock.simulation.faults import Crash
-from interlock.wiring.engine import Engine
 
 
 class _Work:

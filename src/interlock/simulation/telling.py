@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from interlock.adapters.local.store import Store
+from interlock.adapters.sqlite.store import Store
 from interlock.domain.budgets import Source, Spending
 from interlock.domain.event import Event, EventType
 from interlock.domain.run import Run, RunKey, Status

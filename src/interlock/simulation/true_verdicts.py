@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from interlock.adapters.local.store import Store
+from interlock.adapters.sqlite.store import Store
 from interlock.domain.event import Event, EventType
 from interlock.domain.run import Status
 from interlock.simulation.jobs import Launch, ScriptedJobs

@@ -3,12 +3,12 @@
 from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime, timedelta
 
-from interlock.adapters.local.store import Store
+from interlock.adapters.sqlite.store import Store
 from interlock.domain.admission import OpenRun, Reopen, admit, run_keys
+from interlock.domain.config import Config
 from interlock.domain.partition import Label
 from interlock.domain.run import Run, RunKey, Status
 from interlock.domain.sensor import Reading, period_keys
-from interlock.ports import Config
 from interlock.usecases.find_runs import former_keys
 
 _DAY = timedelta(days=1)

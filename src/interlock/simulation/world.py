@@ -6,14 +6,21 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from interlock.adapters.local.database import Database
-from interlock.adapters.local.store import Store
+from interlock.adapters.jobs.by_pipeline import JobsByPipeline
+from interlock.adapters.sqlite.database import Database
+from interlock.adapters.sqlite.store import Store
 from interlock.domain import canonical, duration
+from interlock.domain.config import Wanted
 from interlock.domain.event import Event
+from interlock.domain.execution import Wait
+from interlock.domain.job_record import JobRecord
+from interlock.domain.rerun_request import RerunRequest
 from interlock.domain.run import Run, RunKey
 from interlock.domain.sensor import Reading
 from interlock.errors import ConfigError, InterlockError, NotFoundError, TransientError
-from interlock.ports import JobRecord, Ports, RerunRequest, Wait, Wanted
+from interlock.runtime.alert_sender import Dispatcher
+from interlock.runtime.alerting import console_alone
+from interlock.runtime.loop import OwnHands, Runtime
 from interlock.simulation.clock import VirtualClock
 from interlock.simulation.digest import digest
 from interlock.simulation.faults import (
@@ -32,11 +39,8 @@ from interlock.simulation.jobs import Launch, ScriptedJobs
 from interlock.simulation.scenario import FailEntry, FileEntry, Moment, Scenario, TimelineEntry
 from interlock.simulation.slow_calls import Crew
 from interlock.usecases.pause import pause, resume
+from interlock.usecases.ports import Ports
 from interlock.usecases.retire_pipeline import retire_pipeline
-from interlock.wiring.alerting import console_alone
-from interlock.wiring.dispatcher import Dispatcher
-from interlock.wiring.jobs import JobsByPipeline
-from interlock.wiring.runtime import OwnHands, Runtime
 
 _SILENT = logging.CRITICAL + 1
 _PATIENCE = 20

@@ -6,6 +6,7 @@ from typing import Any, assert_never
 import msgspec
 
 from interlock.domain import duration
+from interlock.domain.config import Config
 from interlock.domain.event import Event, EventType
 from interlock.domain.guards import (
     LEASE_EXTENSION,
@@ -29,6 +30,7 @@ from interlock.domain.guards import (
     Suspect,
     TimeOut,
 )
+from interlock.domain.job_record import JobRecord
 from interlock.domain.launch import launch_of
 from interlock.domain.opening import first_attempt, inherited
 from interlock.domain.rules import judge_one
@@ -36,7 +38,6 @@ from interlock.domain.run import DeadlineKind, Failure, OpenedBy, Run, RunKey, S
 from interlock.domain.sla import asks_first
 from interlock.domain.telling import about_date, about_run
 from interlock.domain.timestamp import spell
-from interlock.ports import Config, JobRecord, Ports
 from interlock.usecases.admit_reading import act_on
 from interlock.usecases.arm_deadlines import arm_deadlines
 from interlock.usecases.claim_event import claim_event
@@ -49,6 +50,7 @@ from interlock.usecases.judge_post_run import judge_again
 from interlock.usecases.note_failure import note_failure
 from interlock.usecases.note_infra_failure import Breakdown, note_infra_failure
 from interlock.usecases.open_run import deadline_timer, open_run
+from interlock.usecases.ports import Ports
 from interlock.usecases.publish_outbox import publish_outbox
 from interlock.usecases.retry_job import retry_job
 from interlock.usecases.save_run import Write, save_run

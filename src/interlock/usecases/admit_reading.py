@@ -23,7 +23,9 @@ from interlock.domain.admission import (
     run_keys,
     window_closed,
 )
+from interlock.domain.config import Config
 from interlock.domain.event import Event, EventType, happened, subject
+from interlock.domain.execution import Wait
 from interlock.domain.partition import Grain, label_at
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import OpenedBy, Run, RunKey, Status
@@ -31,7 +33,6 @@ from interlock.domain.sensor import Reading, split_key
 from interlock.domain.telling import about_date
 from interlock.domain.zones import zone
 from interlock.errors import UnreadableError
-from interlock.ports import Config, Ports, Wait
 from interlock.usecases.claim_event import claim_event
 from interlock.usecases.evidence import judge_now
 from interlock.usecases.find_runs import find_runs, former_keys
@@ -39,6 +40,7 @@ from interlock.usecases.judge_post_run import judge_post_run
 from interlock.usecases.note_first_sensor import note_first_sensor
 from interlock.usecases.note_late_data import note_late_data
 from interlock.usecases.open_run import open_run
+from interlock.usecases.ports import Ports
 from interlock.usecases.publish_outbox import publish_outbox
 from interlock.usecases.reopen_run import reopen_run
 from interlock.usecases.repeat_events import repeat_events

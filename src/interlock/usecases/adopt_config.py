@@ -6,16 +6,17 @@ from datetime import datetime
 import msgspec
 
 from interlock.domain import canonical
+from interlock.domain.config import Config, Wanted
 from interlock.domain.edits import Edit, dates_ahead
 from interlock.domain.event import Event, EventType, Severity, happened, subject
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.telling_edits import as_detail, in_words, loses_dates
 from interlock.domain.timestamp import spell
 from interlock.files import Kind, Problem, read_config
-from interlock.ports import Config, Ports, Wanted
 from interlock.usecases.arm_cron import arm_cron, cron_timer
 from interlock.usecases.claim_event import claim_event
 from interlock.usecases.foresee_edit import foresee_edit
+from interlock.usecases.ports import Ports
 from interlock.usecases.publish_outbox import publish_outbox
 from interlock.usecases.refuse_file import rejected
 from interlock.usecases.settle_schedules import settle_schedules

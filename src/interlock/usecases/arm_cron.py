@@ -4,9 +4,11 @@ from datetime import datetime
 
 import msgspec
 
+from interlock.domain.config import Config
 from interlock.domain.pipeline import Schedule
 from interlock.domain.schedule import Occurrence, next_occurrence
-from interlock.ports import Config, Ports, Timer, TimerKind
+from interlock.domain.timer import Timer, TimerKind
+from interlock.usecases.ports import Ports
 
 _TRIES = 8
 

@@ -4,13 +4,14 @@ from datetime import datetime
 
 import msgspec
 
+from interlock.domain.config import Config
 from interlock.domain.opening import unarmed
 from interlock.domain.run import DeadlineKind, Run, RunKey, Status
 from interlock.domain.sla import SlaWatch
-from interlock.ports import Config, Ports
 from interlock.usecases.find_runs import find_watch, kept_key
 from interlock.usecases.fire_deadline import first_watch, is_covered, watched_instants
 from interlock.usecases.open_run import deadline_timer
+from interlock.usecases.ports import Ports
 from interlock.usecases.save_run import Write, save_run
 
 

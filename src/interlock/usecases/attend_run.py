@@ -2,11 +2,12 @@
 
 from datetime import datetime
 
+from interlock.domain.config import Config
 from interlock.domain.guards import EngineState, Finding, Finish, stale_attempt
 from interlock.domain.run import Run, RunKey
-from interlock.ports import Config, Ports
 from interlock.usecases.act_on_finding import act_on_finding
 from interlock.usecases.job_ending import has_succeeded
+from interlock.usecases.ports import Ports
 
 
 def attend_run(key: RunKey, execution: str, config: Config, ports: Ports) -> Finding | None:

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from interlock.domain import canonical
+from interlock.domain.baseline import Baseline
 from interlock.domain.event import EventType, clean
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.post_run import drift_field
 from interlock.domain.rules import field_value
 from interlock.domain.run import Evidence
 from interlock.domain.telling import about_run
-from interlock.ports import Baseline
 from interlock.usecases.save_run import Write
 
 #: What a row can hold beside its own attributes, on every store.

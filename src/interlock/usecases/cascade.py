@@ -3,14 +3,15 @@
 from datetime import datetime
 from typing import Any
 
+from interlock.domain.config import Downstream
 from interlock.domain.partition import Grain, Label
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import Run, RunKey, Status
 from interlock.domain.schedule import parts_of
 from interlock.domain.sensor import RESERVED, Reading
 from interlock.domain.timestamp import spell
-from interlock.ports import Downstream, Ports
 from interlock.usecases.find_runs import find_runs
+from interlock.usecases.ports import Ports
 from interlock.usecases.readable_config import readable_config
 
 

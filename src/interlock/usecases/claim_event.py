@@ -1,7 +1,7 @@
 """Claim an event: tell a fact that has no run row, once."""
 
 from interlock.domain.event import Event
-from interlock.ports import Ports
+from interlock.usecases.ports import Ports
 from interlock.usecases.publish_outbox import publish_outbox
 
 

@@ -7,6 +7,7 @@ import msgspec
 from interlock.domain import duration
 from interlock.domain.admission import trigger_keys
 from interlock.domain.event import Event, EventType
+from interlock.domain.job_record import JobRecord
 from interlock.domain.launch import launch_of
 from interlock.domain.opening import instants, projection
 from interlock.domain.pipeline import Pipeline
@@ -16,13 +17,13 @@ from interlock.domain.sensor import Reading, UnreadableReading
 from interlock.domain.sla import BREACHES
 from interlock.domain.telling import about_run
 from interlock.domain.timestamp import spell
-from interlock.ports import JobRecord, Ports
 from interlock.usecases.capture_baseline import capture_baseline, not_captured
 from interlock.usecases.cascade import cascade
 from interlock.usecases.evidence import as_evidence, readings_for
 from interlock.usecases.job_ending import ending_of, failure_of, retry_of
 from interlock.usecases.judge_post_run import judge_post_run
 from interlock.usecases.note_late_data import note_late_data
+from interlock.usecases.ports import Ports
 from interlock.usecases.save_run import Write, save_run
 from interlock.usecases.take_place import call_next
 

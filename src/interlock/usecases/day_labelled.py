@@ -6,7 +6,7 @@ A deadline `:MM` expects hours of a sensor-driven schedule. Whose readings name 
 from interlock.domain.partition import Grain, Label
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import Run, RunKey
-from interlock.ports import Ports
+from interlock.usecases.ports import Ports
 
 #: Runs of other schedules may be newer; among this many the newest of its own is looked for.
 _NEWEST = 100

@@ -10,7 +10,7 @@ from interlock.domain.rules import Result, Verdict, judge_date
 from interlock.domain.run import Evidence, RuleRecord, Run, RunKey
 from interlock.domain.sensor import Reading, UnreadableReading, period_keys, serving
 from interlock.domain.zones import zone
-from interlock.ports import Ports
+from interlock.usecases.ports import Ports
 
 
 def readings_for(

@@ -7,7 +7,7 @@ import msgspec
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import Run, RunKey
 from interlock.domain.sla import SlaWatch
-from interlock.ports import Ports
+from interlock.usecases.ports import Ports
 
 #: One pipeline, or several by their ids.
 Files = Pipeline | Mapping[str, Pipeline]

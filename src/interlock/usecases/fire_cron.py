@@ -3,12 +3,13 @@
 from datetime import datetime, timedelta
 
 from interlock.domain import duration
+from interlock.domain.config import Config
 from interlock.domain.run import OpenedBy, RunKey
 from interlock.domain.schedule import occurrences
-from interlock.ports import Config, Ports
 from interlock.usecases.arm_cron import arm_cron, fires
 from interlock.usecases.claim_event import claim_event
 from interlock.usecases.open_run import open_run
+from interlock.usecases.ports import Ports
 from interlock.usecases.repeat_events import ran_before_the_edit, repeat_events
 
 

@@ -10,6 +10,7 @@ import msgspec
 
 from interlock.domain import duration, sla
 from interlock.domain.calendars import excluded
+from interlock.domain.config import Config
 from interlock.domain.deadline import deadlines
 from interlock.domain.event import CATALOGUE, Event, EventType
 from interlock.domain.opening import instants
@@ -21,11 +22,11 @@ from interlock.domain.sla import SlaWatch
 from interlock.domain.telling import about_date
 from interlock.domain.timestamp import spell
 from interlock.domain.zones import zone
-from interlock.ports import Config, Ports
 from interlock.usecases.day_labelled import is_day_labelled
 from interlock.usecases.find_runs import find_runs, find_watch, kept_key
 from interlock.usecases.look_at_job import look_at_job
 from interlock.usecases.open_run import deadline_timer
+from interlock.usecases.ports import Ports
 from interlock.usecases.publish_outbox import publish_outbox
 from interlock.usecases.readable_config import readable_config
 from interlock.usecases.save_run import Write, save_run

@@ -6,11 +6,12 @@ from typing import Any
 
 from interlock.domain.partition import Label
 from interlock.domain.run import DeadlineKind, RunKey
+from interlock.domain.timer import TimerKind
 from interlock.errors import UnreadableError
-from interlock.ports import Ports, TimerKind
 from interlock.usecases.fire_cron import fire_cron
 from interlock.usecases.fire_deadline import fire_deadline
 from interlock.usecases.judge_post_run import judge_again
+from interlock.usecases.ports import Ports
 from interlock.usecases.retry_job import retry_job
 
 log = logging.getLogger(__name__)

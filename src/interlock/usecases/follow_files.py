@@ -9,12 +9,14 @@ from typing import Any
 import msgspec
 
 from interlock.domain import canonical
+from interlock.domain.config import Config, Wanted
 from interlock.domain.event import Event, EventType, Severity, happened, subject
 from interlock.domain.missing import Missing, Present, judge_missing
 from interlock.domain.sightings import Sightings, Stamp, after_reading, look
 from interlock.domain.timestamp import spell
-from interlock.ports import Config, MissingFiles, Ports, Wanted
+from interlock.ports.stores import MissingFiles
 from interlock.usecases.claim_event import claim_event
+from interlock.usecases.ports import Ports
 
 log = logging.getLogger(__name__)
 

@@ -4,12 +4,13 @@ from datetime import datetime
 
 import msgspec
 
+from interlock.domain.config import Config
 from interlock.domain.edits import Edit, doubtful_dates, edit_of, paired
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import RunKey
 from interlock.domain.standing import Standing
-from interlock.ports import Config, Ports
 from interlock.usecases.find_runs import find_runs
+from interlock.usecases.ports import Ports
 
 
 def foresee_edit(current: Config | None, after: Pipeline, now: datetime, ports: Ports) -> Edit:

@@ -5,12 +5,13 @@ from typing import Any
 
 import msgspec
 
+from interlock.domain.config import Config
 from interlock.domain.edits import EditKind
 from interlock.domain.telling_edits import as_detail, line_of
 from interlock.errors import ConfigError
 from interlock.files import read_config
-from interlock.ports import Config, Ports
 from interlock.usecases.foresee_edit import foresee_edit
+from interlock.usecases.ports import Ports
 
 
 class FileEdit(msgspec.Struct, frozen=True, rename="camel"):

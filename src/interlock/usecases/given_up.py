@@ -1,8 +1,8 @@
 """Given up: the event of a run that ends because its pipeline or schedule is gone."""
 
+from interlock.domain.config import Config
 from interlock.domain.event import Event, EventType, happened, subject
 from interlock.domain.run import Run
-from interlock.ports import Config
 
 #: A schedule goes with an edit of its file, a pipeline with the file itself.
 _ENDED = {"schedule": "removed", "pipeline": "retired"}

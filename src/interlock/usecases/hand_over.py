@@ -5,11 +5,13 @@ The run gets the name of the next execution first. A line in the job log then ha
 
 from datetime import datetime, timedelta
 
+from interlock.domain.config import Config
+from interlock.domain.job_record import HANDED_OVER, JobRecord
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.places import LOOK
 from interlock.domain.run import Failure, Run, Status
-from interlock.ports import HANDED_OVER, Config, JobRecord, Ports
 from interlock.usecases.given_up import given_up
+from interlock.usecases.ports import Ports
 from interlock.usecases.save_run import Write, save_run
 from interlock.usecases.start_run import start_run
 

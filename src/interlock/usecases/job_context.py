@@ -2,9 +2,10 @@
 
 from datetime import datetime
 
+from interlock.domain.job import JobContext
 from interlock.domain.partition import Label
 from interlock.domain.run import Run, RunKey, job_token
-from interlock.ports import JobContext, Ports
+from interlock.usecases.ports import Ports
 
 
 def job_context(run: Run, ports: Ports) -> JobContext:

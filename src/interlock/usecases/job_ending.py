@@ -7,10 +7,12 @@ import msgspec
 
 from interlock.domain.budgets import Category, Retry, decide_retry
 from interlock.domain.event import clean
+from interlock.domain.job import Failed, Running, Succeeded
+from interlock.domain.job_record import JobRecord
 from interlock.domain.launch import Launch, launch_of
 from interlock.domain.pipeline import Job
 from interlock.domain.run import Failure, Run
-from interlock.ports import Failed, JobRecord, Ports, Running, Succeeded
+from interlock.usecases.ports import Ports
 
 ENDINGS = frozenset({"success", "fail", "timeout"})
 

@@ -22,11 +22,12 @@ from interlock.domain.rules import Verdict, explain
 from interlock.domain.run import Evidence, PostRunState, Run, RunKey, Status
 from interlock.domain.sensor import Reading
 from interlock.domain.telling import about_run
+from interlock.domain.timer import Timer, TimerKind
 from interlock.domain.timestamp import spell
-from interlock.ports import Ports, Timer, TimerKind
 from interlock.usecases.capture_baseline import capture_baseline
 from interlock.usecases.evidence import as_evidence, readings_for, rule_records
 from interlock.usecases.note_late_data import rerun_request
+from interlock.usecases.ports import Ports
 from interlock.usecases.save_run import Write, save_run
 
 

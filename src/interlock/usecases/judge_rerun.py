@@ -7,19 +7,21 @@ import msgspec
 from interlock.domain.admission import judged_keys
 from interlock.domain.budgets import rerun_source
 from interlock.domain.calendars import excluded
+from interlock.domain.config import Config
 from interlock.domain.event import Event, EventType, happened, subject
 from interlock.domain.horizon import last_believed
 from interlock.domain.partition import Label
 from interlock.domain.pipeline import Pipeline
+from interlock.domain.rerun_request import RerunRecord, RerunRequest
 from interlock.domain.reruns import Cause, Granted, Refused, judge_request
 from interlock.domain.run import OpenedBy, Run, RunKey
 from interlock.domain.sensor import Reading
 from interlock.domain.telling import about_date, about_run
-from interlock.ports import Config, Ports, RerunRecord, RerunRequest
 from interlock.usecases.claim_event import claim_event
 from interlock.usecases.evidence import readings_for
 from interlock.usecases.find_runs import kept_key
 from interlock.usecases.open_run import open_run
+from interlock.usecases.ports import Ports
 from interlock.usecases.publish_outbox import publish_outbox
 from interlock.usecases.reopen_run import reopen_run
 

@@ -1,7 +1,7 @@
 """Load a run: as it stands, with nothing left untold."""
 
 from interlock.domain.run import Run, RunKey
-from interlock.ports import Ports
+from interlock.usecases.ports import Ports
 from interlock.usecases.publish_outbox import publish_outbox
 
 

@@ -4,13 +4,15 @@ import logging
 from datetime import datetime
 
 from interlock.domain.event import clean
+from interlock.domain.job import Launched, Running
+from interlock.domain.job_record import JobRecord
 from interlock.domain.launch import Launch, launch_of
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import Run
 from interlock.domain.sla import JobSeen, asked_as_of
-from interlock.ports import JobRecord, Launched, Ports, Running
 from interlock.usecases.job_context import job_context
 from interlock.usecases.job_ending import ask_job, ending_of
+from interlock.usecases.ports import Ports
 
 log = logging.getLogger(__name__)
 

@@ -2,12 +2,13 @@
 
 from interlock.domain.budgets import Retry
 from interlock.domain.event import Event, EventType, Severity
+from interlock.domain.job_record import JobRecord
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import Run, RunKey, Status
 from interlock.domain.telling import about_run
 from interlock.domain.timestamp import spell
-from interlock.ports import JobRecord, Ports
 from interlock.usecases.job_ending import failure_of, retry_of
+from interlock.usecases.ports import Ports
 from interlock.usecases.save_run import Write, save_run
 
 

@@ -2,11 +2,12 @@
 
 import msgspec
 
+from interlock.domain.config import Config
 from interlock.domain.opening import unarmed, with_deadlines
 from interlock.domain.run import Run, RunKey
 from interlock.domain.sensor import Reading
-from interlock.ports import Config, Ports
 from interlock.usecases.open_run import deadline_timers
+from interlock.usecases.ports import Ports
 from interlock.usecases.save_run import Write, save_run
 
 

@@ -8,13 +8,15 @@ import msgspec
 
 from interlock.domain.budgets import INFRA_DELAY, INFRA_RETRIES
 from interlock.domain.event import EventType, clean
+from interlock.domain.job import Absent, CannotTell, Launched
+from interlock.domain.job_record import JobRecord
 from interlock.domain.launch import at_most_once
 from interlock.domain.pipeline import Job, Pipeline
 from interlock.domain.run import Failure, Run, RunKey, Status
 from interlock.domain.telling import about_run
-from interlock.ports import Absent, CannotTell, JobRecord, Launched, Ports
 from interlock.usecases.job_context import job_context
 from interlock.usecases.note_launch import launched_write
+from interlock.usecases.ports import Ports
 from interlock.usecases.save_run import Write, save_run
 
 

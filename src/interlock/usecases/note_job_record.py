@@ -4,12 +4,14 @@ from datetime import timedelta
 
 import msgspec
 
+from interlock.domain.execution import Wait
+from interlock.domain.job_record import HANDED_OVER, LAUNCH_FAILED, JobRecord
 from interlock.domain.post_run import looks_again_at
 from interlock.domain.run import Run, Status
-from interlock.ports import HANDED_OVER, LAUNCH_FAILED, JobRecord, Ports, Wait
 from interlock.usecases.hand_over import go_on
 from interlock.usecases.job_ending import ENDINGS, is_failure, retry_of
 from interlock.usecases.judge_post_run import look_timer
+from interlock.usecases.ports import Ports
 from interlock.usecases.retry_job import foretell_retry, retry_timer
 
 #: How long the execution that polled a job may take until its run is FAILED; before that no retry can begin.

@@ -8,11 +8,12 @@ from interlock.domain.drift import changes
 from interlock.domain.event import EventType
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.post_run import late_window
+from interlock.domain.rerun_request import RerunRequest
 from interlock.domain.run import Run, RunKey, Status
 from interlock.domain.sensor import Reading, split_key
 from interlock.domain.telling import about_run
 from interlock.domain.timestamp import spell
-from interlock.ports import Ports, RerunRequest
+from interlock.usecases.ports import Ports
 from interlock.usecases.save_run import Write, save_run
 
 

@@ -3,12 +3,13 @@
 from datetime import datetime
 
 from interlock.domain.event import Event, EventType
+from interlock.domain.job import Launched
+from interlock.domain.job_record import JobRecord
 from interlock.domain.opening import projection
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import Run, Status
 from interlock.domain.telling import about_run
 from interlock.domain.timestamp import spell
-from interlock.ports import JobRecord, Launched
 from interlock.usecases.save_run import Write
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from interlock.domain import duration
+from interlock.domain.config import Config
 from interlock.domain.deadline import unknown
 from interlock.domain.event import Event, EventType
 from interlock.domain.opening import first_attempt, inherited, open_moments
@@ -15,9 +16,10 @@ from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import DeadlineKind, OpenedBy, Run, RunKey, Status
 from interlock.domain.sensor import Reading
 from interlock.domain.telling import about_run
-from interlock.ports import Config, Ports, Timer
+from interlock.domain.timer import Timer
 from interlock.usecases.day_labelled import was_told_of_days
 from interlock.usecases.find_runs import find_runs, find_watch, former_keys
+from interlock.usecases.ports import Ports
 from interlock.usecases.publish_outbox import publish_outbox
 from interlock.usecases.start_run import start_run
 

@@ -15,18 +15,20 @@ from interlock.domain.admission import (
     admit,
     used_keys,
 )
+from interlock.domain.config import Config
 from interlock.domain.pipeline import Pipeline, Schedule
+from interlock.domain.rerun_request import RerunRequest
 from interlock.domain.run import RunKey
 from interlock.domain.schedule import occurrences
 from interlock.domain.sensor import Reading, UnreadableReading, split_key
 from interlock.errors import NotFoundError, TransientError
-from interlock.ports import Config, Ports, RerunRequest
 from interlock.usecases.admit_reading import admit_reading, concerned_runs
 from interlock.usecases.arm_cron import fires
 from interlock.usecases.evidence import judge_now
 from interlock.usecases.find_runs import find_runs
 from interlock.usecases.fire_cron import fire_cron
 from interlock.usecases.judge_rerun import judge_rerun
+from interlock.usecases.ports import Ports
 from interlock.usecases.retry_job import retry_job
 
 _TRIES = 8

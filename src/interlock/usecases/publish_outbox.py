@@ -1,7 +1,7 @@
 """Publish the outbox: tell what was stored with a state and has not been told yet."""
 
 from interlock.domain.run import RunKey
-from interlock.ports import Ports
+from interlock.usecases.ports import Ports
 
 
 def publish_outbox(owner: RunKey | str, ports: Ports) -> None:

@@ -6,10 +6,11 @@ from typing import Any
 
 from interlock.domain import canonical
 from interlock.domain.admission import rejection
+from interlock.domain.config import Config
 from interlock.domain.sensor import RESERVED, Reading, Rejection, carried_label, split_key
 from interlock.domain.zones import zone
 from interlock.errors import ConfigError, NotFoundError
-from interlock.ports import Config, Ports
+from interlock.usecases.ports import Ports
 
 LARGEST = 256 * 1024
 LONGEST_KEY = 512

@@ -1,7 +1,8 @@
 """Readable config: the config in force, for those who can do without one."""
 
+from interlock.domain.config import Config
 from interlock.errors import UnreadableError
-from interlock.ports import Config, Ports
+from interlock.usecases.ports import Ports
 
 
 def readable_config(pipeline_id: str, ports: Ports) -> Config | None:

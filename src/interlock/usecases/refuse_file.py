@@ -5,10 +5,11 @@ from datetime import datetime
 
 import msgspec
 
+from interlock.domain.config import Config, Refusal
 from interlock.domain.event import Event, EventType, happened, subject
 from interlock.files import Problem
-from interlock.ports import Config, Ports, Refusal
 from interlock.usecases.claim_event import claim_event
+from interlock.usecases.ports import Ports
 
 
 def refuse_file(

@@ -3,14 +3,15 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from interlock.domain.alerts import Alerts
-from interlock.domain.delivery import Answer, Delivery, Posted, Target, TryLater
+from interlock.domain.alerting.deliveries import Answer, Delivery, Posted, Target, TryLater
+from interlock.domain.alerting.note import SummaryNote
+from interlock.domain.alerting.rules import Alerts
+from interlock.domain.alerting.threads import Phase, opened
 from interlock.domain.event import Event
-from interlock.domain.note import SummaryNote
-from interlock.domain.thread import Phase, opened
-from interlock.ports import AlertPorts, Sink
-from interlock.usecases.converse import events_of_date
+from interlock.ports.alerts import Sink
+from interlock.usecases.ports import AlertPorts
 from interlock.usecases.send_alert import ask
+from interlock.usecases.update_thread import events_of_date
 
 
 def release_held(target: Target, alerts: Alerts, ports: AlertPorts) -> list[Delivery]:

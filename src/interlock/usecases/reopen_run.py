@@ -3,10 +3,12 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from interlock.domain.config import Config
 from interlock.domain.event import Event
+from interlock.domain.rerun_request import RerunRecord
 from interlock.domain.run import OpenedBy, Run, RunKey, Status
-from interlock.ports import Config, Ports, RerunRecord
 from interlock.usecases.open_run import deadline_timers, opening_events
+from interlock.usecases.ports import Ports
 from interlock.usecases.save_run import Write, save_run
 from interlock.usecases.start_run import start_run
 

@@ -2,11 +2,11 @@
 
 from datetime import datetime
 
+from interlock.domain.config import Config
 from interlock.domain.event import Event, EventType
 from interlock.domain.run import Run
 from interlock.domain.telling import about_date
 from interlock.domain.timestamp import spell
-from interlock.ports import Config
 
 
 def ran_before_the_edit(run: Run, config: Config) -> bool:

@@ -2,8 +2,8 @@
 
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.unreadable import UnreadableRow, unreadable_event
-from interlock.ports import Ports
 from interlock.usecases.claim_event import claim_event
+from interlock.usecases.ports import Ports
 from interlock.usecases.readable_config import readable_config
 
 

@@ -3,13 +3,15 @@
 from collections.abc import Iterator
 from datetime import timedelta
 
+from interlock.domain.config import Config
 from interlock.domain.horizon import last_believed
 from interlock.domain.partition import Label
 from interlock.domain.pipeline import Schedule
+from interlock.domain.rerun_request import RerunRequest
 from interlock.domain.run import RunKey
 from interlock.domain.schedule import watched_on
 from interlock.errors import ConfigError, NotFoundError
-from interlock.ports import Config, Ports, RerunRequest
+from interlock.usecases.ports import Ports
 
 LONGEST_BACKFILL = 366
 

@@ -1,9 +1,11 @@
 """Retire a pipeline: an operator confirms that a missing file was meant to go; its pipeline goes at once."""
 
+from interlock.domain.config import Config
 from interlock.errors import ConfigError, NotFoundError
-from interlock.ports import Config, MissingFiles, Ports
+from interlock.ports.stores import MissingFiles
 from interlock.usecases.adopt_config import adopt_config
 from interlock.usecases.follow_files import take_away
+from interlock.usecases.ports import Ports
 
 
 def retire_pipeline(pipeline_id: str, files: MissingFiles, ports: Ports) -> Config:

@@ -5,14 +5,18 @@ from typing import Any
 import msgspec
 
 from interlock.domain.budgets import retry_budget
+from interlock.domain.config import Config
 from interlock.domain.event import Event, EventType
+from interlock.domain.job_record import JobRecord
+from interlock.domain.rerun_request import RerunRecord
 from interlock.domain.run import OpenedBy, Run, RunKey, Status
 from interlock.domain.telling import about_run
+from interlock.domain.timer import Timer, TimerKind
 from interlock.domain.timestamp import spell
-from interlock.ports import Config, JobRecord, Ports, RerunRecord, Timer, TimerKind
 from interlock.usecases.claim_event import claim_event
 from interlock.usecases.given_up import given_up
 from interlock.usecases.job_ending import is_failure, retry_of
+from interlock.usecases.ports import Ports
 from interlock.usecases.reopen_run import reopen_run
 from interlock.usecases.save_run import Write, save_run
 

@@ -2,11 +2,12 @@
 
 import logging
 
+from interlock.domain.change import Change, ChangeKind
 from interlock.errors import UnreadableError
-from interlock.ports import Change, ChangeKind, Ports
 from interlock.usecases.admit_reading import admit_reading
 from interlock.usecases.judge_rerun import judge_rerun
 from interlock.usecases.note_job_record import note_job_record
+from interlock.usecases.ports import Ports
 
 log = logging.getLogger(__name__)
 

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 import msgspec
 
-from interlock.domain.alerts import Alerts
-from interlock.domain.delivery import Delivery, DeliveryState, Target
+from interlock.domain.alerting.deliveries import Delivery, DeliveryState, Target
+from interlock.domain.alerting.mutes import muted_until
+from interlock.domain.alerting.routes import targets_of
+from interlock.domain.alerting.rules import Alerts
+from interlock.domain.alerting.threads import Thread, opened, thread_key
 from interlock.domain.event import Event
-from interlock.domain.mutes import muted_until
-from interlock.domain.routing import targets_of
-from interlock.domain.thread import Thread, opened, thread_key
-from interlock.ports import AlertPorts
-from interlock.usecases.converse import change_thread, events_of_date
+from interlock.usecases.ports import AlertPorts
+from interlock.usecases.update_thread import change_thread, events_of_date
 
 
 def route_event(event: Event, alerts: Alerts, ports: AlertPorts) -> list[Delivery]:

@@ -8,8 +8,8 @@ import msgspec
 from interlock.domain.event import Event
 from interlock.domain.run import Run, RunKey
 from interlock.errors import TransientError
-from interlock.ports import Ports
 from interlock.usecases.load_run import load_run
+from interlock.usecases.ports import Ports
 from interlock.usecases.publish_outbox import publish_outbox
 
 _TRIES = 8

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import assert_never
 
-from interlock.domain.alerts import CONSOLE, Alerts
-from interlock.domain.delivery import (
+from interlock.domain.alerting.deliveries import (
     Answer,
     Delivery,
     DeliveryState,
@@ -25,14 +24,16 @@ from interlock.domain.delivery import (
     Target,
     TryLater,
 )
-from interlock.domain.digest import split
+from interlock.domain.alerting.digest import split
+from interlock.domain.alerting.note import AlertNote, DigestNote, RootNote
+from interlock.domain.alerting.rules import CONSOLE, Alerts
+from interlock.domain.alerting.threads import Thread, thread_key
 from interlock.domain.event import Event, EventType, Subject, clean, happened
-from interlock.domain.note import AlertNote, DigestNote, RootNote
-from interlock.domain.thread import Thread, thread_key
 from interlock.errors import InterlockError, TransientError, UnavailableError
-from interlock.ports import AlertPorts, Sink
-from interlock.usecases.converse import change_thread
+from interlock.ports.alerts import Sink
+from interlock.usecases.ports import AlertPorts
 from interlock.usecases.route_event import open_thread
+from interlock.usecases.update_thread import change_thread
 
 log = logging.getLogger(__name__)
 

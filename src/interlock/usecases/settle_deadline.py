@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from interlock.domain import duration
+from interlock.domain.config import Config
 from interlock.domain.deadline import SlaVerdict
 from interlock.domain.event import EventType
 from interlock.domain.opening import instants, without_deadlines
@@ -10,9 +11,9 @@ from interlock.domain.run import DeadlineKind, Run, RunKey, Status
 from interlock.domain.sla import BREACHES, WARNINGS, was_ready
 from interlock.domain.telling import about_run
 from interlock.domain.timestamp import spell
-from interlock.ports import Config, Ports
 from interlock.usecases.fire_deadline import deadline_events, fire_deadline
 from interlock.usecases.open_run import deadline_timer
+from interlock.usecases.ports import Ports
 from interlock.usecases.save_run import Write, save_run
 
 

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 
 from interlock.domain.admission import Ignore
+from interlock.domain.config import Config
 from interlock.domain.guards import (
     Admit,
     Finding,
@@ -14,10 +15,10 @@ from interlock.domain.guards import (
     unsettled,
 )
 from interlock.domain.pipeline import Schedule
-from interlock.ports import Config, Ports
 from interlock.usecases.act_on_finding import act_on_finding
 from interlock.usecases.fire_cron import fire_cron
-from interlock.usecases.snapshots import Look, load, looked_since, snapshot, trigger_readings
+from interlock.usecases.load_snapshots import Look, load, looked_since, snapshot, trigger_readings
+from interlock.usecases.ports import Ports
 
 
 def settle_schedules(

@@ -7,7 +7,7 @@ from interlock.domain.opening import window_end
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import Run, execution_name
 from interlock.domain.timestamp import spell
-from interlock.ports import Ports
+from interlock.usecases.ports import Ports
 
 
 def start_run(run: Run, pipeline: Pipeline, ports: Ports) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from interlock.domain.lineage import LineageEvent, LineageSource, reading_of
 from interlock.domain.sensor import Reading
 from interlock.errors import ConfigError
-from interlock.ports import Ports
+from interlock.usecases.ports import Ports
 from interlock.usecases.put_reading import put_reading
 from interlock.usecases.zone_of import zone_of
 

@@ -2,7 +2,7 @@
 
 from interlock.domain.ping import PingSource, Signal, reading_of
 from interlock.domain.sensor import Reading
-from interlock.ports import Ports
+from interlock.usecases.ports import Ports
 from interlock.usecases.put_reading import put_reading
 from interlock.usecases.zone_of import zone_of
 

@@ -7,11 +7,12 @@ from datetime import datetime
 
 import msgspec
 
+from interlock.domain.execution import Wait
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.places import Places, Seating, before, counted, is_full, leave, seat
 from interlock.domain.run import OPEN, Run, RunKey
 from interlock.errors import TransientError
-from interlock.ports import Ports, Wait
+from interlock.usecases.ports import Ports
 
 Decide = Callable[[Places], Seating]
 

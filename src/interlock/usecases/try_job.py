@@ -7,22 +7,22 @@ from enum import StrEnum
 import msgspec
 
 from interlock.domain.cron import cron_grain
+from interlock.domain.job import (
+    Absent,
+    CannotTell,
+    Failed,
+    JobContext,
+    Launched,
+    Running,
+    Succeeded,
+)
 from interlock.domain.job_configs import CONFIGS, Completion
 from interlock.domain.partition import Grain, Label, label_at
 from interlock.domain.pipeline import Pipeline, Schedule
 from interlock.domain.run import RunKey, trial_token
 from interlock.domain.zones import zone
 from interlock.errors import LaunchError, TransientError
-from interlock.ports import (
-    Absent,
-    CannotTell,
-    Failed,
-    JobContext,
-    Jobs,
-    Launched,
-    Running,
-    Succeeded,
-)
+from interlock.ports.jobs import Jobs
 from interlock.usecases.job_context import context_of
 
 #: Waits a while; False when there is no patience left.

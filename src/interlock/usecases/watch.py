@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from interlock.domain.canonical import content_hash
+from interlock.domain.config import Config
 from interlock.domain.event import Event, EventType, Subject, clean, happened
 from interlock.domain.guards import (
     GUARDS,
@@ -25,15 +26,14 @@ from interlock.domain.guards import (
 from interlock.domain.pipeline import Schedule
 from interlock.domain.run import Run, RunKey
 from interlock.domain.timestamp import spell
+from interlock.domain.watchdog import WatchdogState
 from interlock.errors import UnreadableError
-from interlock.ports import Config, Ports, WatchdogState
 from interlock.usecases.act_on_finding import act_on_finding
 from interlock.usecases.adopt_config import adopt_config
 from interlock.usecases.arm_cron import arm_cron
 from interlock.usecases.claim_event import claim_event
 from interlock.usecases.judge_rerun import judge_rerun
-from interlock.usecases.report_unreadable import report_unreadable
-from interlock.usecases.snapshots import (
+from interlock.usecases.load_snapshots import (
     FARTHEST,
     Loaded,
     Look,
@@ -45,7 +45,9 @@ from interlock.usecases.snapshots import (
     trigger_readings,
     unattended,
 )
-from interlock.usecases.turns import in_order, in_turn
+from interlock.usecases.ports import Ports
+from interlock.usecases.report_unreadable import report_unreadable
+from interlock.usecases.watch_order import in_order, in_turn
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)

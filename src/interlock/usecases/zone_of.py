@@ -4,7 +4,7 @@ from zoneinfo import ZoneInfo
 
 from interlock.domain.zones import zone
 from interlock.errors import NotFoundError
-from interlock.ports import Ports
+from interlock.usecases.ports import Ports
 
 
 def zone_of(pipeline_id: str, ports: Ports) -> ZoneInfo:

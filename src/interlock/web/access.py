@@ -13,8 +13,8 @@ from typing import Protocol
 
 import msgspec
 
-from interlock.adapters.local.audit import Token
-from interlock.wiring.tokens import GRANTABLE, Scope, digest_of
+from interlock.adapters.sqlite.audit import Token
+from interlock.runtime.tokens import GRANTABLE, Scope, digest_of
 
 LOGIN_SECONDS = 15 * 60
 SESSION_SECONDS = 12 * 3600

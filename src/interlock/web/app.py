@@ -21,19 +21,19 @@ from starlette.types import Scope as ScopeOfRequest
 
 from interlock.domain import canonical
 from interlock.errors import InterlockError
-from interlock.web.bodies import read_json
-from interlock.web.desk import Desk
-from interlock.web.endpoints import API, ENDPOINTS, Endpoint, Given, NoQuery
+from interlock.runtime.tokens import Scope
+from interlock.web.api.bodies import read_json
+from interlock.web.api.context import Desk
+from interlock.web.api.endpoints import API, ENDPOINTS, Endpoint, Given, NoQuery
+from interlock.web.api.openapi import document
+from interlock.web.api.pings import ping_routes
+from interlock.web.api.stream import Streams, stream_query
 from interlock.web.gate import LOGIN, Gate, KnownHosts, caller_of, wants_page
 from interlock.web.login import Login
 from interlock.web.metrics import CONTENT_TYPE
-from interlock.web.openapi import document
 from interlock.web.pages.site import Site
-from interlock.web.pings import ping_routes
 from interlock.web.problems import Refusal, problem, problem_of
 from interlock.web.read_only import is_refused, refusal
-from interlock.web.stream import Streams, stream_query
-from interlock.wiring.tokens import Scope
 
 log = logging.getLogger(__name__)
 

@@ -14,9 +14,9 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from interlock.errors import InterlockError
+from interlock.runtime.tokens import Scope as Needed
 from interlock.web.access import COOKIE, Access, Caller
 from interlock.web.problems import Refusal, problem_of
-from interlock.wiring.tokens import Scope as Needed
 
 log = logging.getLogger(__name__)
 

@@ -8,8 +8,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from interlock.web.access import COOKIE, SESSION_SECONDS
-from interlock.web.bodies import read_text
-from interlock.web.desk import Desk
+from interlock.web.api.bodies import read_text
+from interlock.web.api.context import Desk
 from interlock.web.gate import cookie_of
 from interlock.web.pages.site import Site
 

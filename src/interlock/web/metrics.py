@@ -9,7 +9,7 @@ from prometheus_client.registry import Collector
 from interlock import __version__
 from interlock.errors import InterlockError
 from interlock.usecases.watch import Report
-from interlock.wiring.home import Home
+from interlock.wiring.local_backend import Home
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 

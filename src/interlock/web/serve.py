@@ -7,21 +7,21 @@ from collections.abc import Callable
 from interlock.adapters.alerts.console import ConsoleAlerts
 from interlock.domain.event import Severity
 from interlock.errors import ConfigError
+from interlock.runtime.health import Health
+from interlock.runtime.heartbeat_ping import DeadMan
+from interlock.runtime.server_address import Address, left_at
+from interlock.runtime.tokens import new_secret
 from interlock.usecases.watch import Report
 from interlock.web.access import Access
+from interlock.web.api.context import Desk
 from interlock.web.app import application
-from interlock.web.desk import Desk
 from interlock.web.gate import LOGIN, KnownHosts, is_loopback
 from interlock.web.listener import bound, listen
 from interlock.web.logs import log_to_stderr
 from interlock.web.metrics import Metrics
-from interlock.wiring.address import Address, left_at
-from interlock.wiring.dead_man import DeadMan
-from interlock.wiring.health import Health
-from interlock.wiring.home import Home, utc_now
+from interlock.wiring.local_backend import Home, utc_now
 from interlock.wiring.server import controller_of
 from interlock.wiring.settings import Settings
-from interlock.wiring.tokens import new_secret
 
 Say = Callable[[str], None]
 Show = Callable[[Severity, str], None]

@@ -6,16 +6,16 @@ Nothing of the controller is here: no engine, no timers, no watchdog, and nothin
 from contextlib import closing
 
 from interlock.adapters.aws.clients import MakeClient
-from interlock.adapters.local.audit import Token
+from interlock.adapters.sqlite.audit import Token
 from interlock.errors import ConfigError
 from interlock.web.access import Access
-from interlock.web.desk import Desk
+from interlock.web.api.context import Desk
 from interlock.web.gate import is_loopback
 from interlock.web.listener import bound
 from interlock.web.logs import log_to_stderr
 from interlock.web.metrics import Metrics
 from interlock.web.serve import Say, answer
-from interlock.wiring.aws_sight import AwsSight, open_aws_sight
+from interlock.wiring.aws_reads import AwsSight, open_aws_sight
 from interlock.wiring.settings import Settings
 
 

@@ -2,14 +2,14 @@
 
 import logging
 
-from interlock.domain.alerts import Alerts, with_sinks
+from interlock.adapters.alerts.sinks import sinks_of, slack_channel
+from interlock.domain.alerting.rules import Alerts, with_sinks
 from interlock.files import load_alerts
 from interlock.files.nodes import Unreadable
 from interlock.files.sources import ALERTS, read_source
-from interlock.ports import Sink
-from interlock.wiring.alert_sinks import sinks_of, slack_channel
-from interlock.wiring.alerting import Alerting, local_ports
-from interlock.wiring.home import Home
+from interlock.ports.alerts import Sink
+from interlock.runtime.alerting import Alerting, local_ports
+from interlock.wiring.local_backend import Home
 
 log = logging.getLogger(__name__)
 

@@ -7,23 +7,25 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from interlock.adapters.alerts.lines import LineAlerts
+from interlock.adapters.alerts.sinks import sinks_of, slack_channel
 from interlock.adapters.aws.alert_queue import AlertQueue
 from interlock.adapters.aws.alert_routes import DynamoAlertRoutes
 from interlock.adapters.aws.deliveries import DynamoDeliveries
 from interlock.adapters.aws.rows import millis
 from interlock.adapters.aws.table import Table
 from interlock.adapters.aws.timers import MUTE
-from interlock.adapters.jobs.addresses import NOWHERE, AllowedHosts
-from interlock.adapters.jobs.aws_secrets import fetch_secret
-from interlock.adapters.jobs.secrets import FetchSecret, Secrets
+from interlock.adapters.http.addresses import NOWHERE, AllowedHosts
+from interlock.adapters.jobs.aws.secrets_manager import fetch_secret
+from interlock.adapters.secrets.references import FetchSecret, Secrets
 from interlock.adapters.unreadable_rows import DAMAGED
-from interlock.domain.alerts import Alerts, with_sinks
-from interlock.domain.delivery import Delivery
+from interlock.domain.alerting.deliveries import Delivery
+from interlock.domain.alerting.rules import Alerts, with_sinks
+from interlock.domain.timer import Timer
 from interlock.domain.unreadable import unreadable_event
 from interlock.files.alerts import read_alerts
-from interlock.ports import AlertPorts, Sink, Timer
-from interlock.wiring.alert_sinks import sinks_of, slack_channel
-from interlock.wiring.aws import AwsHome
+from interlock.ports.alerts import Sink
+from interlock.usecases.ports import AlertPorts
+from interlock.wiring.aws_ports import AwsHome
 
 log = logging.getLogger(__name__)
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from interlock.adapters.aws.clients import FOR_PEOPLE, MakeClient, make_client
 from interlock.errors import ConfigError
-from interlock.ports import Clock
-from interlock.wiring.aws import AwsHome, open_aws_home
+from interlock.ports.engine import Clock
 from interlock.wiring.aws_jobs import aws_jobs
+from interlock.wiring.aws_ports import AwsHome, open_aws_home
 from interlock.wiring.aws_settings import REQUIRED, AwsSettings, Function, read_aws_settings
 from interlock.wiring.settings import FILE, read_file
 

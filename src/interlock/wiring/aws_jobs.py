@@ -3,14 +3,15 @@
 import os
 from pathlib import Path
 
-from interlock.adapters.jobs.addresses import AllowedHosts
-from interlock.adapters.jobs.aws_secrets import fetch_secret
+from interlock.adapters.http.addresses import AllowedHosts
+from interlock.adapters.jobs.aws.secrets_manager import fetch_secret
+from interlock.adapters.jobs.by_pipeline import JobsByPipeline
 from interlock.adapters.jobs.by_type import JobsByType
-from interlock.adapters.jobs.secrets import Secrets
-from interlock.adapters.jobs.surroundings import Surroundings
-from interlock.ports import Clock, Jobs
-from interlock.wiring.aws import TimeLeft
-from interlock.wiring.jobs import JobsByPipeline
+from interlock.adapters.jobs.job_environment import Surroundings
+from interlock.adapters.secrets.references import Secrets
+from interlock.ports.engine import Clock
+from interlock.ports.jobs import Jobs
+from interlock.wiring.aws_ports import TimeLeft
 
 #: The one folder that a function may write to.
 _STATE = Path("/tmp/interlock")  # noqa: S108 - it is nobody else's there

@@ -5,8 +5,9 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
+from interlock.domain.history import Told
 from interlock.errors import InterlockError
-from interlock.ports import Feed, Told
+from interlock.ports.reads import Feed
 
 #: For so many looks after somebody has asked, they are taken to be still there.
 _PATIENCE = 6

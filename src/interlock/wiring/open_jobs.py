@@ -1,12 +1,12 @@
 """Open jobs: the adapters of jobs and the secrets they use, as the settings say."""
 
-from interlock.adapters.jobs.aws_secrets import fetch_secret
+from interlock.adapters.jobs.aws.secrets_manager import fetch_secret
 from interlock.adapters.jobs.by_type import JobsByType
-from interlock.adapters.jobs.secrets import Secrets, UnreadSecrets
-from interlock.adapters.jobs.surroundings import Surroundings
-from interlock.adapters.jobs.texts import PREFIX
+from interlock.adapters.jobs.job_environment import Surroundings
+from interlock.adapters.secrets.references import Secrets, UnreadSecrets
+from interlock.adapters.secrets.texts import PREFIX
 from interlock.domain.job_forms import names_a_secret
-from interlock.ports import Clock
+from interlock.ports.engine import Clock
 from interlock.wiring.settings import Settings
 
 

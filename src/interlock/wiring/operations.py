@@ -10,10 +10,8 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
-from interlock.adapters.local.changes import Parked
-from interlock.adapters.local.store import Store
+from interlock.adapters.sqlite.changes import Parked
+from interlock.adapters.sqlite.store import Store
 from interlock.domain.admission import (
     Admission,
     Exclude,
@@ -28,24 +26,31 @@ from interlock.domain.admission import (
     StartAgain,
     run_keys,
 )
+from interlock.domain.config import Config, Refusal
 from interlock.domain.event import ALIASES, Event
 from interlock.domain.missing import Missing
 from interlock.domain.partition import Grain, Label, label_at
+from interlock.domain.rerun_request import RerunRequest
 from interlock.domain.run import OpenedBy, Run, RunKey, Status
 from interlock.domain.schedule import next_occurrence, occurrences
 from interlock.domain.sensor import Reading
+from interlock.domain.watchdog import WatchdogState
 from interlock.domain.zones import zone
 from interlock.errors import ConfigError, NotFoundError
-from interlock.ports import Config, Deliveries, Ports, Refusal, RerunRequest, WatchdogState
+from interlock.ports.alerts import Deliveries
+from interlock.queries.alerted import Alerted, alerted
+from interlock.queries.findings import Pass, in_words
+from interlock.queries.heartbeat import Heartbeat
+from interlock.queries.pipeline_state import PipelineState
+from interlock.queries.stored_reading import Accepted, Refused
+from interlock.queries.why import Why, explain
 from interlock.usecases.admit_reading import admit_reading
-from interlock.usecases.explain import Why, explain
 from interlock.usecases.find_runs import find_runs
 from interlock.usecases.pause import Foreseen, foresee_resume, pause, resume
+from interlock.usecases.ports import Ports
 from interlock.usecases.put_reading import admissible_reading, put_reading
 from interlock.usecases.request_rerun import backfill_dates, chosen_schedule, request_rerun
 from interlock.usecases.watch import Report, watch
-from interlock.wiring.alerted import Alerted, alerted
-from interlock.wiring.findings import Pass, in_words
 
 if TYPE_CHECKING:
     from interlock.usecases.foresee_files import FileEdit
@@ -54,65 +59,6 @@ MOST = 1000
 
 #: As many dates as a day may have that is counted: minutes of a five-minute cron.
 _OF_A_DAY = 300
-
-
-class Accepted(msgspec.Struct, frozen=True, rename="camel"):
-    """A reading that is stored, and what it led to where somebody waited for that."""
-
-    pipeline_id: str
-    key: str
-    received_at: datetime
-    version: str
-    led_to: tuple[str, ...] = ()
-
-
-class Refused(msgspec.Struct, frozen=True, rename="camel"):
-    """A reading that was not stored."""
-
-    pipeline_id: str
-    key: str
-    problem: str
-
-
-class PipelineState(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """A pipeline at a glance."""
-
-    id: str
-    owner: str | None
-    paused: bool
-    retired: bool
-    active_since: datetime
-    config_hash: str
-    next_expected: datetime | None
-    runs: tuple[Run, ...]
-    headline: str
-    blocked_by: tuple[str, ...] = ()
-    timezone: str = "UTC"
-    date: str = ""
-    status: str = "absent"
-    deadlines: dict[str, datetime] = {}
-    sla_verdict: str | None = None
-    #: How many runs of today's dates are in which state.
-    today: dict[str, int] = {}
-
-
-class Heartbeat(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """How the watchdog is doing."""
-
-    now: datetime
-    every_seconds: float
-    last_pass_at: datetime | None
-    last_ok_at: datetime | None
-    failures: tuple[str, ...] = ()
-
-    @property
-    def every(self) -> timedelta:
-        return timedelta(seconds=self.every_seconds)
-
-    @property
-    def is_late(self) -> bool:
-        """Whether the last good pass is older than three cadences."""
-        return self.last_ok_at is None or self.now - self.last_ok_at > 3 * self.every
 
 
 class Operations:

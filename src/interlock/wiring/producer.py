@@ -8,7 +8,7 @@ from interlock.adapters.aws.readings import reading_item
 from interlock.adapters.aws.table import Table
 from interlock.domain.sensor import Reading
 from interlock.errors import TransientError
-from interlock.ports import Clock
+from interlock.ports.engine import Clock
 from interlock.usecases.put_reading import checked_reading
 from interlock.wiring.clock import utc_now
 

@@ -11,23 +11,24 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from interlock.adapters.jobs.ends import Ends
-from interlock.adapters.jobs.job_folder import JobFolder
-from interlock.adapters.local.lock import lock_file, serving
+from interlock.adapters.jobs.processes.exit_pipe import Ends
+from interlock.adapters.jobs.processes.job_folder import JobFolder
+from interlock.adapters.sqlite.lock import lock_file, serving
+from interlock.domain.execution import Wait
 from interlock.errors import InterlockError
-from interlock.ports import Sink, Wait
+from interlock.ports.alerts import Sink
+from interlock.runtime.alert_sender import Dispatcher, SenderThreads
+from interlock.runtime.engine import Engine
+from interlock.runtime.file_watcher import Loader, Refused
+from interlock.runtime.hang_detector import Overdue
+from interlock.runtime.health import Health, NotedDatabase
+from interlock.runtime.housekeeping import House
+from interlock.runtime.loop import Runtime
+from interlock.runtime.workers import Workers
 from interlock.usecases.watch import Report
 from interlock.wiring.alert_desk import AlertDesk
-from interlock.wiring.dispatcher import Dispatcher, SenderThreads
-from interlock.wiring.engine import Engine
-from interlock.wiring.health import Health, NotedDatabase
-from interlock.wiring.home import Home, open_home
-from interlock.wiring.house import House
-from interlock.wiring.loader import Loader, Refused
-from interlock.wiring.overdue import Overdue
-from interlock.wiring.runtime import Runtime
+from interlock.wiring.local_backend import Home, open_home
 from interlock.wiring.settings import Settings
-from interlock.wiring.workers import Workers
 
 log = logging.getLogger(__name__)
 

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from interlock.adapters.jobs.addresses import NOWHERE, AllowedHosts
-from interlock.adapters.jobs.secrets import SECRETS_FOLDER
-from interlock.adapters.local.retention import Spans
+from interlock.adapters.http.addresses import NOWHERE, AllowedHosts
+from interlock.adapters.secrets.references import SECRETS_FOLDER
+from interlock.adapters.sqlite.retention import Spans
 from interlock.domain import duration
-from interlock.domain.alerts import CHANNEL_ID
+from interlock.domain.alerting.rules import CHANNEL_ID
 from interlock.domain.lineage import LineageSource
 from interlock.domain.ping import PingSource
 from interlock.domain.run import EXECUTION_TIMEOUT

@@ -5,7 +5,9 @@ from typing import Protocol
 import msgspec
 
 from interlock.errors import InterlockError
-from interlock.ports import Deliveries, Feed, History, Ports
+from interlock.ports.alerts import Deliveries
+from interlock.ports.reads import Feed, History
+from interlock.usecases.ports import Ports
 from interlock.wiring.operations import Operations
 
 

@@ -2,16 +2,20 @@
 
 from datetime import datetime, timedelta
 
+from interlock.domain.config import Config
 from interlock.domain.event import ALIASES, Event
+from interlock.domain.history import EventFilter
 from interlock.domain.partition import Label
 from interlock.domain.run import Run, RunKey
 from interlock.domain.sensor import Reading
 from interlock.errors import ConfigError
-from interlock.ports import Config, EventFilter, History, Ports
-from interlock.wiring.attainment import Attainment, attainments
-from interlock.wiring.operations import Operations, PipelineState
-from interlock.wiring.paging import Page, page_of, place_at
-from interlock.wiring.timeline import Row, timeline
+from interlock.ports.reads import History
+from interlock.queries.attainment import Attainment, attainments
+from interlock.queries.paging import Page, page_of, place_at
+from interlock.queries.pipeline_state import PipelineState
+from interlock.queries.timeline import Row, timeline
+from interlock.usecases.ports import Ports
+from interlock.wiring.operations import Operations
 
 LONGEST_RANGE = timedelta(days=92)
 

@@ -10,9 +10,9 @@ from alert_samples import told
 from contracts.samples import NOW, a_thread
 from interlock.adapters.alerts import console
 from interlock.adapters.alerts.console import ConsoleAlerts
-from interlock.domain.delivery import Failed, Posted
+from interlock.domain.alerting.deliveries import Failed, Posted
+from interlock.domain.alerting.note import AlertNote, DigestNote, RootNote, SummaryNote, TrialNote
 from interlock.domain.event import EventType, Severity
-from interlock.domain.note import AlertNote, DigestNote, RootNote, SummaryNote, TrialNote
 
 FAILED = told(EventType.JOB_FAILED, message="it failed")
 

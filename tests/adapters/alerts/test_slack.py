@@ -9,11 +9,12 @@ import pytest
 from alert_samples import told
 from contracts.samples import NOW, a_thread
 from interlock.adapters.alerts.exchange import Outgoing, Reply
+from interlock.adapters.alerts.sinks import guarded
 from interlock.adapters.alerts.slack import Slack
-from interlock.adapters.jobs.addresses import NOWHERE, AllowedHosts
-from interlock.adapters.jobs.http_client import HttpClient
-from interlock.adapters.jobs.secrets import Secrets
-from interlock.domain.delivery import (
+from interlock.adapters.http.addresses import NOWHERE, AllowedHosts
+from interlock.adapters.http.client import HttpClient
+from interlock.adapters.secrets.references import Secrets
+from interlock.domain.alerting.deliveries import (
     Failed,
     NoAccess,
     NoChannel,
@@ -21,10 +22,9 @@ from interlock.domain.delivery import (
     Posted,
     TryLater,
 )
+from interlock.domain.alerting.note import AlertNote, DigestNote, RootNote, TrialNote
 from interlock.domain.event import EventType, Severity
-from interlock.domain.note import AlertNote, DigestNote, RootNote, TrialNote
 from interlock.errors import ConfigError
-from interlock.wiring.alert_sinks import guarded
 from slack_stand_in import TOKEN, SlackStandIn, refused, slack_stand_in, too_many
 from tiny_server import Said
 

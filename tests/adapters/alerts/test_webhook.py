@@ -8,16 +8,16 @@ import standardwebhooks
 
 from alert_samples import told
 from contracts.samples import NOW
+from interlock.adapters.alerts.sinks import guarded
 from interlock.adapters.alerts.webhook import Place, Webhook, message_id, signatures
-from interlock.adapters.jobs.addresses import NOWHERE, AllowedHosts
-from interlock.adapters.jobs.http_client import HttpClient
-from interlock.adapters.jobs.secrets import Secrets
+from interlock.adapters.http.addresses import NOWHERE, AllowedHosts
+from interlock.adapters.http.client import HttpClient
+from interlock.adapters.secrets.references import Secrets
 from interlock.domain import canonical
-from interlock.domain.delivery import Failed, Gone, Posted
+from interlock.domain.alerting.deliveries import Failed, Gone, Posted
+from interlock.domain.alerting.note import AlertNote, SummaryNote, TrialNote
 from interlock.domain.event import EventType
-from interlock.domain.note import AlertNote, SummaryNote, TrialNote
 from interlock.errors import ConfigError
-from interlock.wiring.alert_sinks import guarded
 from tiny_server import Asked, Said, Tiny, tiny_server
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"

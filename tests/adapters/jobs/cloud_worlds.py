@@ -20,7 +20,7 @@ from adapters.jobs.databricks_stand_in import JOBS, DatabricksStandIn
 from adapters.jobs.job_samples import CANARY, a_job, surroundings
 from adapters.jobs.stand_in import Reply, Seen, serving
 from adapters.jobs.worlds import Made, World
-from interlock.adapters.jobs.surroundings import Surroundings
+from interlock.adapters.jobs.job_environment import Surroundings
 from interlock.domain.pipeline import JobType, Pipeline
 
 ROLE = "arn:aws:iam::123456789012:role/spark"

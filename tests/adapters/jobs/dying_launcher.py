@@ -14,7 +14,7 @@ from typing import Any
 
 from adapters.jobs.job_samples import a_context, a_job, surroundings
 from interlock.adapters.jobs.by_type import JobsByType
-from interlock.adapters.jobs.supervisors import COMMAND
+from interlock.adapters.jobs.processes.supervisors import COMMAND
 from interlock.domain.pipeline import JobType, Pipeline
 
 SOURCES = str(Path(COMMAND[-1]).parent)

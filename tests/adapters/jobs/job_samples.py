@@ -9,9 +9,10 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from interlock.adapters.jobs.addresses import AllowedHosts
-from interlock.adapters.jobs.secrets import Secrets
-from interlock.adapters.jobs.surroundings import Surroundings
+from interlock.adapters.http.addresses import AllowedHosts
+from interlock.adapters.jobs.job_environment import Surroundings
+from interlock.adapters.secrets.references import Secrets
+from interlock.domain.job import Failed, JobContext, Launched, Running, Succeeded
 from interlock.domain.pipeline import (
     Check,
     Identity,
@@ -23,7 +24,7 @@ from interlock.domain.pipeline import (
     Validation,
 )
 from interlock.domain.run import RunKey, job_token
-from interlock.ports import Failed, JobContext, Jobs, Launched, Running, Succeeded
+from interlock.ports.jobs import Jobs
 
 #: Stands for every secret; nothing that is stored or shown may hold it.
 CANARY = 'canary-7f3a-"quoted"-secret'

@@ -19,7 +19,7 @@ from adapters.jobs.cloud_worlds import (
 from adapters.jobs.job_samples import a_job, surroundings
 from adapters.jobs.stand_in import Reply, StandIn, serving
 from adapters.jobs.worlds import Made, World
-from interlock.adapters.jobs.surroundings import Surroundings
+from interlock.adapters.jobs.job_environment import Surroundings
 from interlock.domain.pipeline import JobType, Pipeline
 
 

@@ -15,12 +15,12 @@ from moto.moto_api import state_manager
 
 from adapters.jobs.cloud_worlds import ROLE
 from adapters.jobs.job_samples import a_context, a_job, ending, now, surroundings
-from interlock.adapters.jobs.aws_secrets import fetch_secret
+from interlock.adapters.jobs.aws.glue_analysis import JOB_FAILED, REASON
+from interlock.adapters.jobs.aws.secrets_manager import fetch_secret
 from interlock.adapters.jobs.by_type import JobsByType
-from interlock.adapters.jobs.glue_analysis import JOB_FAILED, REASON
+from interlock.domain.job import Absent, Failed, Launched, Running, Succeeded
 from interlock.domain.pipeline import JobType, Pipeline
 from interlock.errors import ConfigError, LaunchError
-from interlock.ports import Absent, Failed, Launched, Running, Succeeded
 
 REGION = "eu-west-1"
 INSTANCES = {"InstanceCount": 1, "KeepJobFlowAliveWhenNoSteps": True}

@@ -12,16 +12,16 @@ import pytest
 from adapters.jobs.airflow_stand_in import AirflowStandIn
 from adapters.jobs.job_samples import CANARY, ENVIRONMENT, a_context, a_job, now, surroundings
 from adapters.jobs.stand_in import Reply, Seen, serving
-from interlock.adapters.jobs.addresses import NOWHERE
+from interlock.adapters.http.addresses import NOWHERE
+from interlock.adapters.http.client import HttpClient
+from interlock.adapters.http.failures import PlatformError
 from interlock.adapters.jobs.airflow import AirflowJobs
 from interlock.adapters.jobs.by_type import JobsByType
-from interlock.adapters.jobs.failures import PlatformError
-from interlock.adapters.jobs.http_client import HttpClient
-from interlock.adapters.jobs.secrets import Secrets
+from interlock.adapters.secrets.references import Secrets
 from interlock.domain.budgets import Category
+from interlock.domain.job import Absent, Launched, Running, Succeeded
 from interlock.domain.pipeline import JobType, Pipeline
 from interlock.errors import LaunchError, TransientError
-from interlock.ports import Absent, Launched, Running, Succeeded
 
 TOKEN = a_context().token
 RUN_ID = f"interlock__silver-orders__2026-03-03__{TOKEN}"

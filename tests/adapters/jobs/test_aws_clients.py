@@ -20,9 +20,9 @@ from adapters.jobs.aws_stand_in import AwsStandIn, GlueService, Refused
 from adapters.jobs.cloud_worlds import GlueWorld
 from adapters.jobs.job_samples import a_context, a_job, surroundings
 from adapters.jobs.stand_in import Reply, StandIn
-from interlock.adapters.jobs.aws_clients import AwsClients
+from interlock.adapters.http.failures import PlatformError
+from interlock.adapters.jobs.aws.clients import AwsClients
 from interlock.adapters.jobs.by_type import ROWS, JobsByType
-from interlock.adapters.jobs.failures import PlatformError
 from interlock.domain.budgets import Category
 from interlock.domain.pipeline import JobType
 from interlock.errors import LaunchError

@@ -9,7 +9,7 @@ import pytest
 from interlock.adapters.jobs import emr, emr_serverless, glue, step_function
 from interlock.adapters.jobs.states import Meaning, judged, meaning_of
 from interlock.domain.budgets import Category
-from interlock.ports import Failed, Running, Succeeded
+from interlock.domain.job import Failed, Running, Succeeded
 
 
 @pytest.mark.parametrize(

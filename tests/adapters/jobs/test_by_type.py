@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from adapters.jobs.job_samples import CANARY, a_context, a_job, surroundings
+from interlock.adapters.http.failures import PlatformError
 from interlock.adapters.jobs.by_type import ROWS, JobsByType, Row
-from interlock.adapters.jobs.failures import PlatformError
-from interlock.adapters.jobs.surroundings import Surroundings
+from interlock.adapters.jobs.job_environment import Surroundings
 from interlock.domain.budgets import Category
+from interlock.domain.job import Absent, Failed, JobContext, Launched, Running
 from interlock.domain.pipeline import JobType, Pipeline
 from interlock.errors import ConfigError, LaunchError, TransientError
-from interlock.ports import Absent, Failed, JobContext, Jobs, Launched, Running
+from interlock.ports.jobs import Jobs
 
 PERMANENT = PlatformError(Category.PERMANENT, f"no: {CANARY}")
 TRANSIENT = PlatformError(Category.TRANSIENT, f"not now: {CANARY}", maybe_started=True)

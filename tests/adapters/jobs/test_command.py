@@ -26,12 +26,12 @@ from adapters.jobs.job_samples import (
 )
 from interlock.adapters.jobs.by_type import JobsByType
 from interlock.adapters.jobs.command import CommandJobs
-from interlock.adapters.jobs.exits import exit_category
-from interlock.adapters.jobs.job_folder import prune
+from interlock.adapters.jobs.processes.exits import exit_category
+from interlock.adapters.jobs.processes.job_folder import prune
 from interlock.domain.budgets import Category
+from interlock.domain.job import Absent, Failed, Launched, Running, Succeeded
 from interlock.domain.pipeline import JobType, Pipeline
 from interlock.errors import LaunchError
-from interlock.ports import Absent, Failed, Launched, Running, Succeeded
 
 TOKEN = a_context().token
 

@@ -20,14 +20,14 @@ from adapters.jobs import dying_supervisor
 from adapters.jobs.dying_launcher import marking
 from adapters.jobs.job_samples import a_context, a_job, ending, soon, surroundings
 from adapters.jobs.test_command import is_alive, sh
+from interlock.adapters.http.failures import PlatformError
 from interlock.adapters.jobs.by_type import JobsByType
 from interlock.adapters.jobs.command import CommandJobs
-from interlock.adapters.jobs.failures import PlatformError
-from interlock.adapters.jobs.supervisor import began
-from interlock.adapters.jobs.supervisors import COMMAND, Supervisors
+from interlock.adapters.jobs.processes.supervisor import began
+from interlock.adapters.jobs.processes.supervisors import COMMAND, Supervisors
 from interlock.domain.budgets import Category
+from interlock.domain.job import Absent, Failed, Launched, Running, Succeeded
 from interlock.domain.pipeline import JobType
-from interlock.ports import Absent, Failed, Launched, Running, Succeeded
 
 TESTS = Path(__file__).parents[2]
 #: More than a supervisor takes until its command has ended.

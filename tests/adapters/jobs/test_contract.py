@@ -11,8 +11,8 @@ from adapters.jobs.kinds import KINDS, Kind
 from adapters.jobs.worlds import World
 from interlock.adapters.jobs.by_type import ROWS
 from interlock.domain.budgets import Category
+from interlock.domain.job import Absent, CannotTell, Failed, Launched, Running, Succeeded
 from interlock.domain.pipeline import JobType
-from interlock.ports import Absent, CannotTell, Failed, Launched, Running, Succeeded
 
 
 def test_the_contract_is_tested_for_every_type() -> None:

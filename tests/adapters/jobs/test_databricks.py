@@ -12,11 +12,11 @@ from adapters.jobs.databricks_stand_in import FIRST_RUN, DatabricksStandIn
 from adapters.jobs.job_samples import CANARY, ENVIRONMENT, a_context, a_job, surroundings
 from adapters.jobs.stand_in import Reply, serving
 from interlock.adapters.jobs.by_type import JobsByType
-from interlock.adapters.jobs.secrets import Secrets
+from interlock.adapters.secrets.references import Secrets
 from interlock.domain.budgets import Category
+from interlock.domain.job import Absent, Failed, Running, Succeeded
 from interlock.domain.pipeline import JobType, Pipeline
 from interlock.errors import LaunchError, TransientError
-from interlock.ports import Absent, Failed, Running, Succeeded
 
 TOKEN = a_context().token
 START, GET = "/api/2.1/jobs/run-now", f"/api/2.1/jobs/runs/get?run_id={FIRST_RUN}"

@@ -13,9 +13,9 @@ from adapters.jobs.job_samples import a_context, a_job, now, surroundings
 from interlock.adapters.jobs.classification import EMR_FULL
 from interlock.adapters.jobs.emr import LONGEST_STEP
 from interlock.domain.budgets import Category
+from interlock.domain.job import Absent, Failed, Launched, Running
 from interlock.domain.pipeline import JobType, Pipeline
 from interlock.errors import LaunchError
-from interlock.ports import Absent, Failed, Launched, Running
 
 TOKEN = a_context().token
 

@@ -10,9 +10,9 @@ from adapters.jobs.aws_stand_in import Params, Refused
 from adapters.jobs.cloud_worlds import ROLE, EmrServerlessWorld
 from adapters.jobs.job_samples import a_context, a_job, surroundings
 from interlock.domain.budgets import Category
+from interlock.domain.job import Absent, Failed, Launched
 from interlock.domain.pipeline import JobType, Pipeline
 from interlock.errors import LaunchError
-from interlock.ports import Absent, Failed, Launched
 
 TOKEN = a_context().token
 

@@ -11,9 +11,9 @@ from adapters.jobs.aws_stand_in import Refused
 from adapters.jobs.cloud_worlds import GlueWorld
 from adapters.jobs.job_samples import a_context, a_job, now, surroundings
 from interlock.domain.budgets import Category
+from interlock.domain.job import Absent, CannotTell, Failed, Launched
 from interlock.domain.pipeline import JobType, Pipeline
 from interlock.errors import LaunchError, TransientError
-from interlock.ports import Absent, CannotTell, Failed, Launched
 
 TOKEN = a_context().token
 

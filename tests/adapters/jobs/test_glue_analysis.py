@@ -11,10 +11,16 @@ import pytest
 from adapters.jobs.aws_stand_in import Refused
 from adapters.jobs.cloud_worlds import GlueWorld
 from adapters.jobs.job_samples import a_context, a_job, now, surroundings
-from interlock.adapters.jobs.glue_analysis import JOB_FAILED, MOST_PAGES, REASON, groups, objection
+from interlock.adapters.jobs.aws.glue_analysis import (
+    JOB_FAILED,
+    MOST_PAGES,
+    REASON,
+    groups,
+    objection,
+)
 from interlock.domain.budgets import Category
+from interlock.domain.job import Failed, Running, Succeeded
 from interlock.domain.pipeline import JobType
-from interlock.ports import Failed, Running, Succeeded
 
 HIT = json.dumps(
     {

@@ -9,11 +9,11 @@ import pytest
 from adapters.jobs.job_samples import CANARY, ENVIRONMENT, a_context, a_job, surroundings
 from adapters.jobs.stand_in import Reply, StandIn
 from interlock.adapters.jobs.by_type import JobsByType
-from interlock.adapters.jobs.secrets import Secrets
+from interlock.adapters.secrets.references import Secrets
 from interlock.domain.budgets import Category
+from interlock.domain.job import Absent, CannotTell, Failed, Launched, Running, Succeeded
 from interlock.domain.pipeline import JobType, Pipeline
 from interlock.errors import LaunchError, TransientError
-from interlock.ports import Absent, CannotTell, Failed, Launched, Running, Succeeded
 
 TOKEN = a_context().token
 

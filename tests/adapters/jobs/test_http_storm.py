@@ -7,9 +7,9 @@ from pathlib import Path
 from adapters.jobs.job_samples import a_context, a_job, surroundings
 from adapters.jobs.stand_in import Reply, Seen, StandIn
 from interlock.adapters.jobs.by_type import JobsByType
+from interlock.domain.job import JobContext, Launched
 from interlock.domain.pipeline import JobType
 from interlock.errors import LaunchError, TransientError
-from interlock.ports import JobContext, Launched
 
 LAUNCHES = 1000
 MOST_TRIES = 40

@@ -12,9 +12,9 @@ from adapters.jobs.aws_stand_in import LambdaService, Params, Refused
 from adapters.jobs.cloud_worlds import LambdaWorld
 from adapters.jobs.job_samples import a_context, a_job, surroundings
 from interlock.domain.budgets import Category
+from interlock.domain.job import Failed, Running, Succeeded
 from interlock.domain.pipeline import JobType, Pipeline
 from interlock.errors import LaunchError
-from interlock.ports import Failed, Running, Succeeded
 
 
 @pytest.fixture

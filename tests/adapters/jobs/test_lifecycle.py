@@ -14,14 +14,14 @@ from adapters.jobs.job_samples import CANARY, a_job, now, soon, surroundings
 from adapters.jobs.kinds import Kind
 from adapters.jobs.stand_in import Reply, StandIn
 from adapters.jobs.worlds import World
+from interlock.adapters.jobs.by_pipeline import JobsByPipeline
 from interlock.adapters.jobs.by_type import JobsByType
 from interlock.domain import canonical
 from interlock.domain.pipeline import JobType, Pipeline
 from interlock.domain.run import Run, Status, job_token
 from interlock.errors import LaunchError, TransientError
-from interlock.ports import Ports
 from interlock.simulation.faults import Crash
-from interlock.wiring.jobs import JobsByPipeline
+from interlock.usecases.ports import Ports
 from usecases.home import KEY, Home
 
 TOKEN = job_token("interlock", KEY, 0)

@@ -22,9 +22,9 @@ import urllib3
 
 from adapters.jobs.job_samples import CANARY, a_context, a_job, ending, now, soon, surroundings
 from interlock.adapters.jobs.by_type import JobsByType
+from interlock.domain.job import Absent, Failed, Launched, Running, Succeeded
 from interlock.domain.pipeline import JobType, Pipeline
 from interlock.errors import LaunchError
-from interlock.ports import Absent, Failed, Launched, Running, Succeeded
 
 AIRFLOW = os.environ.get("INTERLOCK_TEST_AIRFLOW")
 pytestmark = pytest.mark.skipif(AIRFLOW is None, reason="needs an Airflow: make airflow")

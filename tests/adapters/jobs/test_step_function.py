@@ -12,9 +12,9 @@ from adapters.jobs.aws_stand_in import Params, Refused
 from adapters.jobs.cloud_worlds import StepFunctionWorld
 from adapters.jobs.job_samples import a_context, a_job, now, surroundings
 from interlock.domain.budgets import Category
+from interlock.domain.job import Failed, Launched
 from interlock.domain.pipeline import JobType, Pipeline
 from interlock.errors import LaunchError
-from interlock.ports import Failed, Launched
 
 ARN = "arn:aws:states:eu-west-1:123456789012:stateMachine"
 TOKEN = a_context().token

@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from interlock.adapters.jobs.by_type import JobsByType
-from interlock.adapters.jobs.surroundings import Surroundings
+from interlock.adapters.jobs.job_environment import Surroundings
 from interlock.domain.pipeline import Pipeline
 
 

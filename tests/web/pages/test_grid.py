@@ -6,11 +6,12 @@ import pytest
 
 from contracts.samples import a_config
 from declared import declared
+from interlock.domain.config import Config
+from interlock.domain.history import Tally
 from interlock.domain.run import RunKey, Status
-from interlock.ports import Config, Tally
+from interlock.queries.timeline import Cell, cells_of
 from interlock.web.pages.days import day_rows
 from interlock.web.pages.grid import HOUR, GridRow, Hours, Slot, hour_rows
-from interlock.wiring.timeline import Cell, cells_of
 
 NOW = datetime(2026, 3, 3, 10, 30, tzinfo=UTC)
 SINCE = datetime(2026, 3, 2, 0, tzinfo=UTC)

@@ -8,10 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from interlock.domain import canonical
-from interlock.domain.delivery import Answer, Failed, Posted
+from interlock.domain.alerting.deliveries import Answer, Failed, Posted
+from interlock.domain.alerting.manner import Manner
+from interlock.domain.alerting.note import (
+    AlertNote,
+    Note,
+    RootNote,
+    about,
+    document,
+    headline,
+    severest,
+)
 from interlock.domain.event import Severity
-from interlock.domain.note import AlertNote, Note, RootNote, about, document, headline, severest
-from interlock.ports import Manner
 
 NAME = "alerts.log"
 LARGEST = 16 * 1024 * 1024

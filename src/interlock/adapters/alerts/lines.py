@@ -5,9 +5,9 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from interlock.domain import canonical
-from interlock.domain.delivery import Answer, Posted
-from interlock.domain.note import Note, document
-from interlock.ports import Manner
+from interlock.domain.alerting.deliveries import Answer, Posted
+from interlock.domain.alerting.manner import Manner
+from interlock.domain.alerting.note import Note, document
 
 DELAYS = tuple(timedelta(seconds=seconds) for seconds in (5, 30, 120))
 

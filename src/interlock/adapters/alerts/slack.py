@@ -8,9 +8,9 @@ from datetime import timedelta
 from typing import Any
 
 from interlock.adapters.alerts.exchange import Outgoing, Reply, Send
+from interlock.adapters.alerts.slack_blocks import message
 from interlock.domain import canonical
-from interlock.domain.block_kit import message
-from interlock.domain.delivery import (
+from interlock.domain.alerting.deliveries import (
     Answer,
     Failed,
     NoAccess,
@@ -19,10 +19,10 @@ from interlock.domain.delivery import (
     Posted,
     TryLater,
 )
+from interlock.domain.alerting.manner import Manner
+from interlock.domain.alerting.note import AlertNote, Note
 from interlock.domain.event import Severity, clean
-from interlock.domain.note import AlertNote, Note
 from interlock.errors import ConfigError, TransientError
-from interlock.ports import Manner
 
 API = "https://slack.com/api"
 DELAYS = tuple(timedelta(seconds=seconds) for seconds in (5, 30, 120, 600, 1800, 3600))

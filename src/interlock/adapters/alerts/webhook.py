@@ -11,11 +11,11 @@ import msgspec
 
 from interlock.adapters.alerts.exchange import Outgoing, Send
 from interlock.domain import canonical
-from interlock.domain.delivery import Answer, Failed, Gone, Posted
+from interlock.domain.alerting.deliveries import Answer, Failed, Gone, Posted
+from interlock.domain.alerting.manner import Manner
+from interlock.domain.alerting.note import Note, about, document
 from interlock.domain.event import clean
-from interlock.domain.note import Note, about, document
 from interlock.errors import ConfigError, TransientError
-from interlock.ports import Manner
 
 DELAYS = tuple(timedelta(seconds=seconds) for seconds in (5, 60, 300, 1800, 7200, 18000, 36000))
 PREFIX = "whsec_"

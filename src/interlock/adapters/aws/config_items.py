@@ -10,11 +10,11 @@ from interlock.adapters.aws.rows import maybe_text, text
 from interlock.adapters.aws.values import Item
 from interlock.adapters.unreadable_rows import DAMAGED
 from interlock.domain import canonical
+from interlock.domain.config import Config, Downstream, Wanted
 from interlock.domain.pipeline import Hours, Pipeline
 from interlock.domain.schedule import Occurrence
 from interlock.domain.standing import Standing
 from interlock.domain.timestamp import instant
-from interlock.ports import Config, Downstream, Wanted
 
 #: The partitions of the index that list what is wanted, what is in force, and what was refused where
 #: nothing is in force.

@@ -11,15 +11,15 @@ from typing import Any
 
 import msgspec
 
-from interlock.adapters.aws.fan import Fan
 from interlock.adapters.aws.keys import AFTER, LAST, partition
+from interlock.adapters.aws.parallel_reads import Fan
 from interlock.adapters.aws.rows import KEPT, millis, seconds, unchanged
 from interlock.adapters.aws.table import Answer, Key, Table
 from interlock.adapters.aws.values import Item
 from interlock.domain import canonical
-from interlock.domain.delivery import Delivery, DeliveryState, Target
+from interlock.domain.alerting.deliveries import Delivery, DeliveryState, Target
 from interlock.domain.event import Event
-from interlock.ports import Clock
+from interlock.ports.engine import Clock
 
 _ALERTED = "ALERTED#"
 _KEPT_HELD = timedelta(days=7)

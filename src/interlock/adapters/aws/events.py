@@ -25,7 +25,7 @@ from interlock.domain.partition import Label
 from interlock.domain.run import RunKey
 from interlock.domain.unreadable import UnreadableRow
 from interlock.errors import TransientError
-from interlock.ports import Clock
+from interlock.ports.engine import Clock
 
 #: What one request may carry.
 _ENTRIES = 10

@@ -9,10 +9,11 @@ from datetime import datetime, timedelta
 from itertools import count
 
 from interlock.adapters.aws.events import EventLog
-from interlock.adapters.aws.fan import Fan
+from interlock.adapters.aws.parallel_reads import Fan
 from interlock.adapters.aws.rows import millis
 from interlock.domain.event import Event, EventType
-from interlock.ports import Clock, Told
+from interlock.domain.history import Told
+from interlock.ports.engine import Clock
 
 #: How far back a look reaches; every so many looks, further.
 REACH = timedelta(minutes=2)

@@ -9,13 +9,13 @@ from itertools import chain, groupby, islice
 from typing import Any
 
 from interlock.adapters.aws.events import EventLog
-from interlock.adapters.aws.fan import Fan
+from interlock.adapters.aws.parallel_reads import Fan
 from interlock.adapters.aws.runs import DynamoRuns
 from interlock.domain import canonical
 from interlock.domain.event import CATALOGUE, Event, EventType, Severity
+from interlock.domain.history import EventFilter, Glance, Tally, Told
 from interlock.domain.partition import Label
 from interlock.domain.run import Run, RunKey, Status
-from interlock.ports import EventFilter, Glance, Tally, Told
 
 #: So many runs of one schedule are looked at for a range, and so many events are searched.
 _MOST = 10_000

@@ -17,10 +17,10 @@ from interlock.adapters.aws.table import Table
 from interlock.adapters.aws.values import Item
 from interlock.domain import canonical
 from interlock.domain.budgets import Category
+from interlock.domain.job_record import JobRecord
 from interlock.domain.run import RunKey
 from interlock.domain.timestamp import instant
 from interlock.errors import TransientError
-from interlock.ports import JobRecord
 
 _KEPT = timedelta(days=90)
 _TRIES = 100

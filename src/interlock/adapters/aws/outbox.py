@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from interlock.adapters.aws.keys import claim_key, config_outbox_key, is_run, run_key, watch_key
-from interlock.adapters.aws.notes import Notes, Use
+from interlock.adapters.aws.row_cache import Notes, Use
 from interlock.adapters.aws.rows import decoder, due_keys, text, unchanged
 from interlock.adapters.aws.run_items import run_from, run_watch
 from interlock.adapters.aws.table import Key, Table

@@ -19,15 +19,16 @@ from interlock.adapters.aws.config_items import (
     wanted_from,
     wanted_item,
 )
-from interlock.adapters.aws.notes import Notes
 from interlock.adapters.aws.outbox import box_of
+from interlock.adapters.aws.row_cache import Notes
 from interlock.adapters.aws.rows import WATCH, watched
 from interlock.adapters.aws.table import Answer, Table, Write
 from interlock.adapters.aws.values import Item
+from interlock.domain.config import Config, Downstream, Wanted
 from interlock.domain.event import Event
 from interlock.domain.unreadable import RowKind, UnreadableRow, unreadable_error
 from interlock.domain.watching import TELL_GRACE
-from interlock.ports import Clock, Config, Downstream, Wanted
+from interlock.ports.engine import Clock
 
 _ADD_TO_BOX = (
     "SET #outbox = list_append(if_not_exists(#outbox, :none), :outbox),"

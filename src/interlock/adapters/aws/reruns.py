@@ -17,9 +17,10 @@ from interlock.adapters.aws.rows import WATCH, expiry, is_live, seconds, text
 from interlock.adapters.aws.table import Table
 from interlock.adapters.aws.values import Item
 from interlock.domain import canonical
+from interlock.domain.rerun_request import RerunRecord, RerunRequest
 from interlock.domain.run import RunKey, nominal_time
 from interlock.domain.timestamp import instant
-from interlock.ports import Clock, RerunRecord, RerunRequest
+from interlock.ports.engine import Clock
 
 _KEPT_REQUEST = timedelta(days=30)
 _KEPT_RECORD = timedelta(days=400)

@@ -6,11 +6,11 @@ from itertools import islice
 from typing import Any
 
 from interlock.adapters.aws import keys
+from interlock.adapters.aws.claims import baseline_from, baseline_item
 from interlock.adapters.aws.keys import run_of
-from interlock.adapters.aws.marks import baseline_from, baseline_item
-from interlock.adapters.aws.notes import Notes, Use
 from interlock.adapters.aws.outbox import box_of, joined, put_with_box
 from interlock.adapters.aws.reruns import NEWER, record_item, request_item
+from interlock.adapters.aws.row_cache import Notes, Use
 from interlock.adapters.aws.rows import (
     ABSENT,
     KEPT,
@@ -25,7 +25,9 @@ from interlock.adapters.aws.rows import (
 from interlock.adapters.aws.run_items import run_from, run_item
 from interlock.adapters.aws.table import Answer, Key, Table, Write
 from interlock.adapters.aws.values import Item
+from interlock.domain.baseline import Baseline
 from interlock.domain.event import Event
+from interlock.domain.rerun_request import RerunRecord, RerunRequest
 from interlock.domain.run import (
     FINAL,
     OPEN,
@@ -38,7 +40,7 @@ from interlock.domain.run import (
 from interlock.domain.unreadable import RowKind, UnreadableRow, unreadable_error
 from interlock.domain.watching import watch_at
 from interlock.errors import NotFoundError
-from interlock.ports import Baseline, Clock, RerunRecord, RerunRequest
+from interlock.ports.engine import Clock
 
 _TRIES = 4
 _FEW = 4

@@ -11,14 +11,14 @@ from interlock.adapters.aws.keys import (
     pipeline_of,
     sensor_key,
 )
-from interlock.adapters.aws.notes import Notes, Use
 from interlock.adapters.aws.readings import reading_from, reading_item
+from interlock.adapters.aws.row_cache import Notes, Use
 from interlock.adapters.aws.rows import is_live, text
 from interlock.adapters.aws.table import Key, Table
 from interlock.adapters.aws.values import Item
 from interlock.domain.sensor import Reading, UnreadableReading, split_key, unreadable_reading
 from interlock.domain.unreadable import RowKind, UnreadableRow
-from interlock.ports import Clock
+from interlock.ports.engine import Clock
 
 
 class DynamoSensors:

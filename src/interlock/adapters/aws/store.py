@@ -5,14 +5,14 @@ from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from interlock.adapters.aws.claims import DynamoMarks
 from interlock.adapters.aws.events import EventLog
 from interlock.adapters.aws.job_log import DynamoJobLog
 from interlock.adapters.aws.keys import active_key
-from interlock.adapters.aws.marks import DynamoMarks
-from interlock.adapters.aws.notes import Notes
 from interlock.adapters.aws.outbox import DynamoOutbox
 from interlock.adapters.aws.pipelines import DynamoPipelines
 from interlock.adapters.aws.reruns import DynamoReruns
+from interlock.adapters.aws.row_cache import Notes
 from interlock.adapters.aws.runs import DynamoRuns
 from interlock.adapters.aws.sensors import DynamoSensors
 from interlock.adapters.aws.table import Table
@@ -20,14 +20,14 @@ from interlock.adapters.aws.watch import DynamoWatch
 from interlock.adapters.unreadable_rows import MetRows
 from interlock.domain.admission import run_keys
 from interlock.domain.sensor import Reading
-from interlock.ports import Clock
+from interlock.ports.engine import Clock
 
 if TYPE_CHECKING:  # a function imports what it needs, and starts sooner
     from interlock.adapters.aws.deliveries import DynamoDeliveries
-    from interlock.adapters.aws.fan import Fan
+    from interlock.adapters.aws.disabled_sinks import DynamoSwitches
     from interlock.adapters.aws.history import DynamoHistory
-    from interlock.adapters.aws.paces import DynamoPaces
-    from interlock.adapters.aws.switches import DynamoSwitches
+    from interlock.adapters.aws.parallel_reads import Fan
+    from interlock.adapters.aws.rate_limits import DynamoPaces
     from interlock.adapters.aws.threads import DynamoThreads
 
 EVENTS_KEPT = timedelta(days=90)
@@ -95,7 +95,7 @@ class Store:
 
     @cached_property
     def fan(self) -> "Fan":
-        from interlock.adapters.aws.fan import Fan
+        from interlock.adapters.aws.parallel_reads import Fan
 
         return Fan()
 
@@ -113,13 +113,13 @@ class Store:
 
     @cached_property
     def paces(self) -> "DynamoPaces":
-        from interlock.adapters.aws.paces import DynamoPaces
+        from interlock.adapters.aws.rate_limits import DynamoPaces
 
         return DynamoPaces(self._events)
 
     @cached_property
     def switches(self) -> "DynamoSwitches":
-        from interlock.adapters.aws.switches import DynamoSwitches
+        from interlock.adapters.aws.disabled_sinks import DynamoSwitches
 
         return DynamoSwitches(self._events)
 

@@ -13,9 +13,9 @@ from interlock.adapters.aws.table import unreadable_row
 from interlock.adapters.aws.values import Item, unmarshal_item
 from interlock.adapters.unreadable_rows import DAMAGED, MetRows
 from interlock.domain.canonical import content_hash
+from interlock.domain.change import Change, ChangeKind
 from interlock.domain.timestamp import instant
 from interlock.domain.unreadable import RowKind
-from interlock.ports import Change, ChangeKind
 
 log = logging.getLogger(__name__)
 

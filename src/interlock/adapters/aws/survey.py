@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from interlock.adapters.aws.failures import ask
-from interlock.ports import Clock
+from interlock.ports.engine import Clock
 
 
 class TableSeen(msgspec.Struct, frozen=True):

@@ -14,7 +14,7 @@ from interlock.adapters.aws.rows import KEPT, seconds, unchanged
 from interlock.adapters.aws.table import Answer, Key, Table
 from interlock.adapters.aws.values import Item
 from interlock.domain import canonical
-from interlock.domain.thread import Thread, ThreadKey
+from interlock.domain.alerting.threads import Thread, ThreadKey
 from interlock.domain.unreadable import UnreadableRow
 
 _FIELDS = tuple(

@@ -14,8 +14,9 @@ from botocore.exceptions import ClientError  # type: ignore[import-untyped]
 
 from interlock.adapters.aws.failures import ask
 from interlock.domain import canonical
+from interlock.domain.timer import Timer, TimerKind
 from interlock.domain.timestamp import spell
-from interlock.ports import Clock, Timer, TimerKind
+from interlock.ports.engine import Clock
 
 #: The kind of timer that ends a mute.
 MUTE = "mute"

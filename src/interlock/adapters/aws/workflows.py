@@ -7,9 +7,9 @@ from botocore.exceptions import ClientError  # type: ignore[import-untyped]
 
 from interlock.adapters.aws.failures import ask
 from interlock.domain import canonical
+from interlock.domain.execution import Wait
 from interlock.domain.guards import EngineState
 from interlock.errors import TransientError, UnavailableError
-from interlock.ports import Wait
 
 _EXISTS = "ExecutionAlreadyExists"
 _ABSENT = "ExecutionDoesNotExist"

@@ -8,23 +8,23 @@ from urllib.parse import quote
 
 import msgspec
 
+from interlock.adapters.http.client import Answer, HttpClient
+from interlock.adapters.http.failures import PlatformError, without_run_id
 from interlock.adapters.jobs.ages import check_age
 from interlock.adapters.jobs.airflow_logins import AirflowLogins
 from interlock.adapters.jobs.answers import CONFLICT, NOT_FOUND, conflict, expect_yes, refusal
 from interlock.adapters.jobs.calls import Calls
 from interlock.adapters.jobs.classification import launch_category
-from interlock.adapters.jobs.failures import PlatformError, without_run_id
 from interlock.adapters.jobs.handles import metadata_of
-from interlock.adapters.jobs.http_client import Answer, HttpClient
 from interlock.adapters.jobs.job_config import config_of
+from interlock.adapters.jobs.job_environment import Surroundings
 from interlock.adapters.jobs.platform_api import Api
 from interlock.adapters.jobs.states import Meaning, judged, meaning_of
-from interlock.adapters.jobs.surroundings import Surroundings
-from interlock.adapters.jobs.texts import Texts, dates, run_values
+from interlock.adapters.secrets.texts import Texts, dates, run_values
 from interlock.domain.budgets import Category
+from interlock.domain.job import Absent, Failed, JobContext, Launched, Running, Succeeded
 from interlock.domain.job_configs import AirflowConfig, AirflowVersion, Auth
 from interlock.domain.pipeline import JobType, Pipeline
-from interlock.ports import Absent, Failed, JobContext, Launched, Running, Succeeded
 
 WHO = "Airflow"
 LONGEST_ID = 250

@@ -4,11 +4,11 @@ from base64 import b64encode
 from collections.abc import Callable
 from typing import Any
 
+from interlock.adapters.http.client import Answer
+from interlock.adapters.http.failures import PlatformError
 from interlock.adapters.jobs.answers import expect_yes
-from interlock.adapters.jobs.failures import PlatformError
-from interlock.adapters.jobs.http_client import Answer
 from interlock.adapters.jobs.platform_api import Api
-from interlock.adapters.jobs.secrets import MASK, Secrets
+from interlock.adapters.secrets.references import MASK, Secrets
 from interlock.domain.budgets import Category
 from interlock.domain.job_configs import AirflowVersion, Auth
 

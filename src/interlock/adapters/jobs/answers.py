@@ -1,8 +1,8 @@
 """Answers: what the answer of a platform means where it is not what was asked for."""
 
+from interlock.adapters.http.client import Answer
+from interlock.adapters.http.failures import PlatformError
 from interlock.adapters.jobs.classification import launch_category, maybe_started
-from interlock.adapters.jobs.failures import PlatformError
-from interlock.adapters.jobs.http_client import Answer
 from interlock.domain.budgets import Category
 
 NOT_FOUND = 404

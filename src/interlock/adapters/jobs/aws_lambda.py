@@ -9,17 +9,17 @@ from typing import Any
 
 import msgspec
 
-from interlock.adapters.jobs.aws_clients import platform_errors
-from interlock.adapters.jobs.aws_requests import Aws, AwsRequest, given, region_of
+from interlock.adapters.http.failures import without_run_id
+from interlock.adapters.jobs.aws.clients import platform_errors
+from interlock.adapters.jobs.aws.requests import Aws, AwsRequest, given, region_of
 from interlock.adapters.jobs.classification import LOOKED_AT
-from interlock.adapters.jobs.failures import without_run_id
+from interlock.adapters.jobs.job_environment import Surroundings
 from interlock.adapters.jobs.states import Meaning, judged
-from interlock.adapters.jobs.surroundings import Surroundings
-from interlock.adapters.jobs.texts import dates, run_values
+from interlock.adapters.secrets.texts import dates, run_values
 from interlock.domain import canonical, duration
+from interlock.domain.job import CannotTell, Failed, JobContext, Launched, Running, Succeeded
 from interlock.domain.job_configs import InvocationType, LambdaCompletion, LambdaConfig
 from interlock.domain.pipeline import Pipeline
-from interlock.ports import CannotTell, Failed, JobContext, Launched, Running, Succeeded
 
 LARGEST_ANSWER = 64 * 1024
 _TEN = timedelta(seconds=10)

@@ -12,22 +12,22 @@ from typing import Any, Protocol
 
 import msgspec
 
-from interlock.adapters.jobs.failures import PlatformError
+from interlock.adapters.http.failures import PlatformError
+from interlock.adapters.jobs.job_environment import Surroundings
 from interlock.adapters.jobs.messages import shown
-from interlock.adapters.jobs.surroundings import Surroundings
 from interlock.domain.budgets import Category
-from interlock.domain.pipeline import JobType, Pipeline
-from interlock.errors import ConfigError, LaunchError, TransientError
-from interlock.ports import (
+from interlock.domain.job import (
     Absent,
     CannotTell,
     Failed,
     JobContext,
-    Jobs,
     Launched,
     Running,
     Succeeded,
 )
+from interlock.domain.pipeline import JobType, Pipeline
+from interlock.errors import ConfigError, LaunchError, TransientError
+from interlock.ports.jobs import Jobs
 
 
 class Row(msgspec.Struct, frozen=True):

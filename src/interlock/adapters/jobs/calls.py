@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from interlock.adapters.jobs.http_client import Answer, HttpClient, Request, sent_headers
-from interlock.adapters.jobs.surroundings import Surroundings
-from interlock.adapters.jobs.texts import PREFIX, Texts
+from interlock.adapters.http.client import Answer, HttpClient, Request, sent_headers
+from interlock.adapters.jobs.job_environment import Surroundings
+from interlock.adapters.secrets.texts import PREFIX, Texts
 from interlock.domain import canonical
 from interlock.domain.job_forms import names_a_secret, names_in
 

@@ -13,13 +13,14 @@ from typing import Any, assert_never
 
 import msgspec
 
-from interlock.adapters.jobs import process_groups
+from interlock.adapters.http.failures import PlatformError
 from interlock.adapters.jobs.ages import check_age
-from interlock.adapters.jobs.ends import ends_path
-from interlock.adapters.jobs.exits import judged
-from interlock.adapters.jobs.failures import PlatformError
 from interlock.adapters.jobs.job_config import config_of
-from interlock.adapters.jobs.job_folder import (
+from interlock.adapters.jobs.job_environment import Surroundings
+from interlock.adapters.jobs.processes import process_groups
+from interlock.adapters.jobs.processes.exit_pipe import ends_path
+from interlock.adapters.jobs.processes.exits import judged
+from interlock.adapters.jobs.processes.job_folder import (
     Ended,
     Gone,
     Held,
@@ -29,16 +30,13 @@ from interlock.adapters.jobs.job_folder import (
     Unstarted,
     boot_id,
 )
-from interlock.adapters.jobs.orders import order_of, shown_order
-from interlock.adapters.jobs.supervisor import FAILED
-from interlock.adapters.jobs.supervisors import Supervisors, Word
-from interlock.adapters.jobs.surroundings import Surroundings
-from interlock.adapters.jobs.texts import run_values
+from interlock.adapters.jobs.processes.supervisor import FAILED
+from interlock.adapters.jobs.processes.supervisor_order import order_of, shown_order
+from interlock.adapters.jobs.processes.supervisors import Supervisors, Word
+from interlock.adapters.secrets.texts import run_values
 from interlock.domain import duration
 from interlock.domain.budgets import Category
-from interlock.domain.job_configs import CommandConfig
-from interlock.domain.pipeline import Pipeline
-from interlock.ports import (
+from interlock.domain.job import (
     Absent,
     CannotTell,
     Failed,
@@ -47,6 +45,8 @@ from interlock.ports import (
     Running,
     Succeeded,
 )
+from interlock.domain.job_configs import CommandConfig
+from interlock.domain.pipeline import Pipeline
 
 GRACE = timedelta(seconds=10)
 

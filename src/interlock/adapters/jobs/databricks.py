@@ -6,22 +6,22 @@ from typing import Any
 
 import msgspec
 
+from interlock.adapters.http.client import Answer, HttpClient
+from interlock.adapters.http.failures import PlatformError, without_run_id
 from interlock.adapters.jobs.ages import ALREADY_USED, is_too_old
 from interlock.adapters.jobs.answers import CONFLICT, conflict, expect_yes
 from interlock.adapters.jobs.calls import Calls
-from interlock.adapters.jobs.failures import PlatformError, without_run_id
 from interlock.adapters.jobs.handles import metadata_of
-from interlock.adapters.jobs.http_client import Answer, HttpClient
 from interlock.adapters.jobs.job_config import config_of
+from interlock.adapters.jobs.job_environment import Surroundings
 from interlock.adapters.jobs.platform_api import Api
 from interlock.adapters.jobs.states import Meaning, judged, meaning_of
-from interlock.adapters.jobs.surroundings import Surroundings
-from interlock.adapters.jobs.texts import Texts, run_values
+from interlock.adapters.secrets.texts import Texts, run_values
 from interlock.domain import canonical
 from interlock.domain.budgets import Category
+from interlock.domain.job import Absent, Failed, JobContext, Launched, Running, Succeeded
 from interlock.domain.job_configs import DatabricksConfig
 from interlock.domain.pipeline import JobType, Pipeline
-from interlock.ports import Absent, Failed, JobContext, Launched, Running, Succeeded
 
 WHO = "Databricks"
 LARGEST_ARGUMENTS = 10_000

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from interlock.domain.job import Absent, Failed, JobContext, Launched, Running, Succeeded
 from interlock.domain.pipeline import Pipeline
-from interlock.ports import Absent, Failed, JobContext, Launched, Running, Succeeded
 
 
 class DryJobs:

@@ -6,15 +6,15 @@ from typing import Any
 
 import msgspec
 
+from interlock.adapters.http.failures import PlatformError, without_run_id
 from interlock.adapters.jobs.ages import check_age, earliest, is_before
-from interlock.adapters.jobs.aws_requests import Aws, AwsRequest, given, is_marked, marked
-from interlock.adapters.jobs.failures import PlatformError, without_run_id
+from interlock.adapters.jobs.aws.requests import Aws, AwsRequest, given, is_marked, marked
+from interlock.adapters.jobs.job_environment import Surroundings
 from interlock.adapters.jobs.states import Meaning, judged, meaning_of
-from interlock.adapters.jobs.surroundings import Surroundings
 from interlock.domain.budgets import Category
+from interlock.domain.job import Absent, Failed, JobContext, Launched, Running, Succeeded
 from interlock.domain.job_configs import EmrConfig
 from interlock.domain.pipeline import JobType, Pipeline
-from interlock.ports import Absent, Failed, JobContext, Launched, Running, Succeeded
 
 #: EMR's limit for all strings of a step together.
 LONGEST_STEP = 10_240

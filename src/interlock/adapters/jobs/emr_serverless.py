@@ -7,15 +7,15 @@ from typing import Any
 
 import msgspec
 
+from interlock.adapters.http.failures import PlatformError, without_run_id
 from interlock.adapters.jobs.ages import ALREADY_USED, earliest, is_too_old
-from interlock.adapters.jobs.aws_requests import Aws, AwsRequest, given, is_marked, marked
-from interlock.adapters.jobs.failures import PlatformError, without_run_id
+from interlock.adapters.jobs.aws.requests import Aws, AwsRequest, given, is_marked, marked
+from interlock.adapters.jobs.job_environment import Surroundings
 from interlock.adapters.jobs.states import Meaning, judged, meaning_of
-from interlock.adapters.jobs.surroundings import Surroundings
 from interlock.domain import canonical
+from interlock.domain.job import Absent, Failed, JobContext, Launched, Running, Succeeded
 from interlock.domain.job_configs import EmrServerlessConfig, JobDriver
 from interlock.domain.pipeline import JobType, Pipeline
-from interlock.ports import Absent, Failed, JobContext, Launched, Running, Succeeded
 
 MOST_RUNS = 50
 CONFLICT = "ConflictException"

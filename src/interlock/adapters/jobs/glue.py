@@ -6,16 +6,14 @@ from typing import Any
 
 import msgspec
 
+from interlock.adapters.http.failures import without_run_id
 from interlock.adapters.jobs.ages import check_age, earliest, is_before
-from interlock.adapters.jobs.aws_requests import Aws, AwsRequest, given
-from interlock.adapters.jobs.failures import without_run_id
-from interlock.adapters.jobs.glue_analysis import GlueAnalysis
+from interlock.adapters.jobs.aws.glue_analysis import GlueAnalysis
+from interlock.adapters.jobs.aws.requests import Aws, AwsRequest, given
+from interlock.adapters.jobs.job_environment import Surroundings
 from interlock.adapters.jobs.states import Meaning, judged, meaning_of
-from interlock.adapters.jobs.surroundings import Surroundings
-from interlock.adapters.jobs.texts import dates, run_values
-from interlock.domain.job_configs import GlueConfig
-from interlock.domain.pipeline import JobType, Pipeline
-from interlock.ports import (
+from interlock.adapters.secrets.texts import dates, run_values
+from interlock.domain.job import (
     Absent,
     CannotTell,
     Failed,
@@ -24,6 +22,8 @@ from interlock.ports import (
     Running,
     Succeeded,
 )
+from interlock.domain.job_configs import GlueConfig
+from interlock.domain.pipeline import JobType, Pipeline
 
 TOKEN = "--interlock_token"  # noqa: S105 - the name of an argument
 MOST_RUNS = 200

@@ -6,18 +6,27 @@ from typing import Any
 
 import msgspec
 
+from interlock.adapters.http.client import Answer, HttpClient, Request
+from interlock.adapters.http.failures import PlatformError
 from interlock.adapters.jobs.answers import CONFLICT, NOT_FOUND, conflict, refusal
 from interlock.adapters.jobs.calls import Calls
-from interlock.adapters.jobs.failures import PlatformError
 from interlock.adapters.jobs.handles import metadata_of
-from interlock.adapters.jobs.http_client import Answer, HttpClient, Request
 from interlock.adapters.jobs.job_config import config_of
+from interlock.adapters.jobs.job_environment import Surroundings
 from interlock.adapters.jobs.json_paths import at, text_at
 from interlock.adapters.jobs.states import Meaning, judged
-from interlock.adapters.jobs.surroundings import Surroundings
-from interlock.adapters.jobs.texts import Texts, dates, run_values, with_job_run_id
+from interlock.adapters.secrets.texts import Texts, dates, run_values, with_job_run_id
 from interlock.domain import canonical, duration
 from interlock.domain.budgets import Category
+from interlock.domain.job import (
+    Absent,
+    CannotTell,
+    Failed,
+    JobContext,
+    Launched,
+    Running,
+    Succeeded,
+)
 from interlock.domain.job_configs import (
     FAILURE_VALUES,
     SUCCESS_VALUES,
@@ -27,15 +36,6 @@ from interlock.domain.job_configs import (
 )
 from interlock.domain.job_forms import JOB_RUN_ID, names_in
 from interlock.domain.pipeline import Pipeline
-from interlock.ports import (
-    Absent,
-    CannotTell,
-    Failed,
-    JobContext,
-    Launched,
-    Running,
-    Succeeded,
-)
 
 #: A look at a job is short, however long its start may take.
 LONGEST_LOOK = 30.0

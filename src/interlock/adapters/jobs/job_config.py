@@ -4,7 +4,7 @@ from typing import TypeVar
 
 import msgspec
 
-from interlock.adapters.jobs.texts import Texts
+from interlock.adapters.secrets.texts import Texts
 from interlock.domain.job_configs import Config
 from interlock.domain.pipeline import Pipeline
 from interlock.errors import ConfigError

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from interlock.adapters.http.client import Answer, Request
 from interlock.adapters.jobs.calls import Calls
-from interlock.adapters.jobs.http_client import Answer, Request
-from interlock.adapters.jobs.texts import Texts
+from interlock.adapters.secrets.texts import Texts
 from interlock.domain import canonical, duration
 
 #: Lists of tasks are long.

@@ -9,7 +9,7 @@ from typing import Any
 
 from interlock.adapters.jobs.classification import Hint, hint
 from interlock.domain.budgets import Category
-from interlock.ports import Failed, Running, Succeeded
+from interlock.domain.job import Failed, Running, Succeeded
 
 log = logging.getLogger(__name__)
 

@@ -6,17 +6,17 @@ from typing import Any
 
 import msgspec
 
+from interlock.adapters.http.failures import PlatformError, without_run_id
 from interlock.adapters.jobs.ages import check_age
-from interlock.adapters.jobs.aws_requests import Aws, AwsRequest, region_of
-from interlock.adapters.jobs.failures import PlatformError, without_run_id
+from interlock.adapters.jobs.aws.requests import Aws, AwsRequest, region_of
+from interlock.adapters.jobs.job_environment import Surroundings
 from interlock.adapters.jobs.states import Meaning, judged, meaning_of
-from interlock.adapters.jobs.surroundings import Surroundings
-from interlock.adapters.jobs.texts import dates, run_values
+from interlock.adapters.secrets.texts import dates, run_values
 from interlock.domain import canonical
 from interlock.domain.budgets import Category
+from interlock.domain.job import Absent, Failed, JobContext, Launched, Running, Succeeded
 from interlock.domain.job_configs import StepFunctionConfig
 from interlock.domain.pipeline import JobType, Pipeline
-from interlock.ports import Absent, Failed, JobContext, Launched, Running, Succeeded
 
 LARGEST_INPUT = 262_144
 LONGEST_PREFIX = 44

@@ -6,15 +6,16 @@ from datetime import date, datetime, timedelta
 from functools import lru_cache
 
 from interlock.domain.calendars import expects
+from interlock.domain.config import Config
+from interlock.domain.history import Tally
 from interlock.domain.partition import Label, starts_at
 from interlock.domain.pipeline import Schedule
 from interlock.domain.run import RunKey
 from interlock.domain.schedule import cron_moments, sensor_driven
 from interlock.domain.zones import zone
-from interlock.ports import Config, Tally
+from interlock.queries.timeline import expected_dates
 from interlock.web.pages.grid import WIDTH, GridRow, Slot
 from interlock.web.pages.standing import IS_EXPECTED, IS_MISSING, standing
-from interlock.wiring.timeline import expected_dates
 
 _DAY = timedelta(days=1)
 _HOURS = 24

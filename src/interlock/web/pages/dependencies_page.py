@@ -2,11 +2,11 @@
 
 import msgspec
 
+from interlock.domain.history import Glance
 from interlock.errors import NotFoundError
-from interlock.ports import Glance
-from interlock.web.pages.asked import Asked, PageRow, Shown, Text
+from interlock.queries.dependencies import Edge, Graph, around, edges_of, graph
+from interlock.web.pages.page_request import Asked, PageRow, Shown, Text
 from interlock.web.pages.standing import ABSENT, PAUSED, Standing, standing
-from interlock.wiring.dependencies import Edge, Graph, around, edges_of, graph
 
 #: More than this nobody can read; a pipeline picks its part of the graph.
 MOST = 150

@@ -6,9 +6,9 @@ from typing import Literal
 import msgspec
 
 from interlock.domain.event import ALIASES, EventType
-from interlock.ports import EventFilter
-from interlock.web.pages.asked import Asked, Cursor, PageRow, Shown, Text
-from interlock.wiring.paging import page_of, place_at
+from interlock.domain.history import EventFilter
+from interlock.queries.paging import page_of, place_at
+from interlock.web.pages.page_request import Asked, Cursor, PageRow, Shown, Text
 
 ROWS = 100
 

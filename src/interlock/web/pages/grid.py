@@ -6,14 +6,14 @@ from math import floor
 
 import msgspec
 
+from interlock.domain.config import Config
 from interlock.domain.deadline import deadlines
 from interlock.domain.partition import Grain, Label, starts_at
 from interlock.domain.pipeline import Pipeline, Schedule
 from interlock.domain.run import FINAL, RunKey
 from interlock.domain.zones import zone
-from interlock.ports import Config
+from interlock.queries.timeline import EXPECTED, Cell
 from interlock.web.pages.standing import Standing, standing
-from interlock.wiring.timeline import EXPECTED, Cell
 
 HOUR = timedelta(hours=1)
 #: How wide a column is in the units of its drawing.

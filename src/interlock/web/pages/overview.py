@@ -2,8 +2,9 @@
 
 from datetime import timedelta
 
-from interlock.ports import EventFilter
-from interlock.web.pages.asked import Asked, PageRow, Shown
+from interlock.domain.history import EventFilter
+from interlock.queries.attention import Concern, Kind, concerns, first_breach, reasons
+from interlock.web.pages.page_request import Asked, PageRow, Shown
 from interlock.web.pages.standing import (
     DONE,
     FAILED,
@@ -17,7 +18,6 @@ from interlock.web.pages.standing import (
     Standing,
     standing,
 )
-from interlock.wiring.attention import Concern, Kind, concerns, first_breach, reasons
 
 _SHOWN = 40
 _FEW = 8

@@ -9,14 +9,14 @@ import msgspec
 import yaml
 
 from interlock.domain import canonical, duration
+from interlock.domain.config import Config
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import Run
 from interlock.domain.schedule import occurrences
 from interlock.errors import NotFoundError
-from interlock.ports import Config
-from interlock.web.pages.asked import Asked, PageRow, Shown
+from interlock.queries.dependencies import edges_of
+from interlock.web.pages.page_request import Asked, PageRow, Shown
 from interlock.web.pages.standing import Standing, standing, standing_of
-from interlock.wiring.dependencies import edges_of
 
 _RECENT = 40
 _NEXT = 5

@@ -2,9 +2,9 @@
 
 import msgspec
 
+from interlock.domain.config import Config
 from interlock.domain.schedule import next_occurrence
-from interlock.ports import Config
-from interlock.web.pages.asked import Asked, Number, PageRow, Shown, Text, found_pipelines
+from interlock.web.pages.page_request import Asked, Number, PageRow, Shown, Text, found_pipelines
 from interlock.web.pages.standing import ABSENT, PAUSED, standing
 
 ROWS = 50

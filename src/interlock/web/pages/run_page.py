@@ -7,12 +7,12 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from interlock.domain.config import Config
 from interlock.domain.event import Event
 from interlock.domain.run import Run, RunKey
 from interlock.domain.sla import explain_record
 from interlock.errors import NotFoundError
-from interlock.ports import Config
-from interlock.web.pages.asked import Asked, PageRow, Shown
+from interlock.web.pages.page_request import Asked, PageRow, Shown
 from interlock.web.pages.sla_bar import bar
 from interlock.web.pages.standing import ABSENT, IS_MISSING, standing_of
 from interlock.wiring.views import label_of

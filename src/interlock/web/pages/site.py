@@ -18,10 +18,12 @@ from starlette.routing import Route
 
 from interlock.domain import duration
 from interlock.errors import InterlockError
-from interlock.web import endpoints
+from interlock.queries.heartbeat import Heartbeat
+from interlock.runtime.tokens import Scope
 from interlock.web.access import Caller
-from interlock.web.bodies import read_text
-from interlock.web.desk import Desk
+from interlock.web.api import endpoints
+from interlock.web.api.bodies import read_text
+from interlock.web.api.context import Desk
 from interlock.web.gate import caller_of, cookie_of
 from interlock.web.pages import (
     dependencies_page,
@@ -33,13 +35,11 @@ from interlock.web.pages import (
     sla_page,
     timeline_page,
 )
-from interlock.web.pages.asked import Asked, PageRow, Shown
 from interlock.web.pages.assets import PREFIX, Assets
+from interlock.web.pages.page_request import Asked, PageRow, Shown
 from interlock.web.pages.templating import environment, pipeline_url, run_url
 from interlock.web.problems import Refusal, status_of
 from interlock.web.read_only import refusal
-from interlock.wiring.operations import Heartbeat
-from interlock.wiring.tokens import Scope
 
 log = logging.getLogger(__name__)
 

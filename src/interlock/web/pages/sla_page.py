@@ -6,12 +6,13 @@ from datetime import UTC, date, datetime, time, timedelta
 
 import msgspec
 
+from interlock.domain.config import Config
 from interlock.domain.deadline import SlaVerdict
+from interlock.domain.history import Glance
 from interlock.errors import NotFoundError
-from interlock.ports import Config, Glance
-from interlock.web.pages.asked import Asked, Number, PageRow, Shown, Text, found_pipelines
+from interlock.queries.attainment import Attainment, Kept, attainments, part_met
+from interlock.web.pages.page_request import Asked, Number, PageRow, Shown, Text, found_pipelines
 from interlock.web.pages.standing import Standing, standing
-from interlock.wiring.attainment import Attainment, Kept, attainments, part_met
 
 ROWS = 25
 WEEKS = 12

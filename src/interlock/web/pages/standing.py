@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from interlock.domain.deadline import SlaVerdict
 from interlock.domain.run import Run, Status
-from interlock.wiring.timeline import EXPECTED, MISSING
+from interlock.queries.timeline import EXPECTED, MISSING
 
 
 class Standing(NamedTuple):

@@ -7,12 +7,13 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from interlock.ports import Config, Tally
-from interlock.web.pages.asked import Asked, Number, PageRow, Shown, Text, found_pipelines
+from interlock.domain.config import Config
+from interlock.domain.history import Tally
+from interlock.queries.timeline import timeline
 from interlock.web.pages.days import day_rows
 from interlock.web.pages.grid import HOUR, GridRow, Hours, hour_rows
+from interlock.web.pages.page_request import Asked, Number, PageRow, Shown, Text, found_pipelines
 from interlock.web.pages.standing import LEGEND
-from interlock.wiring.timeline import timeline
 
 ROWS = 25
 

@@ -1,0 +1,1 @@
+"""HTTP: the client for outgoing requests, and the guard that decides where they may go."""

@@ -1,0 +1,1 @@
+"""What the job types of AWS share: clients, requests, and the analysis of Glue."""

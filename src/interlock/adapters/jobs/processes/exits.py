@@ -1,0 +1,41 @@
+"""Exits: what the end of a command means."""
+
+from interlock.adapters.jobs.processes.job_folder import Ended
+from interlock.adapters.jobs.processes.supervisor import CANCELLED, SHUT_DOWN, TIMED_OUT
+from interlock.domain.budgets import Category
+from interlock.domain.job import Failed, Succeeded
+
+#: As sysexits.h and `timeout` have it.
+TRY_AGAIN, OUT_OF_TIME = 75, 124
+MISUSED = range(64, 79)
+#: What shells say of a command that they can't run, or can't find.
+NOT_RUN = (126, 127)
+
+
+def judged(ended: Ended) -> Succeeded | Failed:
+    """A command that was asked to end has not succeeded, whatever it says."""
+    detail = {"state": _state(ended)}
+    if ended.wish == TIMED_OUT:
+        message = ended.message or "out of time"
+        return Failed(Category.TIMEOUT, message, ended.at, detail=detail)
+    if ended.wish == CANCELLED:
+        return Failed(None, ended.message or "cancelled", ended.at, stopped=True, detail=detail)
+    if ended.wish == SHUT_DOWN:
+        message = ended.message or "ended by a shutdown"
+        return Failed(Category.TRANSIENT, message, ended.at, detail=detail)
+    if ended.code == 0:
+        return Succeeded("", ended.at, detail)
+    category = Category.TRANSIENT if ended.code is None else exit_category(ended.code)
+    return Failed(category, ended.message or detail["state"], ended.at, detail=detail)
+
+
+def exit_category(code: int) -> Category | None:
+    if code == TRY_AGAIN:
+        return Category.TRANSIENT
+    if code == OUT_OF_TIME:
+        return Category.TIMEOUT
+    return Category.PERMANENT if code in MISUSED or code in NOT_RUN else None
+
+
+def _state(ended: Ended) -> str:
+    return f"signal {ended.signal}" if ended.code is None else f"exit code {ended.code}"

@@ -1,0 +1,190 @@
+"""Job folder: what is known of one command, on disk. Making it is the claim on its token.
+
+Who looks holds the lock for a moment, shared: no supervisor can begin or end meanwhile, so what is seen
+belongs together.
+"""
+
+import fcntl
+import os
+import re
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import get_ident
+from typing import Any
+
+import msgspec
+
+from interlock.adapters.jobs.processes.supervisor import CONTROL, EXIT, LOCK, PID, sync, write
+
+SPEC = "spec.json"
+#: Made when a lost group was first asked to end.
+ENDING = "ending"
+
+_TOKEN = re.compile(r"[A-Za-z0-9_-]+")
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
+
+
+class Spec(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """What was asked for, as the file wrote it: secrets and variables are not resolved in here."""
+
+    pipeline: str
+    values: dict[str, str]
+    config: dict[str, Any]
+    timeout: float
+    ends: str
+    claimed_at: datetime
+    #: Tells one start of the machine from another.
+    boot: str
+
+
+class Ended(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """The command has ended, and this is how."""
+
+    code: int | None
+    signal: int | None
+    wish: str | None
+    began_at: float
+    ended_at: float
+    message: str
+
+    @property
+    def at(self) -> datetime:
+        return datetime.fromtimestamp(self.ended_at, UTC)
+
+
+class Held(msgspec.Struct, frozen=True):
+    """A supervisor is with the command."""
+
+
+class Unstarted(msgspec.Struct, frozen=True):
+    """It was claimed, and nothing was begun."""
+
+
+class Lost(msgspec.Struct, frozen=True):
+    """It was begun, and its supervisor is gone. The group may live; without one it can't."""
+
+    group: int | None = None
+    began: str = "-"
+
+
+class Gone(msgspec.Struct, frozen=True):
+    """There is no such folder."""
+
+
+State = Ended | Held | Unstarted | Lost | Gone
+
+
+class JobFolder:
+    """`jobs/{token}` in the state folder."""
+
+    def __init__(self, state: Path, token: str) -> None:
+        if _TOKEN.fullmatch(token) is None:
+            raise ValueError("not a token")
+        self.path = state / "jobs" / token
+        self.token = token
+
+    def claim(self) -> bool:
+        """False if somebody got there first, or died here before."""
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            self.path.mkdir(mode=0o700)
+        except FileExistsError:
+            return False
+        return True
+
+    def want(self, spec: Spec) -> None:
+        """Write down what was asked for, whole or not at all."""
+        new = self.path / f"{SPEC}.{os.getpid()}-{get_ident()}"
+        write(str(new), msgspec.json.encode(spec))
+        new.replace(self.path / SPEC)
+
+    def sync(self) -> None:
+        """Make the claim outlast a power cut: whoever comes after one must find it.
+
+        One sync of the file does: the journal writes the folders that were made before it too.
+        """
+        sync(str(self.path / SPEC))
+
+    def spec(self) -> Spec | None:
+        try:
+            return msgspec.json.decode((self.path / SPEC).read_bytes(), type=Spec)
+        except (OSError, msgspec.DecodeError):
+            return None
+
+    def look(self) -> State:
+        """How it stands with the command."""
+        if (ended := self._ended()) is not None:
+            return ended
+        try:
+            lock = os.open(self.path / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError:
+            return Gone()
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            return self._ended() or self._unattended()
+        except BlockingIOError:
+            return Held()
+        finally:
+            os.close(lock)
+
+    def ask_to_end(self) -> bool:
+        """Whether somebody is there to hear it."""
+        try:
+            control = os.open(self.path / CONTROL, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError:
+            return False
+        try:
+            os.write(control, b"1")
+        except BlockingIOError:
+            pass  # full of wishes already
+        finally:
+            os.close(control)
+        return True
+
+    def ending_since(self, now: datetime) -> datetime:
+        """When the lost group was first asked to end: now, if never."""
+        path = self.path / ENDING
+        try:
+            return datetime.fromisoformat(path.read_text())
+        except (OSError, ValueError):
+            path.write_text(now.isoformat())
+            return now
+
+    def _ended(self) -> Ended | None:
+        try:
+            return msgspec.json.decode((self.path / EXIT).read_bytes(), type=Ended)
+        except FileNotFoundError:
+            return None
+
+    def _unattended(self) -> Unstarted | Lost:
+        """Processes don't outlive the machine: after its restart, what was not begun for sure is lost."""
+        spec = self.spec()
+        same_boot = spec is None or spec.boot == boot_id()
+        try:
+            words = (self.path / PID).read_text().split()
+        except FileNotFoundError:
+            return Unstarted() if same_boot else Lost()
+        if len(words) != 2 or not words[0].isdigit() or not same_boot:
+            return Lost()
+        return Lost(int(words[0]), words[1])
+
+
+def prune(state: Path, before: datetime) -> int:
+    """Remove the folders of commands that ended before an instant. How many."""
+    old = [
+        path.parent
+        for path in (state / "jobs").glob(f"*/{EXIT}")
+        if datetime.fromtimestamp(path.stat().st_mtime, UTC) < before
+    ]
+    for path in old:
+        shutil.rmtree(path, ignore_errors=True)
+    return len(old)
+
+
+def boot_id() -> str:
+    """The same until the machine starts again; nothing where the system does not tell."""
+    try:
+        return _BOOT.read_text().strip()
+    except OSError:
+        return ""

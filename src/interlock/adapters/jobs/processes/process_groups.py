@@ -1,0 +1,47 @@
+"""Process groups: whether one is still the one that a job began, and ending it.
+
+A pid may have been given to somebody else since. A group is ours if its first process began when we wrote
+down that it did, or if anybody in it carries the token of the job. Where the system tells neither, it is not.
+"""
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from interlock.adapters.jobs.processes.supervisor import began
+
+_PROC = Path("/proc")
+
+
+def is_ours(group: int, began_at: str, token: str) -> bool:
+    """Whether anybody of the group that a job began is still there."""
+    members = tuple(_members(group))
+    if group in members:
+        return began_at != "-" and began(group) == began_at
+    return any(_carries(pid, token) for pid in members)
+
+
+def end(group: int, number: signal.Signals) -> None:
+    with suppress(OSError):
+        os.killpg(group, number)
+
+
+def _members(group: int) -> Iterator[int]:
+    """The living ones: who is dead and not yet buried can't be ended."""
+    for entry in _PROC.glob("[0-9]*"):
+        try:
+            state, _, of_group, *_ = (entry / "stat").read_bytes().rpartition(b")")[2].split()
+        except (OSError, ValueError):
+            continue
+        if int(of_group) == group and state not in (b"Z", b"X"):
+            yield int(entry.name)
+
+
+def _carries(pid: int, token: str) -> bool:
+    try:
+        variables = (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
+    return f"INTERLOCK_JOB_TOKEN={token}".encode() in variables

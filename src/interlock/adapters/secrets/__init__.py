@@ -1,0 +1,1 @@
+"""Secrets: references in files and settings, and masking what they stand for."""

@@ -1,0 +1,220 @@
+"""Change feed: what was written, in order, for whoever must react to it.
+
+A change is appended in the transaction of the write that it tells of. Each consumer has a cursor. A
+change that can't be handled is parked and tried again while the feed goes on.
+"""
+
+import sqlite3
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from interlock.adapters.sqlite.cursors import Feed, move_to, place
+from interlock.adapters.sqlite.database import Database
+from interlock.adapters.sqlite.rows import (
+    Reader,
+    Row,
+    decoder,
+    instant,
+    maybe_instant,
+    maybe_micros,
+    micros,
+)
+from interlock.domain import canonical
+from interlock.domain.change import Change, ChangeKind
+from interlock.domain.job_record import JobRecord
+from interlock.domain.rerun_request import RerunRequest
+from interlock.domain.sensor import Reading
+
+#: How long after each failure a parked change is tried again; after the last it stays parked.
+DELAYS = (timedelta(seconds=1), timedelta(seconds=5), timedelta(seconds=30))
+
+
+class Parked(msgspec.Struct, frozen=True):
+    """A change that could not be handled; without `next_try_at` nobody tries it again by itself."""
+
+    consumer: str
+    change: Change
+    error: str
+    tries: int
+    at: datetime
+    next_try_at: datetime | None
+
+
+class SqliteChanges:
+    """The feed, as its consumers see it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def next(self, consumer: str, limit: int) -> list[Change]:
+        """What comes after the consumer's cursor, in order. What can't be read is passed over."""
+        rows = self._page(consumer, 0, limit)
+        while rows:
+            changes = CHANGES.all(self._database, rows)
+            if changes:
+                return changes
+            rows = self._page(consumer, rows[-1][0], limit)
+        return []
+
+    def _page(self, consumer: str, seq: int, limit: int) -> list[Row]:
+        return self._database.read(lambda connection: _page(connection, consumer, seq, limit))
+
+    def done(self, consumer: str, change: Change) -> None:
+        """This change, and everything before it, has been handled."""
+        seq = int(change.id)
+        self._database.write(
+            lambda connection: move_to(connection, Feed.CHANGES, consumer, seq), lazy=True
+        )
+
+    def park(self, consumer: str, change: Change, error: str, now: datetime) -> datetime | None:
+        """Put a change aside and go on. When it is tried again; None after too many tries."""
+        return self._database.write(
+            lambda connection: _park(connection, consumer, change, error, now)
+        )
+
+    def parked_due(self, consumer: str, now: datetime) -> list[Parked]:
+        """One that can't be read stays parked, and is not tried again by itself."""
+        rows = self._database.read(
+            lambda connection: connection.execute(
+                f"{_PARKED} WHERE consumer = ? AND next_try_at <= ? ORDER BY next_try_at, seq",
+                (consumer, micros(now)),
+            ).fetchall()
+        )
+        found = [(row, PARKED.read(self._database, row)) for row in rows]
+        lost = [row for row, each in found if not isinstance(each, Parked)]
+        if lost:
+            self._database.write(lambda connection: _leave(connection, lost))
+        return [each for _, each in found if isinstance(each, Parked)]
+
+    def next_try(self, consumer: str) -> datetime | None:
+        """When the next parked change is to be tried again."""
+        (due,) = self._database.read(
+            lambda connection: connection.execute(
+                "SELECT min(next_try_at) FROM dead_changes"
+                " WHERE consumer = ? AND next_try_at IS NOT NULL",
+                (consumer,),
+            ).fetchone()
+        )
+        return maybe_instant(due)
+
+    def parked(self) -> list[Parked]:
+        """Everything that is parked, by whomever."""
+        rows = self._database.read(
+            lambda connection: connection.execute(f"{_PARKED} ORDER BY seq").fetchall()
+        )
+        return PARKED.all(self._database, rows)
+
+    def settle(self, consumer: str, change: Change) -> None:
+        """A parked change was handled after all."""
+        self._database.write(
+            lambda connection: connection.execute(
+                "DELETE FROM dead_changes WHERE consumer = ? AND seq = ?",
+                (consumer, int(change.id)),
+            )
+        )
+
+    def retry_parked(self, now: datetime) -> int:
+        """Have everything that is parked tried again at once, as if for the first time; how many."""
+        return self._database.write(
+            lambda connection: (
+                connection.execute(
+                    "UPDATE dead_changes SET next_try_at = ?, tries = 0", (micros(now),)
+                ).rowcount
+            )
+        )
+
+
+def append(
+    connection: sqlite3.Connection,
+    kind: ChangeKind,
+    pipeline_id: str,
+    key: str,
+    at: datetime,
+    body: str | None = None,
+    *,
+    removed: bool = False,
+) -> None:
+    """Part of the unit that writes the record; `body` is that record as canonical JSON."""
+    connection.execute(
+        "INSERT INTO changes (kind, pipeline, key, body, removed, at) VALUES (?, ?, ?, ?, ?, ?)",
+        (kind, pipeline_id, key, body, int(removed), micros(at)),
+    )
+
+
+def _park(
+    connection: sqlite3.Connection, consumer: str, change: Change, error: str, now: datetime
+) -> datetime | None:
+    seq = int(change.id)
+    row = connection.execute(
+        "SELECT tries FROM dead_changes WHERE consumer = ? AND seq = ?", (consumer, seq)
+    ).fetchone()
+    tries = 1 if row is None else row[0] + 1
+    due = now + DELAYS[tries - 1] if tries <= len(DELAYS) else None
+    connection.execute(
+        "INSERT INTO dead_changes (consumer, seq, change, error, tries, at, next_try_at)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
+        " error = excluded.error, tries = excluded.tries, next_try_at = excluded.next_try_at",
+        (consumer, seq, canonical.encode(change), error, tries, micros(now), maybe_micros(due)),
+    )
+    move_to(connection, Feed.CHANGES, consumer, seq)
+    return due
+
+
+def _page(connection: sqlite3.Connection, consumer: str, seq: int, limit: int) -> list[Row]:
+    after = max(seq, place(connection, Feed.CHANGES, consumer))
+    return connection.execute(
+        f"SELECT {CHANGES.columns} FROM changes WHERE seq > ? ORDER BY seq LIMIT ?",
+        (after, limit),
+    ).fetchall()
+
+
+def _leave(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
+    connection.executemany(
+        "UPDATE dead_changes SET next_try_at = NULL WHERE consumer = ? AND seq = ?",
+        [row[:2] for row in rows],
+    )
+
+
+def _parked(row: Row) -> Parked:
+    """Raises ValueError for the text of another change: what is done with it would never reach this row."""
+    consumer, seq, text, error, tries, at, due = row
+    change = _stored(text)
+    if change.id != str(seq):
+        raise ValueError(f"its text is of change {change.id}")
+    return Parked(consumer, change, error, tries, instant(at), maybe_instant(due))
+
+
+def _change(row: Row) -> Change:
+    seq, kind, pipeline, key, body, removed, at = row
+    record = {} if body is None else _RECORDS[ChangeKind(kind)](body)
+    return Change(
+        id=str(seq),
+        kind=ChangeKind(kind),
+        pipeline_id=pipeline,
+        key=key,
+        at=instant(at),
+        removed=bool(removed),
+        **record,
+    )
+
+
+_stored = decoder(Change).decode
+_reading = decoder(Reading).decode
+_request = decoder(RerunRequest).decode
+_record = decoder(JobRecord).decode
+
+#: What each kind of change carries.
+_RECORDS: dict[str, Any] = {
+    ChangeKind.SENSOR: lambda body: {"reading": _reading(body)},
+    ChangeKind.RERUN: lambda body: {"request": _request(body)},
+    ChangeKind.JOB: lambda body: {"record": _record(body)},
+}
+
+CHANGES = Reader("changes", "seq, kind, pipeline, key, body, removed, at", 1, _change)
+PARKED = Reader(
+    "dead_changes", "consumer, seq, change, error, tries, at, next_try_at", 2, _parked, text=2
+)
+_PARKED = f"SELECT {PARKED.columns} FROM dead_changes"

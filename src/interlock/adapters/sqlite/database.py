@@ -1,0 +1,168 @@
+"""Database: one SQLite store, in a file or in memory, and the only way to write to it.
+
+A *unit* is a function of a connection: all of it happens, or nothing. In a file, one thread writes, in
+groups, and every thread reads on a connection of its own; in memory, one connection is shared.
+"""
+
+import itertools
+import os
+import sqlite3
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from threading import Thread
+from types import TracebackType
+from typing import Protocol, Self, TypeVar
+
+from interlock.adapters.sqlite import connections, schema
+from interlock.adapters.sqlite.failures import BROKEN, meaning, raise_meaning
+from interlock.adapters.sqlite.migrations import migrate
+from interlock.adapters.sqlite.presence import Presence
+from interlock.adapters.sqlite.readers import Readers
+from interlock.adapters.sqlite.shared import SharedConnection
+from interlock.adapters.sqlite.writer import Settled, Unit, Writer
+from interlock.adapters.unreadable_rows import MetRows
+
+T = TypeVar("T")
+
+MEMORY = ":memory:"
+
+
+class _Home(Protocol):
+    """Where units run and queries are answered."""
+
+    def write(self, unit: Callable[[sqlite3.Connection], T], *, lazy: bool = False) -> T: ...
+    def submit(self, unit: Unit, settled: Settled, *, lazy: bool = False) -> None: ...
+    def read(self, query: Callable[[sqlite3.Connection], T]) -> T: ...
+    def problem(self) -> str | None: ...
+    def needs(self, path: Path) -> None: ...
+    def threads(self) -> list[Thread]: ...
+    def close(self) -> None: ...
+
+
+class Database:
+    """A store at a path, or in memory. Raises TransientError or UnavailableError when it is broken."""
+
+    def __init__(
+        self, path: str | os.PathLike[str] = MEMORY, *, scripts: Sequence[str] = schema.SCRIPTS
+    ) -> None:
+        self.name = os.fspath(path)
+        #: Called after each commit, in the caller's thread if it waits; what it raises, the caller gets.
+        self.after_commit: Callable[[], None] | None = None
+        #: How many units were committed here: as long as it stands still, so does the store.
+        self.commits = 0
+        self._numbers = itertools.count(1)
+        try:
+            self._home = _opened(self.name, scripts)
+        except sqlite3.Error as error:
+            raise_meaning(error, self.name)
+
+    @property
+    def path(self) -> Path | None:
+        """The file; None in memory."""
+        return None if self.name == MEMORY else Path(self.name)
+
+    @cached_property
+    def unreadable(self) -> MetRows:
+        """The rows that can't be read, of all that anybody has read here."""
+        return MetRows()
+
+    def write(self, unit: Callable[[sqlite3.Connection], T], *, lazy: bool = False) -> T:
+        """Run a unit and return its answer once it is durable.
+
+        A lazy one is seen by everybody at once and reaches the disk with the next that is not: for
+        what a machine that loses its power may forget, because it is done again.
+        """
+        try:
+            answer = self._home.write(unit, lazy=lazy)
+        except BROKEN as error:
+            raise_meaning(error, self.name)
+        self._committed()
+        return answer
+
+    def submit(self, unit: Unit, settled: Settled, *, lazy: bool = False) -> None:
+        """Run a unit without waiting; `settled` is called when it is durable or has failed.
+
+        In which thread is not promised, so it does no more than pass that on.
+        """
+
+        def told(error: BaseException | None) -> None:
+            try:
+                if error is None:
+                    self._committed()
+            finally:  # it is durable, whatever became of the news
+                settled(meaning(error, self.name) if isinstance(error, BROKEN) else error)
+
+        self._home.submit(unit, told, lazy=lazy)
+
+    def _committed(self) -> None:
+        self.commits = next(self._numbers)  # a new number, whichever thread comes first
+        if self.after_commit is not None:
+            self.after_commit()
+
+    def read(self, query: Callable[[sqlite3.Connection], T]) -> T:
+        """Answer a query from one moment of the store."""
+        try:
+            return self._home.read(query)
+        except BROKEN as error:
+            raise_meaning(error, self.name)
+
+    def problem(self) -> str | None:
+        """Why nothing can be kept here, whatever the disk says; None when there is no reason."""
+        return self._home.problem()
+
+    def needs(self, path: Path) -> None:
+        """Keep nothing any more once this file, too, is not what it is now."""
+        self._home.needs(path)
+
+    def threads(self) -> list[Thread]:
+        """Those that must not end before the store is closed."""
+        return self._home.threads()
+
+    def close(self) -> None:
+        """Finish what was begun and let go of the file. Closing twice is closing once."""
+        self._home.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class _File:
+    """A file: the writer's thread, and a reader for each thread that asks."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self._presence = Presence(path)
+        self._writer = Writer(connection, self._presence.problem)
+        self._readers = Readers(path, self._presence.problem)
+        self.write = self._writer.write
+        self.submit = self._writer.submit
+        self.read = self._readers.read
+
+        self.problem = self._presence.problem
+        self.needs = self._presence.add
+
+    def threads(self) -> list[Thread]:
+        return [self._writer.thread]
+
+    def close(self) -> None:
+        self._readers.close()
+        self._writer.close()  # last: whoever closes last tidies up the file
+
+
+def _opened(name: str, scripts: Sequence[str]) -> _Home:
+    path = None if name == MEMORY else Path(name).absolute()
+    connection = connections.in_memory() if path is None else connections.for_writing(path)
+    try:
+        migrate(connection, path, scripts)
+    except BaseException:
+        connection.close()
+        raise
+    return SharedConnection(connection) if path is None else _File(path, connection)

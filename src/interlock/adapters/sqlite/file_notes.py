@@ -1,0 +1,55 @@
+"""File notes: what was found wrong with the project's files when they were last looked at."""
+
+from collections.abc import Sequence
+from typing import Generic, TypeVar
+
+import msgspec
+
+from interlock.adapters.sqlite.database import Database
+from interlock.adapters.sqlite.rows import decoder
+from interlock.domain import canonical
+from interlock.domain.config import Refusal
+from interlock.domain.missing import Missing
+
+T = TypeVar("T")
+
+
+class SqliteFileNotes(Generic[T]):
+    """A whole list, replaced with each look."""
+
+    def __init__(self, database: Database, key: str, kind: type[list[T]]) -> None:
+        self._database = database
+        self._key = key
+        self._read = decoder(kind).decode
+
+    def keep(self, notes: Sequence[T]) -> None:
+        text = canonical.encode(list(notes))
+        self._database.write(
+            lambda connection: connection.execute(
+                "INSERT INTO meta (key, value) VALUES (?, ?)"
+                " ON CONFLICT DO UPDATE SET value = excluded.value WHERE value <> excluded.value",
+                (self._key, text),
+            )
+        )
+
+    def kept(self) -> list[T]:
+        """Nothing before the first look, and for a list that this version can't read."""
+        row = self._database.read(
+            lambda connection: connection.execute(
+                "SELECT value FROM meta WHERE key = ?", (self._key,)
+            ).fetchone()
+        )
+        try:
+            return [] if row is None else self._read(row[0])
+        except msgspec.MsgspecError:
+            return []
+
+
+def refused_files(database: Database) -> SqliteFileNotes[Refusal]:
+    """The files that could not be used."""
+    return SqliteFileNotes(database, "refused", list[Refusal])
+
+
+def missing_files(database: Database) -> SqliteFileNotes[Missing]:
+    """The pipelines in force whose files were gone."""
+    return SqliteFileNotes(database, "missing", list[Missing])

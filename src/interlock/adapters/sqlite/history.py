@@ -1,0 +1,220 @@
+"""History: what people look at, each list read from an index that holds just that.
+
+The cells of a timeline are read from the index alone: the text of a run is ten times as long.
+"""
+
+import sqlite3
+from collections.abc import Collection, Iterable
+from datetime import datetime, timedelta
+from typing import Any
+
+from interlock.adapters.sqlite.database import Database
+from interlock.adapters.sqlite.events import EVENTS, told_of
+from interlock.adapters.sqlite.rows import Row, listed, micros, run_columns
+from interlock.adapters.sqlite.runs import RUNS, has_date, runs_of
+from interlock.domain import timestamp
+from interlock.domain.deadline import SlaVerdict
+from interlock.domain.history import EventFilter, Glance, Tally, Told
+from interlock.domain.run import Run, RunKey, Status
+from interlock.ports.engine import Clock
+
+#: A character after every character of a date.
+_AFTER = "~"
+#: After every date: they begin with a digit.
+_AFTER_DATES = ":"
+_LIVE = "(expires_at IS NULL OR expires_at > ?)"
+_ACTIVE = "status NOT IN ('COMPLETED', 'FAILED_FINAL')"
+_IN_RANGE = f"date BETWEEN ? AND ? AND {_LIVE}"
+
+_UP = timedelta(seconds=1)
+
+#: So many events are searched for a text at a time.
+SEARCHED = 20_000
+
+
+class SqliteHistory:
+    """A run that has expired is absent."""
+
+    searched = SEARCHED
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    def glances(self, pipeline_ids: Collection[str], since: str, until: str) -> list[Glance]:
+        rows = self._rows(
+            "SELECT pipeline, schedule, date, dry, status, attempt, sla_verdict, slack"
+            f" FROM json_each(?) AS wanted CROSS JOIN runs ON pipeline = wanted.value AND {_IN_RANGE}"
+            " ORDER BY wanted.key, date DESC, schedule, dry",
+            (listed(pipeline_ids), since, until + _AFTER, self._now()),
+        )
+        return [_glance(row) for row in rows if has_date(row)]
+
+    def tallies(self, pipeline_ids: Collection[str], since: str, until: str) -> list[Tally]:
+        rows = self._rows(
+            "SELECT pipeline, schedule, max(date), dry, status, sla_verdict, count(*), sum(slack)"
+            f" FROM json_each(?) AS wanted CROSS JOIN runs ON pipeline = wanted.value AND {_IN_RANGE}"
+            " GROUP BY wanted.key, substr(date, 1, 10), schedule, dry, status, sla_verdict",
+            (listed(pipeline_ids), since, until + _AFTER, self._now()),
+        )
+        return [_tally(row) for row in rows if has_date(row)]
+
+    def newest(self, pipeline_ids: Collection[str]) -> dict[str, Glance]:
+        rows = self._rows(
+            "SELECT pipeline, schedule, date, dry, status, attempt, sla_verdict, slack"
+            " FROM json_each(?) AS wanted CROSS JOIN runs ON pipeline = wanted.value AND date ="
+            " (SELECT max(date) FROM runs AS other WHERE other.pipeline = wanted.value"
+            f" AND date < ? AND {_LIVE})",
+            (listed(pipeline_ids), _AFTER_DATES, self._now()),
+        )
+        found = (_glance(row) for row in rows if has_date(row))
+        return {glance.key.pipeline_id: glance for glance in found}
+
+    def counts(self, since: str, until: str) -> dict[Status, int]:
+        rows = self._rows(
+            f"SELECT status, count(*) FROM runs WHERE {_IN_RANGE} GROUP BY status",
+            (since, until + _AFTER, self._now()),
+        )
+        counts: dict[Status, int] = {}
+        for text, count in rows:
+            counts[_status(text)] = counts.get(_status(text), 0) + count
+        return counts
+
+    def waiting(self, limit: int) -> list[Run]:
+        return self._sound_runs(
+            f"WHERE {_ACTIVE} AND status = 'PENDING' AND {_LIVE} ORDER BY opened_at LIMIT ?",
+            self._now(),
+            limit,
+        )
+
+    def due(self, since: datetime | None, until: datetime, limit: int) -> list[Run]:
+        first = "" if since is None else _spelt(since)
+        return self._sound_runs(
+            f"WHERE {_ACTIVE} AND warning_at IS NOT NULL AND warning_at >= ? AND warning_at < ?"
+            f" AND {_LIVE} ORDER BY warning_at LIMIT ?",
+            first,
+            _spelt(until),
+            self._now(),
+            limit,
+        )
+
+    def failed(self, since: str, limit: int) -> list[Run]:
+        return self._sound_runs(
+            "WHERE status IN ('FAILED', 'FAILED_FINAL') AND date >= ?"
+            f" AND {_LIVE} ORDER BY date DESC LIMIT ?",
+            since,
+            self._now(),
+            limit,
+        )
+
+    def runs(
+        self, pipeline_id: str | None, since: str, until: str, after: RunKey | None, limit: int
+    ) -> list[Run]:
+        clauses, values = [_IN_RANGE], [since, until + _AFTER, self._now()]
+        if pipeline_id is not None:
+            clauses.append("pipeline = ?")
+            values.append(pipeline_id)
+        if after is not None:
+            pipeline, schedule, date, dry = run_columns(after)
+            clauses.append("(date < ? OR (date = ? AND (pipeline, schedule, dry) > (?, ?, ?)))")
+            values += [date, date, pipeline, schedule, dry]
+        return self._runs(
+            f"WHERE {' AND '.join(clauses)} ORDER BY date DESC, pipeline, schedule, dry LIMIT ?",
+            *values,
+            limit,
+        )
+
+    def events(
+        self, wanted: EventFilter, before: tuple[datetime, int] | None, limit: int
+    ) -> list[Told]:
+        """Rows that are passed over make no page shorter: it would look like the last."""
+        place = None if before is None else (micros(before[0]), before[1])
+        found: list[Told] = []
+        while True:
+            missing = limit - len(found)
+            rows = self._event_rows(wanted, place, missing)
+            found += told_of(self._database, rows)
+            if len(rows) < missing or len(found) >= limit or wanted.text is not None:
+                return found
+            place = rows[-1][6], rows[-1][0]
+
+    def _event_rows(
+        self, wanted: EventFilter, before: tuple[int, int] | None, limit: int
+    ) -> list[Row]:
+        clauses: dict[str, tuple[object, ...] | None] = {
+            "pipeline = ?": None if wanted.pipeline_id is None else (wanted.pipeline_id,),
+            "type = ?": None if wanted.kind is None else (wanted.kind,),
+            "severity <> 'info'": () if wanted.of_note else None,
+            "at >= ?": None if wanted.since is None else (micros(wanted.since),),
+            "(at, seq) < (?, ?)": before,
+        }
+        given = {clause: values for clause, values in clauses.items() if values is not None}
+        where = f"WHERE {' AND '.join(given)}" if given else ""
+        values = [value for values in given.values() for value in values]
+        query = f"SELECT {EVENTS.columns} FROM events {where} ORDER BY at DESC, seq DESC LIMIT ?"
+        if wanted.text is None:
+            return self._rows(query, (*values, limit))
+        query = f"SELECT * FROM ({query}) WHERE instr(lower(body), ?) LIMIT ?"
+        return self._rows(query, (*values, SEARCHED, wanted.text.lower(), limit))
+
+    def breaches(self, since: datetime, until: datetime) -> list[tuple[str, str]]:
+        rows = self._rows(
+            "SELECT pipeline, date FROM events"
+            " WHERE type IN ('SLA_BREACH', 'RELATIVE_SLA_BREACH') AND at >= ? AND at < ?",
+            (micros(since), micros(until)),
+        )
+        return [(pipeline or "", date or "") for pipeline, date in rows]
+
+    def _now(self) -> int:
+        return micros(self._clock())
+
+    def _runs(self, rest: str, *given: object) -> list[Run]:
+        return runs_of(self._database, self._rows(f"SELECT {RUNS.columns} FROM runs {rest}", given))
+
+    def _sound_runs(self, rest: str, *given: object) -> list[Run]:
+        """Of runs in a certain state, those of which it is sure that they are in it."""
+        return [run for run in self._runs(rest, *given) if run.status is not Status.UNREADABLE]
+
+    def _rows(self, query: str, given: Iterable[object]) -> list[Row]:
+        def read(connection: sqlite3.Connection) -> list[Row]:
+            return connection.execute(query, tuple(given)).fetchall()
+
+        return self._database.read(read)
+
+
+def _spelt(instant: datetime) -> str:
+    """As the texts of runs spell it, to the second: their deadlines are whole seconds."""
+    return timestamp.spell(instant.replace(microsecond=0) + _UP * bool(instant.microsecond))
+
+
+def _glance(row: Row) -> Glance:
+    pipeline, schedule, date, dry, status, attempt, verdict, slack = row
+    return Glance(
+        key=RunKey(pipeline, schedule, date, bool(dry)),
+        status=_status(status),
+        attempt=attempt,
+        sla_verdict=_verdict(verdict),
+        slack=slack,
+    )
+
+
+def _tally(row: Row) -> Tally:
+    pipeline, schedule, date, dry, status, verdict, count, slack = row
+    return Tally(
+        newest=RunKey(pipeline, schedule, date, bool(dry)),
+        status=_status(status),
+        sla_verdict=_verdict(verdict),
+        count=count,
+        slack=slack,
+    )
+
+
+def _status(text: str) -> Status:
+    return Status(text) if text in _STATUSES else Status.UNREADABLE
+
+
+def _verdict(text: Any) -> SlaVerdict | None:
+    return SlaVerdict(text) if text in _VERDICTS else None
+
+
+_STATUSES, _VERDICTS = frozenset(Status), frozenset(SlaVerdict)

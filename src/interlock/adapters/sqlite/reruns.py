@@ -1,0 +1,136 @@
+"""Reruns: requests to run a date again, and the attempts that were granted."""
+
+import sqlite3
+from collections.abc import Collection
+from datetime import datetime
+
+from interlock.adapters.sqlite import changes
+from interlock.adapters.sqlite.database import Database
+from interlock.adapters.sqlite.rows import Reader, Row, decoder, instant, micros, run_columns
+from interlock.domain import canonical
+from interlock.domain.change import ChangeKind
+from interlock.domain.partition import Label
+from interlock.domain.rerun_request import RerunRecord, RerunRequest
+from interlock.domain.run import RunKey
+
+_request = decoder(RerunRequest).decode
+_record = decoder(RerunRecord).decode
+
+_PLACE = "pipeline, schedule, date, dry"
+
+_OF_DATE = "pipeline = ? AND schedule = ? AND date = ? AND dry = ?"
+
+
+class SqliteReruns:
+    """A date has one request at a time: a newer one takes its place, and both are in the feed."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def request(self, request: RerunRequest) -> None:
+        self._database.write(lambda connection: put_request(connection, request))
+
+    def unjudged(self) -> list[RerunRequest]:
+        rows = self._database.read(
+            lambda connection: connection.execute(
+                f"SELECT {REQUESTS.columns} FROM rerun_requests WHERE judged = 0 ORDER BY requested_at"
+            ).fetchall()
+        )
+        return REQUESTS.all(self._database, rows)
+
+    def unlisted(self, pipeline_ids: Collection[str]) -> list[RerunRequest]:
+        """None: nobody writes into this file but us."""
+        return []
+
+    def judged(self, request: RerunRequest) -> None:
+        """Only that very request: a newer one still waits."""
+        self._database.write(
+            lambda connection: connection.execute(
+                f"UPDATE rerun_requests SET judged = 1 WHERE {_OF_DATE} AND requested_at = ?",
+                (*run_columns(request.key), micros(request.requested_at)),
+            )
+        )
+
+    def withdraw(self, key: RunKey, at: datetime) -> None:
+        self._database.write(lambda connection: _withdraw(connection, key, at))
+
+    def granted(self, key: RunKey) -> list[RerunRecord]:
+        rows = self._database.read(
+            lambda connection: connection.execute(
+                f"SELECT {RERUNS.columns} FROM reruns WHERE {_OF_DATE} ORDER BY attempt",
+                run_columns(key),
+            ).fetchall()
+        )
+        return RERUNS.all(self._database, rows)
+
+
+def put_request(connection: sqlite3.Connection, request: RerunRequest) -> None:
+    """The same request again is nothing new, whether it was judged or not."""
+    text = canonical.encode(request)
+    done = connection.execute(
+        "INSERT INTO rerun_requests (pipeline, schedule, date, dry, requested_at, request)"
+        " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
+        " requested_at = excluded.requested_at, judged = 0, request = excluded.request"
+        " WHERE requested_at <> excluded.requested_at",
+        (*run_columns(request.key), micros(request.requested_at), text),
+    )
+    if done.rowcount:
+        _tell(connection, request.key, request.requested_at, text)
+
+
+def grant(connection: sqlite3.Connection, record: RerunRecord) -> None:
+    """Part of the unit that opens the attempt, and only one can: a record there is of an expired run."""
+    connection.execute(
+        "INSERT OR REPLACE INTO reruns (pipeline, schedule, date, dry, attempt, at, record)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (
+            *run_columns(record.key),
+            record.attempt,
+            micros(record.triggered_at),
+            canonical.encode(record),
+        ),
+    )
+
+
+def _withdraw(connection: sqlite3.Connection, key: RunKey, at: datetime) -> None:
+    gone = connection.execute(f"DELETE FROM rerun_requests WHERE {_OF_DATE}", run_columns(key))
+    if gone.rowcount:
+        _tell(connection, key, at, None)
+
+
+def _tell(connection: sqlite3.Connection, key: RunKey, at: datetime, text: str | None) -> None:
+    changes.append(
+        connection,
+        ChangeKind.RERUN,
+        key.pipeline_id,
+        f"{key.schedule_id}#{key.date}",
+        at,
+        text,
+        removed=text is None,
+    )
+
+
+def _asked(row: Row) -> RerunRequest:
+    request = _request(row[-1])
+    Label.parse(request.key.date)
+    if run_columns(request.key) != tuple(row[:4]) or micros(request.requested_at) != row[4]:
+        raise ValueError(f"its text is of {request.key}, asked for at {request.id}")
+    return request
+
+
+def _bare_record(row: Row) -> RerunRecord:
+    pipeline, schedule, date, dry, attempt, at, _ = row
+    key = RunKey(pipeline, schedule, date, bool(dry))
+    return RerunRecord(key=key, attempt=attempt, source="", reason="", triggered_at=instant(at))
+
+
+REQUESTS = Reader(
+    "rerun_requests", f"{_PLACE}, requested_at, request", 4, _asked, where="judged = 0"
+)
+RERUNS = Reader(
+    "reruns",
+    f"{_PLACE}, attempt, at, record",
+    5,
+    lambda row: _record(row[-1]),
+    otherwise=_bare_record,
+)

@@ -1,0 +1,1 @@
+"""Alerting: which alerts go where, in which thread, and when."""

@@ -1,0 +1,29 @@
+"""Digest: which alerts go out together, and in which order the others go."""
+
+from collections.abc import Collection, Sequence
+
+from interlock.domain.alerting.deliveries import Delivery, Target
+
+
+def split(
+    deliveries: Sequence[Delivery], over: int, paced: Collection[str]
+) -> tuple[list[list[Delivery]], list[Delivery]]:
+    """The digests, and what is sent by itself: critical alerts always, and those a mute had held."""
+    by_target: dict[Target, list[Delivery]] = {}
+    for delivery in deliveries:
+        if delivery.target.sink in paced and _may_join(delivery):
+            by_target.setdefault(delivery.target, []).append(delivery)
+    digests = [in_order(group) for group in by_target.values() if len(group) > over]
+    joined = {id(delivery) for digest in digests for delivery in digest}
+    return digests, in_order([each for each in deliveries if id(each) not in joined])
+
+
+def in_order(deliveries: Sequence[Delivery]) -> list[Delivery]:
+    """As they happened; but nothing waits behind what fails, and critical ones wait for nobody."""
+    return sorted(
+        deliveries, key=lambda each: (not each.is_critical, each.tries, each.event.timestamp)
+    )
+
+
+def _may_join(delivery: Delivery) -> bool:
+    return delivery.needs_post and not delivery.is_critical and not delivery.released

@@ -1,0 +1,75 @@
+"""Mutes: until when an alert waits."""
+
+from collections.abc import Sequence
+from datetime import datetime, time, timedelta
+
+from interlock.domain import timestamp
+from interlock.domain.alerting.routes import matches
+from interlock.domain.alerting.rules import Mute, Weekly
+from interlock.domain.event import Event, Severity
+from interlock.domain.pipeline import Weekday
+from interlock.domain.zones import zone
+
+#: Windows that meet are one, but nobody waits longer than this.
+LONGEST = timedelta(days=8)
+_WEEKDAYS = tuple(Weekday)
+_DAY = timedelta(days=1)
+
+
+def muted_until(mutes: Sequence[Mute], event: Event, now: datetime) -> datetime | None:
+    """When the windows end that cover it now, one after another; None when none does."""
+    mine = [mute for mute in mutes if _covers(mute, event)]
+    end = now
+    while end < now + LONGEST and (later := _end_of(mine, end)) is not None:
+        end = later
+    return min(end, now + LONGEST) if end > now else None
+
+
+def is_endless(weekly: Weekly) -> bool:
+    """Whether its windows meet all the week round, so that nothing would ever be told."""
+    somewhere = datetime.fromisoformat("2026-01-05T12:00:00Z")
+    end: datetime | None = somewhere
+    while end is not None and end < somewhere + LONGEST:
+        end = _weekly_end(weekly, end)
+    return end is not None
+
+
+def _covers(mute: Mute, event: Event) -> bool:
+    if event.severity is Severity.CRITICAL and not mute.include_critical:
+        return False
+    return matches(mute.match, event)
+
+
+def _end_of(mutes: Sequence[Mute], moment: datetime) -> datetime | None:
+    ends = [end for mute in mutes if (end := _window_end(mute, moment)) is not None]
+    return max(ends, default=None)
+
+
+def _window_end(mute: Mute, moment: datetime) -> datetime | None:
+    """The end of its window around a moment. A window does not hold its own end."""
+    if mute.weekly is not None:
+        return _weekly_end(mute.weekly, moment)
+    since = timestamp.instant(mute.since) if mute.since else None
+    until = timestamp.instant(mute.until) if mute.until else None
+    if until is None or (since is not None and moment < since) or moment >= until:
+        return None
+    return until
+
+
+def _weekly_end(weekly: Weekly, moment: datetime) -> datetime | None:
+    """Local times, so that a window keeps its hours on the days when the clock is moved."""
+    where = zone(weekly.timezone)
+    today = moment.astimezone(where).date()
+    for day in (today - _DAY, today):
+        if _WEEKDAYS[day.weekday()] not in weekly.days:
+            continue
+        begins = datetime.combine(day, _time(weekly.since), where)
+        next_day = weekly.until == "24:00" or weekly.until <= weekly.since
+        ends = datetime.combine(day + _DAY if next_day else day, _time(weekly.until), where)
+        if begins <= moment < ends:
+            return ends.astimezone(moment.tzinfo)
+    return None
+
+
+def _time(text: str) -> time:
+    return time(0) if text == "24:00" else time.fromisoformat(text)

@@ -1,0 +1,139 @@
+"""Note: what a message to people is about, before any sink gives it a form."""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, assert_never
+
+import msgspec
+
+from interlock.domain import timestamp
+from interlock.domain.alerting.threads import Thread
+from interlock.domain.event import Event, Severity, envelope
+
+
+class AlertNote(msgspec.Struct, frozen=True):
+    """One event. `note` is what its reader must know beside it, such as why it came here."""
+
+    event: Event
+    note: str = ""
+
+
+class RootNote(msgspec.Struct, frozen=True):
+    """The first message of a thread: what its date is like now, and the alert that opened it."""
+
+    thread: Thread
+    event: Event
+    #: Whether the alert is told with all its details: only while nothing else has happened.
+    is_first: bool = False
+    note: str = ""
+
+
+class DigestNote(msgspec.Struct, frozen=True):
+    """Many alerts that were due at once, in one message."""
+
+    events: tuple[Event, ...]
+
+
+class SummaryNote(msgspec.Struct, frozen=True):
+    """What a mute held back: what is still open, and what recovered meanwhile."""
+
+    until: datetime
+    open: tuple[Event, ...]
+    recovered: tuple[Event, ...]
+
+
+class TrialNote(msgspec.Struct, frozen=True):
+    """Somebody wants to see whether messages arrive."""
+
+    text: str
+    at: datetime
+
+
+Note = AlertNote | RootNote | DigestNote | SummaryNote | TrialNote
+
+_SEVEREST_FIRST = tuple(reversed(Severity))
+
+
+def severest(events: Sequence[Event]) -> Severity:
+    return max((event.severity for event in events), key=list(Severity).index)
+
+
+def counts(events: Sequence[Event]) -> str:
+    """How many of each severity and type, the severest first: `2 error SLA_BREACH, 1 warning ...`."""
+    found = Counter((event.severity, event.type) for event in events)
+    in_order = sorted(found, key=lambda pair: (_SEVEREST_FIRST.index(pair[0]), pair[1]))
+    return ", ".join(f"{found[pair]} {pair[0]} {pair[1]}" for pair in in_order)
+
+
+def about(note: Note) -> tuple[Event, ...]:
+    """The events that it tells of."""
+    match note:
+        case AlertNote(event) | RootNote(event=event):
+            return (event,)
+        case DigestNote(events):
+            return events
+        case SummaryNote(open=still_open, recovered=recovered):
+            return (*still_open, *recovered)
+        case TrialNote():
+            return ()
+        case _:
+            assert_never(note)
+
+
+def headline(note: Note) -> str:
+    """The note in one line, without the time."""
+    match note:
+        case AlertNote(event, why) | RootNote(event=event, note=why):
+            line = f"{event.severity}: {subject_of(event)}: {event.message}"
+            return f"{line} ({why})" if why else line
+        case DigestNote(events):
+            return f"{severest(events)}: {len(events)} alerts at once: {counts(events)}"
+        case SummaryNote(open=still_open, recovered=recovered):
+            held = len(still_open) + len(recovered)
+            return (
+                f"{_alerts(held)} held while muted: {len(still_open)} still open,"
+                f" {len(recovered)} recovered meanwhile"
+            )
+        case TrialNote(text):
+            return text
+        case _:
+            assert_never(note)
+
+
+def subject_of(event: Event) -> str:
+    """Whom it is about, as people say it."""
+    parts = (event.pipeline_id, event.date)
+    return " ".join(part for part in parts if part) or "interlock"
+
+
+def document(note: Note) -> dict[str, Any]:
+    """The note for programs: `type`, `timestamp`, `data`."""
+    match note:
+        case AlertNote(event, why) | RootNote(event=event, note=why):
+            told = envelope(event)
+            extra = {"note": why} if why else {}
+            return _document(told["detail-type"], event.timestamp, {**told["detail"], **extra})
+        case DigestNote(events):
+            at = max(event.timestamp for event in events)
+            return _document("ALERTS_DIGEST", at, _listed(note, events=events))
+        case SummaryNote(until, still_open, recovered):
+            lists = _listed(note, open=still_open, recovered=recovered)
+            return _document("ALERTS_HELD", until, lists)
+        case TrialNote(text, at):
+            return _document("ALERT_TEST", at, {"message": text})
+        case _:
+            assert_never(note)
+
+
+def _document(kind: str, at: datetime, told: dict[str, Any]) -> dict[str, Any]:
+    return {"type": kind, "timestamp": timestamp.spell(at), "data": told}
+
+
+def _listed(note: Note, **events: Sequence[Event]) -> dict[str, Any]:
+    ids = {name: [event.event_id for event in each] for name, each in events.items()}
+    return {"message": headline(note), **ids}
+
+
+def _alerts(count: int) -> str:
+    return "1 alert" if count == 1 else f"{count} alerts"

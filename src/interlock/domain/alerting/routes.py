@@ -1,0 +1,98 @@
+"""Routing: where an event goes."""
+
+from collections.abc import Collection, Iterator
+from fnmatch import fnmatchcase
+
+from interlock.domain.alerting.deliveries import Target
+from interlock.domain.alerting.rules import CONSOLE, Alerts, Match, Route
+from interlock.domain.event import ALIASES, CATALOGUE, Alert, Event, EventType, Severity
+
+_SEVERITIES = list(Severity)
+
+
+def targets_of(event: Event, alerts: Alerts, open_in: Collection[str]) -> tuple[Target, ...]:
+    """Where people are told of it, each once. `open_in`: the places with a thread of its date."""
+    found = dict.fromkeys(
+        target
+        for target, asked in _candidates(event, alerts)
+        if _is_told(event, asked) or (_is_in_thread(event) and target.place in open_in)
+    )
+    if event.type is EventType.ALERT_UNDELIVERED:
+        return _elsewhere(event, tuple(found), alerts)
+    return tuple(found)
+
+
+def matches(match: Match, event: Event) -> bool:
+    """Whether everything that is given fits."""
+    if match.severity is not None and not _is_as_grave(event.severity, match.severity):
+        return False
+    if match.event is not None and not names_type(match.event, event.type):
+        return False
+    texts = [(match.pipeline, event.pipeline_id), (match.owner, event.owner)]
+    texts += [(glob, event.tags.get(tag)) for tag, glob in match.tags.items()]
+    return all(glob is None or _fits(glob, text) for glob, text in texts)
+
+
+def names_type(glob: str, kind: EventType) -> bool:
+    """Whether a glob stands for a type, by its name or an older one."""
+    older = (name for name, each in ALIASES.items() if each is kind)
+    return any(fnmatchcase(name, glob) for name in (kind, *older))
+
+
+def _candidates(event: Event, alerts: Alerts) -> Iterator[tuple[Target, bool]]:
+    """Every target of the routes that take it, and whether that route asks for more than the marks."""
+    taken = False
+    for route in alerts.routes:
+        if not _takes(route, event):
+            continue
+        taken = True
+        for to in route.to:
+            yield alerts.target(to.sink, to.channel), _asks_for_more(route)
+        if not route.goes_on:
+            return
+    if not taken:
+        yield alerts.default_target, False
+
+
+def _takes(route: Route, event: Event) -> bool:
+    return matches(route.match, event) and (_asks_for_more(route) or _is_marked(event))
+
+
+def _asks_for_more(route: Route) -> bool:
+    return route.match.event is not None or route.match.severity is not None
+
+
+def _is_marked(event: Event) -> bool:
+    return _is_told(event, asked=False) or _is_in_thread(event)
+
+
+def _is_told(event: Event, asked: bool) -> bool:
+    """Marked to be told, or asked for by a route that names it."""
+    if _is_over(event):
+        return asked
+    return asked or CATALOGUE[event.type].alert in (Alert.YES, Alert.OTHER_SINKS)
+
+
+def _is_in_thread(event: Event) -> bool:
+    return CATALOGUE[event.type].alert is Alert.THREAD or _is_over(event)
+
+
+def _is_over(event: Event) -> bool:
+    """The end of an alarm is told where the alarm was."""
+    return event.type is EventType.INFRA_ALARM and event.severity is Severity.INFO
+
+
+def _elsewhere(event: Event, found: tuple[Target, ...], alerts: Alerts) -> tuple[Target, ...]:
+    """That a sink gave up is told by the others, and if there is none by the console."""
+    broken = event.detail.get("sink")
+    others = tuple(target for target in found if target.sink != broken)
+    spare = tuple(target for target in (alerts.default_target, CONSOLE) if target.sink != broken)
+    return others or spare[:1]
+
+
+def _is_as_grave(severity: Severity, least: Severity) -> bool:
+    return _SEVERITIES.index(severity) >= _SEVERITIES.index(least)
+
+
+def _fits(glob: str, text: str | None) -> bool:
+    return text is not None and fnmatchcase(text, glob)

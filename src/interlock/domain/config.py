@@ -1,0 +1,78 @@
+"""Config: what is in force of a pipeline, what its owner wants, and why a file was refused."""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from interlock.domain.pipeline import Pipeline
+from interlock.domain.schedule import Occurrence
+from interlock.domain.standing import Standing, standing_since
+
+
+class Config(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """The config in force of one pipeline, and what goes with it."""
+
+    pipeline: Pipeline
+    config_hash: str
+    adopted_at: datetime
+    active_since: datetime
+    version: int = 1
+    rejected_hash: str | None = None
+    retired_at: datetime | None = None
+    paused_since: datetime | None = None
+    paused_until: datetime | None = None
+    armed: dict[str, Occurrence] = {}
+    #: By the ids that schedules have and had. One that is not here counts since `active_since`.
+    standings: dict[str, Standing] = {}
+
+    def standing(self, schedule_id: str) -> Standing:
+        """From when on a schedule counts in the form that is in force."""
+        return self.standings.get(schedule_id) or standing_since(self.active_since)
+
+    def is_paused(self, now: datetime) -> bool:
+        if self.paused_since is None:
+            return False
+        return self.paused_until is None or now < self.paused_until
+
+    @property
+    def is_retired(self) -> bool:
+        return self.retired_at is not None
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """What an owner wants in force: the file as JSON, or None for a pipeline that was taken away."""
+
+    pipeline_id: str
+    config: Any
+    config_hash: str
+    wanted_at: datetime
+
+
+class Refusal(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """A file, or a stored config, that does not validate: the first of its problems, and where it is."""
+
+    #: None for the file of alerts, and for a file that does not say its id.
+    pipeline_id: str | None
+    message: str
+    #: Inside the document: `validation.rules[0].value`; empty for the document as a whole.
+    path: str = ""
+    #: Empty, with line 0, for a config that was stored without a file.
+    file: str = ""
+    line: int = 0
+    #: How many further problems it has.
+    more: int = 0
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        who = "" if self.file else self.pipeline_id
+        rest = f" (and {self.more} more)" if self.more else ""
+        return ": ".join(part for part in (who, place, self.path, self.message) if part) + rest
+
+
+class Downstream(msgspec.Struct, frozen=True, rename="camel"):
+    """A schedule that opens when another pipeline completes."""
+
+    pipeline_id: str
+    schedule_id: str
+    whole_day: bool

@@ -1,0 +1,10 @@
+"""Execution: what one can be waiting for."""
+
+from enum import StrEnum
+
+
+class Wait(StrEnum):
+    """What an execution can be waiting for."""
+
+    RULES = "rules"
+    JOB = "job"

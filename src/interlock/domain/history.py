@@ -1,0 +1,54 @@
+"""History: what lists and timelines show of runs and events."""
+
+from datetime import datetime
+
+import msgspec
+
+from interlock.domain.deadline import SlaVerdict
+from interlock.domain.event import Event
+from interlock.domain.run import RunKey, Status
+
+
+class Glance(msgspec.Struct, frozen=True, kw_only=True):
+    """A run at a glance: what a cell of a timeline shows."""
+
+    key: RunKey
+    status: Status
+    attempt: int = 0
+    sla_verdict: SlaVerdict | None = None
+    #: Seconds that were left when it completed; negative when it was late.
+    slack: int | None = None
+
+
+class Tally(msgspec.Struct, frozen=True, kw_only=True):
+    """The runs of one schedule and day that stand alike: how many, and the newest of them."""
+
+    newest: RunKey
+    status: Status
+    sla_verdict: SlaVerdict | None
+    count: int
+    #: Of those that completed: how much was left, added up.
+    slack: int | None = None
+
+    @property
+    def day(self) -> str:
+        return self.newest.date[:10]
+
+
+class Told(msgspec.Struct, frozen=True):
+    """An event and its place in the log."""
+
+    seq: int
+    event: Event
+
+
+class EventFilter(msgspec.Struct, frozen=True, kw_only=True):
+    """Which events somebody wants to see."""
+
+    pipeline_id: str | None = None
+    kind: str | None = None
+    since: datetime | None = None
+    #: Warnings and above.
+    of_note: bool = False
+    #: Stands somewhere in the event, whatever its case.
+    text: str | None = None

@@ -1,0 +1,62 @@
+"""Job: what one is given when it is launched, and what its platform answers."""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from interlock.domain.budgets import Category
+
+
+class JobContext(msgspec.Struct, frozen=True):
+    """What a job may be told about its run."""
+
+    pipeline: str
+    schedule: str
+    label: str
+    date: str
+    hour: str | None
+    attempt: int
+    token: str
+    opened_at: datetime
+
+
+class Launched(msgspec.Struct, frozen=True):
+    """A job that was started; `metadata` is all that polling and cancelling need."""
+
+    run_id: str
+    metadata: dict[str, Any]
+    finished: bool = False
+
+
+class Absent(msgspec.Struct, frozen=True):
+    """No job was started under the token."""
+
+
+class CannotTell(msgspec.Struct, frozen=True):
+    """The platform can't say whether a job was started under the token."""
+
+
+class Running(msgspec.Struct, frozen=True):
+    """The job has not ended; `unseen` when the platform will not tell us."""
+
+    message: str = ""
+    unseen: bool = False
+
+
+class Succeeded(msgspec.Struct, frozen=True):
+    """The job ended well."""
+
+    message: str = ""
+    ended_at: datetime | None = None
+    detail: dict[str, Any] = {}
+
+
+class Failed(msgspec.Struct, frozen=True):
+    """The job ended badly; `stopped` when somebody ended it on purpose."""
+
+    category: Category | None
+    message: str
+    ended_at: datetime | None = None
+    stopped: bool = False
+    detail: dict[str, Any] = {}

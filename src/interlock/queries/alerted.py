@@ -1,0 +1,51 @@
+"""Alerted: events with where each went as an alert, for people."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
+
+from interlock.domain.alerting.deliveries import Delivery, DeliveryState
+from interlock.domain.event import Event
+from interlock.ports.alerts import Deliveries
+
+
+class Told(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """One sink and what became of the alert there; `at` is when that was, or when it is looked at next."""
+
+    sink: str
+    channel: str
+    state: DeliveryState
+    at: datetime
+    tries: int = 0
+    error: str | None = None
+
+
+class Alerted(msgspec.Struct, frozen=True, rename="camel"):
+    """An event and where it went."""
+
+    event: Event
+    alerts: tuple[Told, ...] = ()
+
+
+def alerted(events: Sequence[Event], deliveries: Deliveries) -> list[Alerted]:
+    """What only changed the first message of a thread was told nobody and is left out."""
+    found = deliveries.of_events(events)
+    return [
+        Alerted(
+            event, tuple(_told(each) for each in found.get(event.event_id, ()) if not each.quiet)
+        )
+        for event in events
+    ]
+
+
+def _told(delivery: Delivery) -> Told:
+    target = delivery.target
+    return Told(
+        target.sink,
+        target.channel,
+        delivery.state,
+        delivery.due_at,
+        delivery.tries,
+        delivery.error,
+    )

@@ -1,0 +1,211 @@
+"""Attention: what needs a person now, the worst first; and what will, unless something happens."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from enum import IntEnum
+
+import msgspec
+
+from interlock.domain.config import Config
+from interlock.domain.event import Event, EventType
+from interlock.domain.history import EventFilter
+from interlock.domain.run import Run, RunKey, Status
+from interlock.domain.sla import blocked_by
+from interlock.domain.unreadable import RowKind
+from interlock.ports.reads import History
+from interlock.usecases.ports import Ports
+
+#: What nobody has looked at for so long is history.
+RECENT = timedelta(days=1)
+_MOST = 100
+
+_MISSED = (
+    EventType.SCHEDULE_MISSED,
+    EventType.IRREGULAR_SCHEDULE_MISSED,
+    EventType.SENSOR_DEADLINE_EXPIRED,
+    EventType.SLA_BREACH,
+    EventType.READINESS_MISSED,
+)
+
+
+class Kind(IntEnum):
+    """Why something needs a person; the smaller, the worse."""
+
+    OVERDUE = 0
+    GIVEN_UP = 1
+    FAILED = 2
+    UNREADABLE = 3
+    MISSED = 4
+    REFUSED = 5
+    AT_RISK = 6
+    PAUSED = 7
+
+
+class Concern(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that needs a person."""
+
+    kind: Kind
+    pipeline_id: str
+    since: datetime
+    reasons: tuple[str, ...]
+    key: RunKey | None = None
+    run: Run | None = None
+    due_at: datetime | None = None
+
+
+def concerns(
+    configs: Mapping[str, Config], now: datetime, ports: Ports, history: History
+) -> list[Concern]:
+    """Of the pipelines in force. The worst first; of one kind, the newest first."""
+    by_key: dict[RunKey, Concern] = {}
+    for found in (*_late(configs, now, history), *_failed(now, history)):
+        assert found.key is not None
+        by_key.setdefault(found.key, found)
+    others = (
+        *_unreadable(now, ports, history),
+        *_missed(by_key, now, ports, history),
+        *_refused(configs, now, history),
+        *_paused(configs, now),
+    )
+    return sorted((*by_key.values(), *others), key=lambda each: (each.kind, _newest_first(each)))
+
+
+def reasons(run: Run, configs: Mapping[str, Config], now: datetime) -> tuple[str, ...]:
+    """Why a run is not done, as its file has it now."""
+    config = configs.get(run.key.pipeline_id)
+    if config is None or not config.pipeline.has_schedule(run.key.schedule_id):
+        return ("its pipeline is no longer in force",)
+    return tuple(blocked_by(run, config.pipeline, run.key.schedule_id, now))
+
+
+def first_breach(run: Run) -> datetime | None:
+    """The deadline that counts: the earlier of the two."""
+    moments = [at for at in (run.breach_at, run.relative_breach_at) if at is not None]
+    return min(moments, default=None)
+
+
+def _newest_first(concern: Concern) -> float:
+    return -concern.since.timestamp()
+
+
+def _late(configs: Mapping[str, Config], now: datetime, history: History) -> Iterator[Concern]:
+    for run in history.due(None, now, _MOST):
+        due = first_breach(run)
+        is_over = due is not None and due <= now
+        if is_over and due is not None and due < now - 7 * RECENT:
+            continue
+        yield Concern(
+            kind=_kind(run, is_over),
+            pipeline_id=run.key.pipeline_id,
+            key=run.key,
+            run=run,
+            since=due if is_over and due is not None else run.warning_at or run.changed_at,
+            due_at=due,
+            reasons=reasons(run, configs, now),
+        )
+
+
+def _kind(run: Run, is_over: bool) -> Kind:
+    """What has failed needs more than patience, whatever its deadline."""
+    if run.status is Status.FAILED and not run.awaits_retry:
+        return Kind.FAILED
+    return Kind.OVERDUE if is_over else Kind.AT_RISK
+
+
+def _failed(now: datetime, history: History) -> Iterator[Concern]:
+    first = (now - 2 * RECENT).date().isoformat()
+    for run in history.failed(first, _MOST):
+        if run.awaits_retry or run.changed_at < now - RECENT:
+            continue
+        message = run.failure.message if run.failure else "unknown"
+        yield Concern(
+            kind=Kind.GIVEN_UP if run.status is Status.FAILED_FINAL else Kind.FAILED,
+            pipeline_id=run.key.pipeline_id,
+            key=run.key,
+            run=run,
+            since=run.changed_at,
+            due_at=first_breach(run),
+            reasons=(message,),
+        )
+
+
+def _missed(
+    known: Mapping[RunKey, Concern], now: datetime, ports: Ports, history: History
+) -> Iterator[Concern]:
+    """Dates that have no run, told of once each however many events there are."""
+    told: dict[RunKey, Event] = {}
+    for kind in _MISSED:
+        for event in _recent(kind, now, history):
+            key = _key_of(event)
+            if key is not None:
+                told.setdefault(key, event)
+    runs = ports.runs.find(list(told))
+    for key, event in told.items():
+        run = runs.get(key)
+        if key in known or (run is not None and run.status is not Status.FAILED):
+            continue
+        yield Concern(
+            kind=Kind.MISSED,
+            pipeline_id=key.pipeline_id,
+            key=key,
+            since=event.timestamp,
+            reasons=(event.message,),
+        )
+
+
+def _unreadable(now: datetime, ports: Ports, history: History) -> Iterator[Concern]:
+    """Rows of pipelines that can't be read; of rows of runs, those that still can't."""
+    events = _recent(EventType.ROW_UNREADABLE, now, history)
+    keys = {event.event_id: _key_of(event) for event in events}
+    runs = ports.runs.find([key for key in keys.values() if key is not None])
+    for event in events:
+        key = keys[event.event_id]
+        run = None if key is None else runs.get(key)
+        of_run = event.detail.get("kind") == RowKind.RUN
+        mended = of_run and (run is None or run.status is not Status.UNREADABLE)
+        if mended or event.pipeline_id is None:
+            continue
+        yield Concern(
+            kind=Kind.UNREADABLE,
+            pipeline_id=event.pipeline_id,
+            key=key if of_run else None,
+            since=event.timestamp,
+            reasons=(event.message,),
+        )
+
+
+def _key_of(event: Event) -> RunKey | None:
+    if not event.pipeline_id or not event.schedule_id or not event.date:
+        return None
+    return RunKey(event.pipeline_id, event.schedule_id, event.date)
+
+
+def _refused(configs: Mapping[str, Config], now: datetime, history: History) -> Iterator[Concern]:
+    """Files that were refused, and that no good one has followed."""
+    seen = set()
+    for event in _recent(EventType.CONFIG_REJECTED, now, history):
+        name = event.pipeline_id or ""
+        config = configs.get(name)
+        if name in seen or (config is not None and config.adopted_at > event.timestamp):
+            continue
+        seen.add(name)
+        yield Concern(
+            kind=Kind.REFUSED, pipeline_id=name, since=event.timestamp, reasons=(event.message,)
+        )
+
+
+def _paused(configs: Mapping[str, Config], now: datetime) -> Iterator[Concern]:
+    for config in configs.values():
+        if config.is_paused(now) and config.paused_since is not None:
+            yield Concern(
+                kind=Kind.PAUSED,
+                pipeline_id=config.pipeline.id,
+                since=config.paused_since,
+                due_at=config.paused_until,
+                reasons=("nothing opens until it is resumed",),
+            )
+
+
+def _recent(kind: EventType, now: datetime, history: History) -> list[Event]:
+    found = history.events(EventFilter(kind=kind, since=now - RECENT), None, _MOST)
+    return [told.event for told in found]

@@ -1,0 +1,23 @@
+"""Stored reading: what became of a reading that a producer sent."""
+
+from datetime import datetime
+
+import msgspec
+
+
+class Accepted(msgspec.Struct, frozen=True, rename="camel"):
+    """A reading that is stored, and what it led to where somebody waited for that."""
+
+    pipeline_id: str
+    key: str
+    received_at: datetime
+    version: str
+    led_to: tuple[str, ...] = ()
+
+
+class Refused(msgspec.Struct, frozen=True, rename="camel"):
+    """A reading that was not stored."""
+
+    pipeline_id: str
+    key: str
+    problem: str

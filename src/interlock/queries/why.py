@@ -1,0 +1,282 @@
+"""Explain: why a date has run or has not, from what is stored; nothing is judged that was not recorded,
+except for a date that is still waiting, which is judged as it stands now.
+"""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from interlock.domain import duration
+from interlock.domain.admission import window_closed
+from interlock.domain.budgets import Source, rerun_budget, retry_budget
+from interlock.domain.calendars import excluded
+from interlock.domain.config import Config
+from interlock.domain.deadline import closes_at, deadlines
+from interlock.domain.opening import instants, window_end
+from interlock.domain.partition import Grain, Label, label_at
+from interlock.domain.pipeline import Pipeline, Schedule
+from interlock.domain.rules import judge_date, judge_one
+from interlock.domain.run import RuleRecord, Run, RunKey, Status
+from interlock.domain.schedule import next_occurrence
+from interlock.domain.sensor import Reading
+from interlock.domain.sla import blocked_by, explain_record, failing_lines
+from interlock.domain.zones import zone
+from interlock.errors import NotFoundError
+from interlock.usecases.evidence import readings_for, rule_records
+from interlock.usecases.find_runs import find_runs
+from interlock.usecases.ports import Ports
+
+
+class RuleState(msgspec.Struct, frozen=True, rename="camel"):
+    """One rule: how it fares, since when, and in words."""
+
+    key: str
+    check: str
+    field: str | None
+    expected: Any
+    actual: Any
+    kind: str | None
+    since: datetime | None
+    text: str
+    #: When the reading came that was judged, if it is still the one that is stored.
+    received_at: datetime | None = None
+
+
+class Why(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """Everything that explains one date."""
+
+    pipeline_id: str
+    schedule_id: str
+    date: str
+    status: str
+    headline: str
+    judged_at: datetime
+    recorded: bool
+    timezone: str = "UTC"
+    attempt: int | None = None
+    rules: tuple[RuleState, ...] = ()
+    trigger: RuleState | None = None
+    excluded_by: str | None = None
+    paused: bool = False
+    closes_at: datetime | None = None
+    window_end: datetime | None = None
+    next_expected: datetime | None = None
+    deadlines: dict[str, datetime] = {}
+    sla_verdict: str | None = None
+    budgets: dict[str, str] = {}
+    evidence: dict[str, str] = {}
+    blocked_by: tuple[str, ...] = ()
+    unblock: tuple[str, ...] = ()
+
+
+def explain(pipeline_id: str, ports: Ports, date: str | None = None) -> list[Why]:
+    """One answer per schedule; without a date, for the date that it is on now.
+
+    Raises NotFoundError for a pipeline that nobody declared.
+    """
+    config = ports.pipelines.find(pipeline_id)
+    if config is None:
+        raise NotFoundError(f"there is no pipeline {pipeline_id}")
+    now = ports.clock()
+    return [
+        _explain(config, schedule, date or _current(config, schedule, now, ports), now, ports)
+        for schedule in config.pipeline.schedules
+    ]
+
+
+def _current(config: Config, schedule: Schedule, now: datetime, ports: Ports) -> str:
+    """The newest date that has a run, or else today's."""
+    label = label_at(now, zone(schedule.timezone), Grain.DAY)
+    runs = ports.runs.of_pipeline(config.pipeline.id, "0000", "9999", 20)
+    present = config.pipeline.present_id
+    ours = [run.key.date for run in runs if present(run.key.schedule_id) == schedule.id]
+    return max(ours, default=str(label))
+
+
+def _explain(config: Config, schedule: Schedule, date: str, now: datetime, ports: Ports) -> Why:
+    pipeline = config.pipeline
+    key = RunKey(pipeline.id, schedule.id, date, dry=pipeline.dry_run)
+    label = Label.parse(date)
+    run = find_runs([key], pipeline, ports).get(key)
+    out = excluded(schedule, pipeline.calendars, label.day)
+    moment = next_occurrence(schedule, pipeline.calendars, now)
+    rules, at, recorded = _rules(key, run, config, now, ports)
+    trigger = _trigger(key, run, config, schedule, now, ports)
+    return Why(
+        pipeline_id=pipeline.id,
+        schedule_id=schedule.id,
+        date=date,
+        status="absent" if run is None else run.status,
+        headline=_headline(run, config, schedule, out is not None, now),
+        judged_at=at,
+        recorded=recorded,
+        timezone=schedule.timezone,
+        attempt=None if run is None else run.attempt,
+        rules=rules,
+        trigger=trigger,
+        excluded_by=None if out is None else out.by,
+        paused=config.is_paused(now),
+        closes_at=closes_at(schedule, label),
+        window_end=None if run is None or not run.is_open else window_end(run, pipeline),
+        next_expected=None if moment is None else moment.due_at,
+        deadlines=_deadlines(run, pipeline, schedule, label),
+        sla_verdict=None if run is None else run.sla_verdict,
+        budgets={} if run is None else _budgets(run, pipeline),
+        evidence={} if run is None else {k: seen.version for k, seen in run.evidence.items()},
+        blocked_by=tuple(_blocked(run, config, key, out is not None, trigger, now)),
+        unblock=tuple(_unblock(run, config, key, out is not None, now)),
+    )
+
+
+def _rules(
+    key: RunKey, run: Run | None, config: Config, now: datetime, ports: Ports
+) -> tuple[tuple[RuleState, ...], datetime, bool]:
+    """As recorded by the last evaluation; a date without one is judged as it stands."""
+    schedule = config.pipeline.schedule(key.schedule_id)
+    readings = readings_for(key, config.pipeline, ports, run=run)
+    if run is not None and run.verdict is not None:
+        at, records = run.verdict.at, run.verdict.results
+        return tuple(_state(record, at, readings.get(record.key)) for record in records), at, True
+    verdict = judge_date(config.pipeline, schedule, readings, now)
+    records = rule_records(verdict.results, now)
+    return tuple(_state(each, now, readings.get(each.key)) for each in records), now, False
+
+
+def _trigger(
+    key: RunKey, run: Run | None, config: Config, schedule: Schedule, now: datetime, ports: Ports
+) -> RuleState | None:
+    if schedule.trigger is None:
+        return None
+    rule = schedule.trigger.rule
+    readings = readings_for(key, config.pipeline, ports, frozenset({rule.key}), run)
+    reading = readings.get(rule.key)
+    return _state(rule_records([judge_one(rule, reading, now)], now)[0], now, reading)
+
+
+def _state(record: RuleRecord, at: datetime, reading: Reading | None) -> RuleState:
+    text = "holds" if record.kind is None else explain_record(record, at)
+    return RuleState(
+        record.key,
+        record.check,
+        record.field,
+        record.expected,
+        record.actual,
+        record.kind,
+        record.since,
+        text,
+        None if reading is None or reading.received_at > at else reading.received_at,
+    )
+
+
+def _headline(
+    run: Run | None, config: Config, schedule: Schedule, is_excluded: bool, now: datetime
+) -> str:
+    if run is None:
+        if config.is_paused(now):
+            return "the pipeline is paused; nothing opens"
+        if is_excluded:
+            return "the calendar excludes this date; no run is expected"
+        return "nothing has opened this date yet"
+    if run.status is Status.UNREADABLE:
+        return "its stored row can't be read, so nothing is known of it and nothing opens it"
+    if run.is_bare:
+        return _BARE_HEADLINES[run.status]
+    age = duration.for_people(now - run.changed_at)
+    if run.awaits_retry and run.retry_at is not None:
+        return f"attempt {run.attempt} failed; it is tried again {_in(run.retry_at, now)}"
+    if run.waits_for and not failing_lines(run.verdict, now):
+        return f"its rules hold, and it waits for a place (attempt {run.attempt})"
+    return _HEADLINES[run.status].format(age=age, attempt=run.attempt)
+
+
+def _in(moment: datetime, now: datetime) -> str:
+    if moment <= now:
+        return "now"
+    return f"in {duration.for_people(moment - now)}"
+
+
+def _deadlines(
+    run: Run | None, pipeline: Pipeline, schedule: Schedule, label: Label
+) -> dict[str, datetime]:
+    if run is not None:
+        return {str(kind): at for kind, at in instants(run).items()}
+    if pipeline.sla is None:
+        return {}
+    due = deadlines(schedule, pipeline.sla, label, calendars=pipeline.calendars)
+    found = {"readiness": due.readiness_at, "warning": due.warning_at, "breach": due.breach_at}
+    return {name: at for name, at in found.items() if at is not None}
+
+
+def _budgets(run: Run, pipeline: Pipeline) -> dict[str, str]:
+    job, spent = pipeline.job, run.spending
+    budgets = (
+        retry_budget(None, spent, job),
+        rerun_budget(Source.DRIFT, spent, job),
+        rerun_budget(Source.MANUAL, spent, job),
+    )
+    found = {budget.name: f"{budget.spent} of {budget.max}" for budget in budgets}
+    return {**found, "code_retries": f"{spent.code_retries} of {job.max_code_retries}"}
+
+
+def _blocked(
+    run: Run | None,
+    config: Config,
+    key: RunKey,
+    is_excluded: bool,
+    trigger: RuleState | None,
+    now: datetime,
+) -> list[str]:
+    """Why a date is not done; one that has no run may have more in its way than a reading."""
+    if run is not None and run.status is Status.COMPLETED:
+        return []
+    if run is None and config.is_paused(now):
+        return ["the pipeline is paused"]
+    if run is None and is_excluded:
+        return ["the calendar excludes this date"]
+    if run is None and trigger is not None:
+        return [] if trigger.kind is None else [trigger.text]
+    return blocked_by(run, config.pipeline, key.schedule_id, now)
+
+
+def _unblock(
+    run: Run | None, config: Config, key: RunKey, is_excluded: bool, now: datetime
+) -> list[str]:
+    """What a person or a producer can do now."""
+    name = f"{key.pipeline_id} {key.date}"
+    if config.is_paused(now):
+        return [f"interlock resume {key.pipeline_id}"]
+    if is_excluded:
+        return []
+    if run is None:
+        trigger = config.pipeline.schedule(key.schedule_id).trigger
+        wanted = [] if trigger is None else [f"a reading of {trigger.rule.key} for {key.date}"]
+        return [*wanted, f"interlock rerun {name}"]
+    if run.status is Status.UNREADABLE:
+        return ["interlock doctor: it names the row and what to do about it"]
+    if run.status is Status.PENDING:
+        ends = [f"the end of {each.date}" for each in run.waits_for]
+        return [*failing_lines(run.verdict, now), *ends]
+    if run.status is Status.FAILED and not run.awaits_retry:
+        reading = "a reading that a rule waits for" if window_closed(run) else _CHANGED
+        return [reading, f"interlock rerun {name}"]
+    if run.status is Status.FAILED_FINAL:
+        return [f"interlock rerun {name}"]
+    return []
+
+
+_CHANGED = "a trigger reading that passes and says something new"
+_HEADLINES = {
+    Status.PENDING: "waiting for its rules (attempt {attempt})",
+    Status.TRIGGERING: "its job is being launched (attempt {attempt})",
+    Status.RUNNING: "its job is running (attempt {attempt})",
+    Status.FAILED: "attempt {attempt} failed {age} ago; new data or a rerun opens it again",
+    Status.COMPLETED: "completed {age} ago (attempt {attempt})",
+    Status.FAILED_FINAL: "failed for good {age} ago (attempt {attempt}); only a rerun opens it",
+}
+
+#: Of a row that says no more than how the date ended.
+_BARE_HEADLINES = {
+    Status.COMPLETED: "completed, as its row says and no more; only a rerun opens it",
+    Status.FAILED_FINAL: "failed for good, as its row says and no more; only a rerun opens it",
+}

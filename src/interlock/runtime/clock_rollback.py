@@ -1,0 +1,55 @@
+"""Set back: a clock that jumps back must put nothing to sleep that was to happen within minutes.
+
+Deadlines and cron moments are instants and come again by themselves. A wait, a poll or a retry was an
+instant made of "in a while": with the clock an hour back it would take an hour longer.
+"""
+
+import logging
+from datetime import datetime, timedelta
+
+import msgspec
+
+from interlock.adapters.sqlite.store import Store
+from interlock.domain.budgets import LONGEST_DELAY
+from interlock.domain.timer import TimerKind
+from interlock.usecases.arm_cron import arm_cron
+from interlock.usecases.ports import Ports
+
+log = logging.getLogger(__name__)
+
+#: What a time service takes back in small steps is not worth a look.
+STEP = timedelta(seconds=5)
+
+
+class SetBack:
+    """Remembers the latest moment that was seen, and what the store has seen before."""
+
+    def __init__(self, store: Store, ports: Ports) -> None:
+        self._store, self._ports = store, ports
+        self._latest = store.watch.load().last_pass_at or ports.clock()
+
+    def look(self, now: datetime) -> bool:
+        """Whether the clock was set back; what had been put off is due at once then."""
+        latest, self._latest = self._latest, now
+        if latest - now < STEP:
+            return False
+        log.warning(
+            "the clock was set back by %d seconds",
+            (latest - now).total_seconds(),
+            extra={"action": "clock_set_back"},
+        )
+        self._store.workflows.wake_all(now)
+        self._retry_soon(now)
+        for config in self._ports.pipelines.in_force():
+            arm_cron(msgspec.structs.replace(config, armed={}), now, self._ports)
+        return True
+
+    def wake_sleepers(self, now: datetime) -> None:
+        """What waits longer than anything can was stored by another clock: by hands that were late, or by a
+        process that ended before it had noted the time. To be called at the start and now and then.
+        """
+        self._store.workflows.wake_beyond(now + self._ports.execution_timeout, now)
+        self._retry_soon(now)
+
+    def _retry_soon(self, now: datetime) -> None:
+        self._store.timers.bring_forward(TimerKind.RETRY, now + LONGEST_DELAY, now)

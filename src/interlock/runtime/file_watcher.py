@@ -1,0 +1,182 @@
+"""Loader: the project's files become what their owners want in force; a changed file is wanted anew.
+
+A file that does not validate is refused, and the version before it stays in force. A file is read once
+its write is surely over (`domain/sightings.py`), and a pipeline is taken away only when its file is surely
+gone (`domain/missing.py`).
+"""
+
+import logging
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from interlock.domain import canonical
+from interlock.domain.alerting.rules import Alerts
+from interlock.domain.config import Refusal
+from interlock.domain.missing import Present
+from interlock.domain.sightings import Stamp
+from interlock.files import Problem, Project, load_project, load_text
+from interlock.files.nodes import Unreadable
+from interlock.files.problem import by_file
+from interlock.files.sources import ALERTS, CALENDARS, PIPELINES, Walk, read_source
+from interlock.ports.stores import MissingFiles
+from interlock.usecases.follow_files import Follower, want_files
+from interlock.usecases.ports import Ports
+from interlock.usecases.refuse_file import refusal, refuse_file
+
+log = logging.getLogger(__name__)
+
+#: A date that no clock shows: such a file counts as changed just now.
+_EVER = datetime.max.replace(tzinfo=UTC)
+_LONG_AGO = datetime.fromtimestamp(0, UTC)
+
+
+class Refused(msgspec.Struct, frozen=True):
+    """What of a project can't be used now."""
+
+    files: tuple[Refusal, ...] = ()
+    #: What is wrong with the file of alerts; nothing when it is sound.
+    alerts: str = ""
+
+
+class Loader:
+    """Looks at one project. Not for several threads at once."""
+
+    def __init__(
+        self,
+        project: Path,
+        ports: Ports,
+        missing: MissingFiles,
+        use_alerts: Callable[[Alerts | None], None] = lambda alerts: None,
+        note: Callable[[Refused], None] = lambda refused: None,
+    ) -> None:
+        """`missing` outlives this process; `note` is told after each load what was refused."""
+        self._project = project
+        self._ports = ports
+        self._use_alerts = use_alerts
+        self._note = note
+        self._follower = Follower(self._load, missing, ports)
+
+    @property
+    def has_read(self) -> bool:
+        """Whether the files have been read once."""
+        return self._follower.has_read
+
+    def until_due(self) -> float | None:
+        """The seconds until a file that has changed may be read, if there is one."""
+        now = self._ports.clock()
+        due = self._follower.next_due(now)
+        return None if due is None else (due - now).total_seconds()
+
+    def look(self) -> bool:
+        """Load the files if any of them has changed, and looks the same since. Whether that was so."""
+        stamps = _stamps(self._project)
+        return self._follower.look(stamps, {} if self.has_read else _changed_at(stamps))
+
+    def _load(self, unsettled: Collection[str]) -> Present:
+        if not (self._project / PIPELINES).is_dir():
+            log.error(
+                "%s has no folder %s: what is in force stays so",
+                self._project,
+                PIPELINES,
+                extra={"action": "no_pipelines"},
+            )
+            return Present((), is_there=False)
+        project = load_project(self._project, without=unsettled)
+        wanted = {name: canonical.as_json(each) for name, each in project.pipelines.items()}
+        want_files(wanted, self._ports)
+        refused: list[str | None] = []
+        files = tuple(self._refuse(project, refused))
+        wrong = [each for each in project.errors if _is_alerts(Path(each.file), self._project)]
+        if not wrong:
+            self._use_alerts(project.alerts)
+        self._note(Refused(files, f"line {wrong[0].line}: {wrong[0].message}" if wrong else ""))
+        log.info(
+            "pipelines loaded: %d, files refused: %d",
+            len(wanted),
+            len(files),
+            extra={"action": "files_loaded"},
+        )
+        ids = {*wanted, *(each for each in refused if each is not None)}
+        return Present(ids, is_known=None not in refused and not unsettled)
+
+    def _refuse(self, project: Project, ids: list[str | None]) -> Iterator[Refusal]:
+        """Each file that is wrong. `ids` gets those of pipelines; None for one that does not say its id."""
+        for file, problems in by_file(project.errors).items():
+            for problem in problems:
+                log.error("%s", problem, extra={"action": "file_refused"})
+            named = [self._within(problem) for problem in problems]
+            if _is_calendar(Path(file), self._project):
+                yield refusal(None, named)  # the pipelines that name it are refused themselves
+                continue
+            pipeline_id, digest = _identity(Path(file))
+            if _is_alerts(Path(file), self._project):
+                yield refusal(None, named)
+                refuse_file(None, digest, named, self._ports)
+                continue
+            yield refusal(pipeline_id, named)
+            ids.append(pipeline_id)
+            if pipeline_id is not None:
+                refuse_file(pipeline_id, digest, named, self._ports)
+
+    def _within(self, problem: Problem) -> Problem:
+        """The problem, with its file as the project names it: the folder of the project is our own affair."""
+        file = Path(problem.file)
+        if not file.is_relative_to(self._project):
+            return problem
+        return msgspec.structs.replace(problem, file=str(file.relative_to(self._project)))
+
+
+def _stamps(project: Path) -> dict[str, Stamp]:
+    """How each file looks; what can't be seen looks like nothing else."""
+    walk = Walk()
+    for folder in (PIPELINES, CALENDARS):
+        walk.enter(os.fspath(project / folder))
+    found = [(entry.path, entry.stat) for entry in walk.files]
+    found.append((ALERTS, (project / ALERTS).stat))
+    stamps: dict[str, Stamp] = dict.fromkeys(walk.denied, ())
+    for path, stat in found:
+        try:
+            about = stat()
+        except FileNotFoundError:
+            continue
+        except OSError:
+            stamps[path] = ()
+        else:
+            stamps[path] = (about.st_mtime_ns, about.st_ctime_ns, about.st_size, about.st_ino)
+    return stamps
+
+
+def _changed_at(stamps: Mapping[str, Stamp]) -> dict[str, datetime]:
+    """When each file was last changed by its own account."""
+    return {
+        path: _instant(max(stamp[:2])) if stamp else _LONG_AGO for path, stamp in stamps.items()
+    }
+
+
+def _instant(nanoseconds: int) -> datetime:
+    try:
+        return datetime.fromtimestamp(nanoseconds / 10**9, UTC)
+    except (OverflowError, ValueError, OSError):
+        return _EVER
+
+
+def _is_calendar(file: Path, project: Path) -> bool:
+    return file.is_relative_to(project / CALENDARS)
+
+
+def _is_alerts(file: Path, project: Path) -> bool:
+    return file == project / ALERTS
+
+
+def _identity(file: Path) -> tuple[str | None, str]:
+    """The id that a wrong file gives itself, if it can be told, and the hash of its bytes."""
+    try:
+        text = read_source(file)
+    except Unreadable:
+        return None, ""
+    own = load_text(text, str(file)).own_id
+    return None if own is None else own.id, canonical.content_hash(text.hex())

@@ -1,0 +1,71 @@
+"""Tokens: secrets by which callers are known. Only their hashes are kept."""
+
+import hashlib
+import secrets
+from collections.abc import Sequence
+from datetime import datetime
+from enum import StrEnum
+
+import msgspec
+
+from interlock.adapters.sqlite.audit import Token
+from interlock.errors import ConfigError
+
+
+class Scope(StrEnum):
+    """What a caller may do. `own` is for who holds the installation: no token can be given it."""
+
+    READ = "read"
+    OBSERVE = "observe"
+    OPERATE = "operate"
+    OWN = "own"
+
+
+#: What tokens can be given.
+GRANTABLE = (Scope.READ, Scope.OBSERVE, Scope.OPERATE)
+
+
+class TokenShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True, omit_defaults=True):
+    """A token; its secret is told once, when it is made."""
+
+    name: str
+    scopes: tuple[str, ...]
+    created_at: datetime
+    pipelines: tuple[str, ...] = ()
+    secret: str = ""
+
+
+def new_secret() -> str:
+    return f"ilk_{secrets.token_urlsafe(32)}"
+
+
+def digest_of(secret: str) -> str:
+    """Secrets are long and random: a fast hash gives nothing away."""
+    return hashlib.sha256(secret.encode(errors="surrogatepass")).hexdigest()
+
+
+def make_token(
+    name: str, scopes: Sequence[str], pipelines: Sequence[str], secret: str, now: datetime
+) -> Token:
+    """Raises ConfigError for scopes that can't be given."""
+    if not scopes or not set(scopes) <= set(GRANTABLE):
+        raise ConfigError(f"scopes are {', '.join(GRANTABLE)}")
+    if pipelines and set(scopes) != {Scope.OBSERVE}:
+        raise ConfigError("only a token that does nothing but observe can be limited to pipelines")
+    return Token(
+        name=name,
+        hash=digest_of(secret),
+        scopes=tuple(sorted(set(scopes))),
+        created_at=now,
+        pipelines=tuple(sorted(set(pipelines))),
+    )
+
+
+def shown(token: Token, secret: str = "") -> TokenShown:
+    return TokenShown(
+        name=token.name,
+        scopes=token.scopes,
+        created_at=token.created_at,
+        pipelines=token.pipelines,
+        secret=secret,
+    )

@@ -1,0 +1,289 @@
+"""Snapshots: what the watchdog must see of many schedules, read in few requests.
+
+What each needs is a pure question; the answers are fetched together for a hundred at a time, so a pass
+costs requests by the hundred pipelines and not by the pipeline.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+from interlock.domain.admission import (
+    Admission,
+    Exclude,
+    NoteRepeat,
+    OpenRun,
+    PostRunReading,
+    Reject,
+    StartAgain,
+    admit,
+    run_keys,
+)
+from interlock.domain.config import Config
+from interlock.domain.guards import EngineState, Needs, Snapshot, stand_ins, wants_engine
+from interlock.domain.partition import Grain, label_at
+from interlock.domain.pipeline import Pipeline, Schedule
+from interlock.domain.post_run import post_run_keys
+from interlock.domain.run import Run, RunKey, Status
+from interlock.domain.sensor import Reading, UnreadableReading, carried_label
+from interlock.domain.sla import SlaWatch
+from interlock.domain.watchdog import WatchdogState
+from interlock.domain.zones import zone
+from interlock.usecases.admit_reading import refusal_events
+from interlock.usecases.evidence import readings_for
+from interlock.usecases.find_runs import find_runs, find_watch, find_watches, former_keys
+from interlock.usecases.job_ending import has_succeeded
+from interlock.usecases.ports import Ports
+
+FARTHEST = timedelta(days=31)
+OVERLAP = timedelta(minutes=15)
+_TRIGGER_DAYS = timedelta(days=2)
+
+
+class Look(msgspec.Struct):
+    """One schedule to be looked at, and what has been read for it."""
+
+    config: Config
+    schedule: Schedule
+    since: datetime
+    due: tuple[Run, ...]
+    needs: Needs
+    readings: list[Reading] = []
+    engine: dict[str, EngineState] = {}
+    succeeded: frozenset[str] = frozenset()
+
+    @property
+    def is_quiet(self) -> bool:
+        """A retired or dry pipeline, or a schedule that is gone, is only asked about its open runs."""
+        pipeline = self.config.pipeline
+        gone = not pipeline.has_schedule(self.schedule.id)
+        return gone or self.config.is_retired or pipeline.dry_run
+
+    def key(self, date: str) -> RunKey:
+        pipeline = self.config.pipeline
+        return RunKey(pipeline.id, self.schedule.id, date, dry=pipeline.dry_run)
+
+
+class Loaded(msgspec.Struct, frozen=True):
+    """What was read for a number of looks together."""
+
+    runs: dict[RunKey, Run]
+    watches: dict[RunKey, SlaWatch]
+
+
+def load(looks: Sequence[Look], now: datetime, ports: Ports) -> Loaded:
+    """Fetch the runs and deadline watches that the looks need."""
+    dates = {look.key(date) for look in looks for date in look.needs.dates}
+    of_readings = {
+        key
+        for look in looks
+        for reading in look.readings
+        for key in run_keys(look.config.pipeline, reading)
+    }
+    pipelines = {look.config.pipeline.id: look.config.pipeline for look in looks}
+    runs = find_runs(dates | of_readings, pipelines, ports)
+    absent = [key for key in dates if key not in runs]
+    watches = find_watches(absent, pipelines, ports) if absent else {}
+    hours = [key for look in looks for key in _stand_ins(look, runs, watches, now)]
+    return Loaded(runs | (find_runs(hours, pipelines, ports) if hours else {}), watches)
+
+
+def snapshot(
+    look: Look, loaded: Loaded, state: WatchdogState, now: datetime, ports: Ports
+) -> Snapshot:
+    """The look as the guards see it."""
+    wanted = {look.key(date): date for date in look.needs.dates}
+    hours = {
+        key for date in wanted.values() for key in map(look.key, stand_ins(look.schedule, date))
+    }
+    return Snapshot(
+        pipeline=look.config.pipeline,
+        schedule=look.schedule,
+        since=look.since,
+        needs=look.needs,
+        due=look.due,
+        runs={key.date: loaded.runs[key] for key in (wanted.keys() | hours) if key in loaded.runs},
+        readings=tuple(_decided(look, loaded, now, ports)),
+        watches={
+            date: loaded.watches[key] for key, date in wanted.items() if key in loaded.watches
+        },
+        engine=look.engine,
+        succeeded=look.succeeded,
+        seen_after=_seen_after(look.config, look.due, ports),
+        suspects=state.suspects,
+        last_ok_at=state.last_ok_at,
+        down=_down(state),
+        not_watched=look.since if look.since == now - FARTHEST else None,
+        paused=look.config.is_paused(now),
+    )
+
+
+def last_looked(state: WatchdogState, config: Config) -> datetime:
+    """From when on a pipeline has not been looked at; in a pause nothing is."""
+    start = state.lagging.get(config.pipeline.id) or state.since or config.active_since
+    return start if config.paused_since is None else min(start, config.paused_since)
+
+
+def looked_since(state: WatchdogState, config: Config, now: datetime) -> datetime:
+    """From when on to look at it; not farther back than we can promise."""
+    return max(last_looked(state, config) - OVERLAP, now - FARTHEST)
+
+
+def trigger_readings(look: Look, now: datetime, ports: Ports) -> list[Reading]:
+    """The trigger readings of the last days, the plain one too."""
+    schedule, config = look.schedule, look.config
+    if look.is_quiet or schedule.trigger is None or config.is_paused(now):
+        return []
+    key, where = schedule.trigger.rule.key, zone(schedule.timezone)
+    first = label_at(min(look.since, now - _TRIGGER_DAYS), where, Grain.DAY)
+    last = label_at(now + timedelta(days=1), where, Grain.DAY)
+    pipeline_id = config.pipeline.id
+    found = ports.sensors.between(pipeline_id, key, str(first), str(last))
+    plain = ports.sensors.find(pipeline_id, [key]).values()
+    return [*found, *(reading for reading in plain if _names_a_date(reading, where))]
+
+
+def _names_a_date(reading: Reading, where: ZoneInfo) -> bool:
+    """Of one that names none and that nobody knows when it came, nobody can say which run it missed; nor
+    of one that can't be read.
+    """
+    if isinstance(reading, UnreadableReading):
+        return False
+    return reading.timed or carried_label(reading.fields, where, reading.received_at) is not None
+
+
+def unattended(ports: Ports) -> list[Run]:
+    """Open runs that no execution under way works on. Both lists may lag: the engine is asked about each
+    before anything is said of it.
+    """
+    by_execution = ports.runs.open_executions()
+    names = by_execution.keys() - ports.workflows.running() if by_execution else set()
+    found = ports.runs.find([by_execution[name] for name in names])
+    return [run for run in found.values() if run.is_open and run.execution_name in names]
+
+
+def ask_engine(
+    due: Iterable[Run], unattended: Collection[RunKey], now: datetime, ports: Ports
+) -> tuple[dict[str, EngineState], frozenset[str]]:
+    """What became of the attempts that may be dead: in the engine, and in the job log."""
+    doubtful = [run for run in due if wants_engine(run, run.key not in unattended, now)]
+    engine = {run.execution_name: ports.workflows.describe(run.execution_name) for run in doubtful}
+    return engine, frozenset(run.key.date for run in doubtful if has_succeeded(run, ports))
+
+
+def _stand_ins(
+    look: Look, runs: dict[RunKey, Run], watches: dict[RunKey, SlaWatch], now: datetime
+) -> Iterable[RunKey]:
+    """The hours of days about whose deadline something may have to be said; most have their timers."""
+    for date in look.needs.dates:
+        key = look.key(date)
+        if key in runs or not _is_open_question(look, date, watches.get(key), now):
+            continue
+        for hour in stand_ins(look.schedule, date):
+            yield look.key(hour)
+
+
+def _is_open_question(look: Look, date: str, watch: SlaWatch | None, now: datetime) -> bool:
+    if date in look.needs.closing or watch is None:
+        return True
+    moments = (watch.warning_at, watch.breach_at, watch.readiness_at)
+    passed = [at for at in moments if at is not None and at <= now]
+    return watch.verdict is None and len(passed) > len(watch.told)
+
+
+def _down(state: WatchdogState) -> tuple[datetime, datetime] | None:
+    if state.down_from is None or state.down_until is None:
+        return None
+    return state.down_from, state.down_until
+
+
+def _seen_after(config: Config, due: Iterable[Run], ports: Ports) -> dict[str, frozenset[str]]:
+    """The post-run keys of which something came since the job was launched."""
+    keys = post_run_keys(config.pipeline)
+    found = {}
+    for run in due if keys else ():
+        since = run.launched_at or run.completed_at
+        if run.status is not Status.COMPLETED or since is None:
+            continue
+        readings = readings_for(run.key, config.pipeline, ports, keys, run)
+        came = {key for key, reading in readings.items() if _came_since(reading, since)}
+        found[run.key.date] = frozenset(came | run.post_run.seen.keys())
+    return found
+
+
+def _came_since(reading: Reading, since: datetime) -> bool:
+    if reading.timed and reading.received_at >= since:
+        return True
+    return reading.updated_at is not None and reading.updated_at > since
+
+
+def _decided(
+    look: Look, loaded: Loaded, now: datetime, ports: Ports
+) -> Iterable[tuple[Reading, tuple[Admission, ...]]]:
+    """The readings, with what the ordinary path would make of them now."""
+    pipeline = look.config.pipeline
+    for reading in look.readings:
+        runs = {key: loaded.runs[key] for key in run_keys(pipeline, reading) if key in loaded.runs}
+        if runs and all(_has_seen(run, reading) for run in runs.values()):
+            continue  # the usual case, and most of a quiet pass
+        decided = tuple(
+            admission
+            for admission in admit(pipeline, reading, runs, now, look.config.standings)
+            if pipeline.present_id(_schedule_of(admission)) == look.schedule.id
+            and not isinstance(admission, StartAgain)  # stale-triggers sees to it
+            and not _is_judged(admission)
+            and not _is_told(admission, look.config, ports)
+            and not _is_pruned(admission, reading, pipeline, ports)
+        )
+        if decided:
+            yield reading, decided
+
+
+def _schedule_of(admission: Admission) -> str:
+    key = getattr(admission, "key", None) or getattr(getattr(admission, "run", None), "key", None)
+    return key.schedule_id if key is not None else getattr(admission, "schedule_id", "")
+
+
+def _has_seen(run: Run, reading: Reading) -> bool:
+    """Whether a run under way was opened by this reading, or has judged it since."""
+    started = run.is_open and run.started_at is not None and run.first_sensor_at is not None
+    return started and run.trigger_version == reading.version
+
+
+def _is_judged(admission: Admission) -> bool:
+    """A post-run reading is news only if it came after completion and nobody has judged it."""
+    if not isinstance(admission, PostRunReading):
+        return False
+    run, at = admission.run, admission.reading.received_at
+    if run.completed_at is None or at <= run.completed_at:
+        return True
+    return run.post_run.seen.get(admission.rule_key) == at
+
+
+def _is_pruned(admission: Admission, reading: Reading, pipeline: Pipeline, ports: Ports) -> bool:
+    """A reading that was there when the run of its date was pruned was that run's."""
+    if not isinstance(admission, OpenRun):
+        return False
+    watch = find_watch(admission.key, pipeline, ports)
+    pruned_at = None if watch is None else watch.pruned_at
+    return pruned_at is not None and reading.received_at <= pruned_at
+
+
+def _is_told(admission: Admission, config: Config, ports: Ports) -> bool:
+    """A refusal that has been told already is no news, however often it is found."""
+    if not isinstance(admission, Exclude | Reject | NoteRepeat):
+        return False
+    ids = [event.event_id for event in refusal_events(admission, config)]
+    if len(ports.marks.is_claimed(ids)) == len(ids):
+        return True
+    return isinstance(admission, Exclude) and _is_told_of_former(admission, config, ports)
+
+
+def _is_told_of_former(admission: Exclude, config: Config, ports: Ports) -> bool:
+    """Whether it was told while the schedule had another id."""
+    former = former_keys(admission.key, config.pipeline)
+    told = (msgspec.structs.replace(admission, key=key) for key in former)
+    ids = [event.event_id for each in told for event in refusal_events(each, config)]
+    return bool(ids) and bool(ports.marks.is_claimed(ids))

@@ -1,0 +1,62 @@
+"""Ports: everything that a use case may touch, in one hand."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from interlock.domain.run import EXECUTION_TIMEOUT, LEASE_MARGIN
+from interlock.ports.alerts import Deliveries, Paces, Sink, Switches, Threads
+from interlock.ports.engine import Clock, Timers, Workflows
+from interlock.ports.jobs import Jobs
+from interlock.ports.stores import (
+    Events,
+    JobLog,
+    Marks,
+    Outbox,
+    Pipelines,
+    Reruns,
+    Runs,
+    Sensors,
+    UnreadableRows,
+    Watch,
+)
+
+
+@dataclass(frozen=True)
+class Ports:
+    """Everything a use case may touch."""
+
+    clock: Clock
+    pipelines: Pipelines
+    sensors: Sensors
+    runs: Runs
+    job_log: JobLog
+    reruns: Reruns
+    events: Events
+    outbox: Outbox
+    marks: Marks
+    timers: Timers
+    workflows: Workflows
+    jobs: Jobs
+    watch: Watch
+    unreadable: UnreadableRows
+    instance: str = "interlock"
+    execution_timeout: timedelta = EXECUTION_TIMEOUT
+
+    @property
+    def lease(self) -> timedelta:
+        """How long an attempt may take before the watchdog asks what became of it."""
+        return self.execution_timeout + LEASE_MARGIN
+
+
+@dataclass(frozen=True)
+class AlertPorts:
+    """Everything that sending alerts may touch."""
+
+    clock: Clock
+    deliveries: Deliveries
+    threads: Threads
+    paces: Paces
+    switches: Switches
+    events: Events
+    sinks: Mapping[str, Sink]

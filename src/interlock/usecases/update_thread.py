@@ -1,0 +1,32 @@
+"""Converse: change what is known of a thread, whoever else is at it."""
+
+from collections.abc import Callable, Sequence
+
+from interlock.domain.alerting.threads import Thread, ThreadKey
+from interlock.domain.event import Event
+from interlock.domain.run import RunKey
+from interlock.errors import TransientError
+from interlock.usecases.ports import AlertPorts
+
+_TURNS = 20
+
+
+def change_thread(
+    key: ThreadKey, change: Callable[[Thread], Thread], ports: AlertPorts
+) -> Thread | None:
+    """The thread as it is afterwards; None when there is none. `change` may give back what it got."""
+    for _ in range(_TURNS):
+        found = ports.threads.find(key)
+        if found is None:
+            return None
+        changed = change(found)
+        if changed is found or ports.threads.save(changed):
+            return changed
+    raise TransientError("a thread is changed by too many at once")
+
+
+def events_of_date(event: Event, ports: AlertPorts) -> Sequence[Event]:
+    """All that was told of its date; nothing when it has none."""
+    if event.pipeline_id is None or event.schedule_id is None or event.date is None:
+        return ()
+    return ports.events.of_run(RunKey(event.pipeline_id, event.schedule_id, event.date))

@@ -1,0 +1,1 @@
+"""API: the table of endpoints, and what reads and answers their requests."""

@@ -1,0 +1,149 @@
+"""OpenAPI: the document of the API, made of the very types that check the requests."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from interlock import __version__
+from interlock.web.api.endpoints import API, ENDPOINTS, Endpoint, StreamQuery
+from interlock.web.problems import MEDIA, ProblemDocument
+
+_PATH_PART = re.compile(r"\{([a-z]+)(:path)?\}")
+_JSON = "application/json"
+_REFERENCE = "#/components/schemas/{name}"
+_PROBLEM = "#/components/schemas/ProblemDocument"
+
+
+def document() -> dict[str, Any]:
+    """OpenAPI 3.1."""
+    types = [ProblemDocument, StreamQuery]
+    for endpoint in ENDPOINTS:
+        types += [endpoint.query, endpoint.answer, endpoint.body]
+    schemas, components = msgspec.json.schema_components(types, ref_template=_REFERENCE)
+    made = dict(zip(map(repr, types), schemas, strict=True))
+    paths: dict[str, Any] = {}
+    for endpoint in ENDPOINTS:
+        place = paths.setdefault(_plain(API + endpoint.path), {})
+        place[endpoint.method.lower()] = _operation(endpoint, made, components)
+    paths[f"{API}/events/stream"] = {"get": _stream(components)}
+    paths |= _pings()
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Interlock",
+            "version": __version__,
+            "summary": "A safety controller for data pipelines.",
+        },
+        "paths": paths,
+        "components": {
+            "schemas": components,
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+        "security": [{"token": []}],
+    }
+
+
+def _operation(
+    endpoint: Endpoint, made: dict[str, Any], components: dict[str, Any]
+) -> dict[str, Any]:
+    described: dict[str, Any] = {
+        "operationId": endpoint.name,
+        "summary": endpoint.summary,
+        "description": f"Needs the scope `{endpoint.scope}`.",
+        "parameters": [*_path_parts(endpoint.path), *_query(endpoint.query, components)],
+        "responses": _responses(endpoint, made),
+    }
+    if endpoint.body is not None:
+        described["requestBody"] = {
+            "required": not endpoint.bare,
+            "content": {_JSON: {"schema": made[repr(endpoint.body)]}},
+        }
+    return described
+
+
+def _responses(endpoint: Endpoint, made: dict[str, Any]) -> dict[str, Any]:
+    good: dict[str, Any] = {"description": "Done."}
+    if endpoint.answer is not None:
+        good["content"] = {_JSON: {"schema": made[repr(endpoint.answer)]}}
+    statuses = {endpoint.status, 202} if endpoint.at_once else {endpoint.status}
+    refused = {
+        "description": "Refused; the document says why.",
+        "content": {MEDIA: {"schema": {"$ref": _REFERENCE.format(name="ProblemDocument")}}},
+    }
+    found: dict[str, Any] = {str(status): good for status in sorted(statuses)}
+    if type(None) in getattr(endpoint.answer, "__args__", ()):
+        found["204"] = {"description": "Nothing was done."}
+    return {**found, "4XX": refused, "503": refused}
+
+
+def _stream(components: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "operationId": "streamEvents",
+        "summary": "Events as they are told: server-sent events, resumable by Last-Event-ID.",
+        "description": "Needs the scope `read`.",
+        "parameters": [
+            *_query(StreamQuery, components),
+            {
+                "name": "Last-Event-ID",
+                "in": "header",
+                "required": False,
+                "schema": {"type": "string", "pattern": "^[0-9]{1,18}$"},
+            },
+        ],
+        "responses": {
+            "200": {
+                "description": "A stream that does not end.",
+                "content": {"text/event-stream": {"schema": {"type": "string"}}},
+            }
+        },
+    }
+
+
+def _pings() -> dict[str, Any]:
+    """Healthchecks-style: the token in the path is all that is needed. HEAD does as GET does."""
+    paths: dict[str, Any] = {}
+    for path, name in (("/ping/{token}", "ping"), ("/ping/{token}/{signal}", "pingSignal")):
+        paths[path] = {
+            method: {
+                "operationId": f"{name}{suffix}",
+                "summary": "A sign of life of a job: `start`, `fail`, an exit code, or nothing.",
+                "security": [],
+                "parameters": [*_path_parts(path)],
+                "responses": {
+                    "200": {"description": "It is stored."},
+                    "4XX": {
+                        "description": "There is no such token, or no such signal.",
+                        "content": {MEDIA: {"schema": {"$ref": _PROBLEM}}},
+                    },
+                },
+            }
+            for method, suffix in (("get", ""), ("post", "Post"))
+        }
+    return paths
+
+
+def _plain(path: str) -> str:
+    return _PATH_PART.sub(r"{\1}", path)
+
+
+def _path_parts(path: str) -> Iterator[dict[str, Any]]:
+    for name, _ in _PATH_PART.findall(path):
+        yield {
+            "name": name,
+            "in": "path",
+            "required": True,
+            "schema": {"type": "string", "minLength": 1, "maxLength": 512},
+        }
+
+
+def _query(kind: type[msgspec.Struct], components: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    schema = components[kind.__name__]
+    for name, properties in schema["properties"].items():
+        yield {
+            "name": name,
+            "in": "query",
+            "required": name in schema.get("required", ()),
+            "schema": properties,
+        }

@@ -1,0 +1,63 @@
+"""Pings: the one GET with an effect. The token in the path is the right, and is never logged."""
+
+import hmac
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from anyio import to_thread
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from interlock.domain.ping import PingSource, signal_of
+from interlock.errors import InterlockError
+from interlock.runtime.tokens import digest_of
+from interlock.usecases.take_ping import take_ping
+from interlock.web.api.context import Desk
+from interlock.web.gate import PING
+from interlock.web.problems import Refusal, problem_of
+from interlock.web.read_only import refusal
+
+METHODS = ["GET", "HEAD", "POST"]
+
+
+def ping_routes(desk: Desk) -> list[Route]:
+    answer = _answering(desk)
+    return [
+        Route(f"{PING}{{token}}", answer, methods=METHODS),
+        Route(f"{PING}{{token}}/{{signal}}", answer, methods=METHODS),
+    ]
+
+
+def _answering(desk: Desk) -> Callable[[Request], Any]:
+    async def answer(request: Request) -> Response:
+        try:
+            await to_thread.run_sync(_take, desk, request.path_params)
+        except (Refusal, InterlockError) as error:
+            response = problem_of(error)
+        else:
+            response = PlainTextResponse("OK")
+            desk.metrics.readings.labels("accepted").inc()
+        desk.metrics.requests.labels("ping", response.status_code).inc()
+        return response
+
+    return answer
+
+
+def _take(desk: Desk, path: dict[str, str]) -> None:
+    if desk.only_reads:
+        raise refusal(desk.home.place, "ping")
+    source = _source(desk.own.settings.pings, path["token"])
+    said = signal_of(path.get("signal", ""))
+    if source is None or said is None:
+        raise Refusal(404, "there is nothing here")
+    take_ping(source, *said, desk.own.ports)
+
+
+def _source(sources: Sequence[PingSource], token: str) -> PingSource | None:
+    """In constant time: nobody learns from it how much of a token was right."""
+    digest, found = digest_of(token), None
+    for source in sources:
+        if hmac.compare_digest(digest_of(source.token), digest):
+            found = source
+    return found

@@ -1,0 +1,100 @@
+"""Stream: events as they are told, for whoever stays connected. One who comes back misses none."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from interlock.domain import canonical
+from interlock.domain.event import ALIASES
+from interlock.domain.history import Told
+from interlock.errors import InterlockError
+from interlock.web.api.context import Desk
+from interlock.web.api.endpoints import StreamQuery
+from interlock.web.problems import Refusal
+
+MOST_STREAMS = 100
+_AT_ONCE = 500
+_LOOK_SECONDS = 0.2
+_QUIET_SECONDS = 15.0
+_PULSE_SECONDS = 2.0
+_PULSE = b"event: pulse\ndata: {}\n\n"
+#: To one who comes back from before what can be told again: the log has it.
+_GAP = b"event: gap\ndata: {}\n\n"
+#: How long a browser waits before it comes back.
+_RETRY = b"retry: 2000\n\n"
+
+
+class Streams:
+    """All the streams of one server."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._count = 0
+
+    async def open(self, request: Request, query: StreamQuery) -> Response:
+        if self._count >= MOST_STREAMS:
+            raise Refusal(503, "too many streams are open", headers={"Retry-After": "5"})
+        seq = await run_in_threadpool(self._place, request.headers.get("last-event-id"))
+        return StreamingResponse(
+            self._told(seq, query),
+            media_type="text/event-stream",
+            headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+        )
+
+    def _place(self, last_id: str | None) -> int:
+        """Where to go on; a place that this log has not come to is of another log."""
+        last = self._desk.home.feed.last()
+        if last_id is None:
+            return last
+        if not last_id.isdecimal() or len(last_id) > 18:
+            raise Refusal(400, "Last-Event-ID is not one of ours")
+        return min(int(last_id), last)
+
+    async def _told(self, seq: int, query: StreamQuery) -> AsyncIterator[bytes]:
+        feed = self._desk.home.feed
+        kind = None if query.type is None else ALIASES.get(query.type, query.type)
+        self._count += 1
+        try:
+            yield _RETRY if seq >= feed.oldest() else _RETRY + _GAP
+            seen, felt, quiet = -1, feed.changes(), 0.0
+            while not self._desk.closing:
+                changes = feed.changes()
+                told = [] if changes == seen else await run_in_threadpool(feed.after, seq, _AT_ONCE)
+                seen = seen if len(told) == _AT_ONCE else changes
+                text = b"".join(
+                    _spelt(each, query.named) for each in told if _is_wanted(each, query, kind)
+                )
+                seq = told[-1].seq if told else seq
+                quiet = 0.0 if text else quiet + _LOOK_SECONDS
+                if text:
+                    yield text
+                elif query.pulse and quiet >= _PULSE_SECONDS and changes != felt:
+                    felt, quiet = changes, 0.0
+                    yield _PULSE
+                elif quiet >= _QUIET_SECONDS:
+                    quiet = 0.0
+                    yield b": still here\n\n"
+                if len(told) < _AT_ONCE:
+                    await asyncio.sleep(_LOOK_SECONDS)
+        except InterlockError:
+            return  # whoever comes back is told what is wrong
+        finally:
+            self._count -= 1
+
+
+def _is_wanted(told: Told, query: StreamQuery, kind: str | None) -> bool:
+    return query.pipeline in (None, told.event.pipeline_id) and kind in (None, told.event.type)
+
+
+def _spelt(told: Told, named: bool) -> bytes:
+    text = canonical.encode(told.event)
+    name = f"event: {told.event.type}\n" if named else ""
+    return f"id: {told.seq}\n{name}data: {text}\n\n".encode()
+
+
+def stream_query(given: dict[str, str]) -> StreamQuery:
+    return msgspec.convert(given, StreamQuery, strict=False)

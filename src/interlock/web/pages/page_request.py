@@ -1,0 +1,88 @@
+"""Asked: a request for a page that has passed the gate and its types."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from interlock.domain.config import Config
+from interlock.runtime.tokens import Scope
+from interlock.web.access import Caller
+from interlock.web.api.context import Desk
+
+Text = Annotated[str, Meta(max_length=200)]
+Cursor = Annotated[str, Meta(max_length=2000)]
+Number = Annotated[int, Meta(ge=0, le=1_000_000)]
+
+#: What a template is given.
+Shown = dict[str, Any]
+
+
+class NoQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Nothing. What a page does not know behind the question mark it ignores."""
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """Who asks for what; `now` is the same for the whole page."""
+
+    desk: Desk
+    caller: Caller
+    path: dict[str, str]
+    query: Any
+    now: datetime
+
+    def may_operate(self, pipeline_id: str) -> bool:
+        """Whether the forms are shown: who may send them, to a server that acts."""
+        return not self.desk.only_reads and self.caller.may(Scope.OPERATE, pipeline_id)
+
+
+@dataclass(frozen=True)
+class PageRow:
+    """A page: where it is, what it is built of, and the template that shows it."""
+
+    path: str
+    template: str
+    build: Callable[[Asked], Shown]
+    query: type[msgspec.Struct] = NoQuery
+
+
+class Found(msgspec.Struct, frozen=True):
+    """Some of the pipelines in force: those that a reader looks for, a page at a time."""
+
+    configs: list[Config]
+    total: int
+    start: int
+    size: int
+
+    @property
+    def before(self) -> int | None:
+        return max(0, self.start - self.size) if self.start else None
+
+    @property
+    def after(self) -> int | None:
+        end = self.start + self.size
+        return end if end < self.total else None
+
+
+def found_pipelines(
+    asked: Asked, wanted: str, start: int, size: int, which: Callable[[Config], bool] | None = None
+) -> Found:
+    """By id, owner or tag; every word must stand somewhere."""
+    words = wanted.lower().split()
+    configs = [
+        config
+        for config in asked.desk.home.ports.pipelines.in_force()
+        if (which is None or which(config)) and (not words or _holds(config, words))
+    ]
+    start = min(start, max(0, len(configs) - 1) // size * size)
+    return Found(configs[start : start + size], len(configs), start, size)
+
+
+def _holds(config: Config, words: list[str]) -> bool:
+    identity = config.pipeline.pipeline
+    tags = " ".join(f"{name}:{value}" for name, value in identity.tags.items())
+    text = f"{identity.id} {identity.owner or ''} {tags}".lower()
+    return all(word in text for word in words)

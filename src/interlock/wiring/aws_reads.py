@@ -1,0 +1,136 @@
+"""AWS sight: an installation on AWS as people see it, read by key and by index, and never written to."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+
+from interlock.adapters.aws.clients import MakeClient, ReadingClient
+from interlock.adapters.aws.failures import explained
+from interlock.adapters.aws.feed import DynamoFeed
+from interlock.adapters.aws.history import DynamoHistory
+from interlock.adapters.aws.keys import watchdog_key
+from interlock.adapters.aws.row_cache import NoNotes
+from interlock.adapters.aws.store import Store
+from interlock.adapters.aws.table import Table
+from interlock.adapters.secrets.references import Secrets
+from interlock.errors import InterlockError
+from interlock.ports.alerts import Deliveries
+from interlock.ports.engine import Clock
+from interlock.ports.reads import History
+from interlock.usecases.ports import Ports
+from interlock.wiring.aws_backend import maker, names_of, settings_from
+from interlock.wiring.aws_ports import AwsHome, open_aws_home
+from interlock.wiring.kept import Kept
+from interlock.wiring.lookout import Lookout
+from interlock.wiring.operations import Operations
+from interlock.wiring.settings import Settings
+from interlock.wiring.sight import Place
+
+LOOK_SECONDS = 5.0
+KEPT_SECONDS = 5.0
+COMMAND = "interlock --backend aws"
+
+
+@dataclass(frozen=True)
+class AwsSight:
+    """Close it when done."""
+
+    home: AwsHome
+    operations: Operations
+    history: History
+    feed: Lookout
+    place: Place
+    secrets: Secrets
+    _kept: Kept
+
+    @property
+    def ports(self) -> Ports:
+        return self.home.ports
+
+    @property
+    def deliveries(self) -> Deliveries:
+        return self.home.store.deliveries
+
+    def mask(self, text: str) -> str:
+        return self.secrets.mask(text)
+
+    def explained(self, error: InterlockError) -> InterlockError:
+        return explained(error)
+
+    def reasons(self, now: datetime) -> list[str]:
+        """Why there is nothing to be seen. How the watchdog is doing is for the pages to tell."""
+        return [str(error) for error in self._kept.get("troubles", self.troubles).values()]
+
+    def notices(self) -> list[str]:
+        """Of a file that was refused there, its event tells."""
+        return []
+
+    def troubles(self) -> dict[str, InterlockError]:
+        """The tables that can't be read, each with the reason and what mends it."""
+        return dict(_troubles(self.home.store))
+
+    def close(self) -> None:
+        self.feed.close()
+
+
+def open_aws_sight(
+    settings: Settings,
+    *,
+    clock: Clock | None = None,
+    make: MakeClient | None = None,
+    look_seconds: float = LOOK_SECONDS,
+    kept_seconds: float = KEPT_SECONDS,
+) -> AwsSight:
+    """Raises ConfigError when the installation is not named; nobody is asked yet."""
+    home = _home(settings, clock, make, timedelta(seconds=kept_seconds))
+    store, kept = home.store, Kept(kept_seconds)
+    lookout = Lookout(DynamoFeed(store.event_log, store.fan, store.clock), look_seconds)
+    active = partial(kept.get, "active", store.runs.active)
+    operations = Operations(None, home.ports, settings.watchdog_every, deliveries=store.deliveries)
+    return AwsSight(
+        home,
+        operations,
+        DynamoHistory(store.runs, store.event_log, store.fan, active),
+        lookout,
+        Place(
+            command=COMMAND,
+            name=f"{home.settings.environment_name} on AWS",
+            look_seconds=look_seconds,
+            kept_seconds=kept_seconds,
+        ),
+        _secrets(settings),
+        kept,
+    )
+
+
+def _home(
+    settings: Settings, clock: Clock | None, make: MakeClient | None, configs_kept: timedelta
+) -> AwsHome:
+    """Nothing of it can write, and nothing but the tables can be asked."""
+    named = names_of(settings.project, settings.environment)
+    make_any = make or maker(named)
+    return open_aws_home(
+        settings_from(named),
+        clock=clock,
+        make=lambda service: ReadingClient(make_any(service) if service == "dynamodb" else None),
+        configs_kept=configs_kept,
+        notes=NoNotes(),
+    )
+
+
+def _secrets(settings: Settings) -> Secrets:
+    """Whoever reads our log or pages need not know how one logs in."""
+    secrets = Secrets({})
+    if settings.token is not None:
+        secrets.learn(settings.token)
+    return secrets
+
+
+def _troubles(store: Store) -> Iterator[tuple[str, InterlockError]]:
+    names = store.names
+    for name in (names.control, names.joblog, names.rerun, names.events):
+        try:
+            Table(store.client, name).get(watchdog_key())
+        except InterlockError as error:
+            yield name, explained(error)

@@ -1,0 +1,132 @@
+"""Home: the local adapters of one installation, put together; for `serve`, and for commands on the file."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from interlock.adapters.jobs.by_pipeline import JobsByPipeline
+from interlock.adapters.jobs.by_type import JobsByType
+from interlock.adapters.secrets.references import Secrets
+from interlock.adapters.sqlite.database import Database
+from interlock.adapters.sqlite.retention import SqliteRetention
+from interlock.adapters.sqlite.store import Store
+from interlock.errors import ConfigError, InterlockError
+from interlock.ports.alerts import Deliveries
+from interlock.ports.engine import Clock
+from interlock.ports.reads import Feed, History
+from interlock.usecases.ports import Ports
+from interlock.wiring.clock import utc_now as utc_now
+from interlock.wiring.open_jobs import open_jobs, open_secrets
+from interlock.wiring.operations import Operations
+from interlock.wiring.settings import Settings
+from interlock.wiring.sight import HERE, Place
+
+
+@dataclass(frozen=True)
+class Home:
+    """Close it when done: the jobs go on."""
+
+    settings: Settings
+    database: Database
+    store: Store
+    ports: Ports
+    operations: Operations
+    secrets: Secrets
+    jobs: JobsByType
+
+    @property
+    def history(self) -> History:
+        return self.store.history
+
+    @property
+    def deliveries(self) -> Deliveries:
+        return self.store.deliveries
+
+    @property
+    def feed(self) -> Feed:
+        return self.store.events
+
+    @property
+    def place(self) -> Place:
+        return HERE
+
+    def mask(self, text: str) -> str:
+        return self.secrets.mask(text)
+
+    def explained(self, error: InterlockError) -> InterlockError:
+        return error
+
+    def close(self) -> None:
+        self.jobs.close()
+        self.database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def open_home(
+    settings: Settings,
+    *,
+    clock: Clock | None = None,
+    spares: int = 0,
+    database: Callable[[str], Database] = Database,
+) -> Home:
+    """Raises ConfigError or UnavailableError when the state folder can't be used.
+
+    `spares`: how many supervisors of commands wait beforehand.
+    """
+    now = clock or utc_now
+    make_folder(settings)
+    opened = database(os.fspath(settings.database))
+    try:
+        return _put_together(settings, opened, now, spares)
+    except BaseException:
+        opened.close()
+        raise
+
+
+def make_folder(settings: Settings) -> None:
+    """Only its owner may look inside: readings and outputs of jobs are nobody else's."""
+    try:
+        settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(
+            f"{settings.state}: the state folder can't be made: {error.strerror}"
+        ) from error
+
+
+def _put_together(settings: Settings, database: Database, clock: Clock, spares: int) -> Home:
+    store = Store(database, clock)
+    store.retention = SqliteRetention(database, settings.retention)
+    secrets = open_secrets(settings)
+    jobs = open_jobs(settings, secrets, clock, spares)
+    ports = Ports(
+        clock=clock,
+        pipelines=store.pipelines,
+        sensors=store.sensors,
+        runs=store.runs,
+        job_log=store.job_log,
+        reruns=store.reruns,
+        events=store.events,
+        outbox=store.outbox,
+        marks=store.marks,
+        timers=store.timers,
+        workflows=store.workflows,
+        jobs=JobsByPipeline(jobs),
+        watch=store.watch,
+        unreadable=store.unreadable,
+        instance=settings.instance,
+        execution_timeout=settings.execution_timeout,
+    )
+    operations = Operations(store, ports, settings.watchdog_every)
+    return Home(settings, database, store, ports, operations, secrets, jobs)

@@ -1,0 +1,97 @@
+"""Migrations: a file of any past version opens, and one that can't is refused unharmed."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from contracts.samples import KEY, NOW, a_pipeline, a_reading, a_run, a_timer
+from interlock.adapters.sqlite.database import Database
+from interlock.adapters.sqlite.schema import SCRIPTS
+from interlock.adapters.sqlite.store import Store
+from interlock.errors import ConfigError
+
+STORED = Path(__file__).parent / "stored"
+VERSIONS = range(1, len(SCRIPTS) + 1)
+
+ADDS = "CREATE TABLE added (name TEXT) STRICT; INSERT INTO added VALUES ('new')"
+FAILS = "CREATE TABLE half (name TEXT) STRICT; INSERT INTO nowhere VALUES (1)"
+
+
+def version(path: Path) -> int:
+    return int(_ask(path, "PRAGMA user_version"))
+
+
+def test_a_new_file_has_the_newest_version_and_no_copy(path: Path) -> None:
+    Database(path).close()
+    assert version(path) == len(SCRIPTS)
+    assert [file.name for file in path.parent.iterdir()] == ["interlock.db"]
+
+
+@pytest.mark.parametrize("number", VERSIONS)
+def test_a_stored_file_of_every_past_version_opens_with_all_it_holds(
+    number: int, path: Path
+) -> None:
+    _restore(STORED / f"v{number}.sql", path)
+    assert version(path) == number
+    with Database(path) as database:
+        store = Store(database, lambda: NOW)
+        assert store.runs.get(KEY) == a_run()
+        assert store.sensors.of_pipeline(KEY.pipeline_id) == [a_reading()]
+        assert [config.pipeline for config in store.pipelines.in_force()] == [a_pipeline()]
+        assert store.timers.due(a_timer().due_at, 10) == [a_timer()]
+    assert version(path) == len(SCRIPTS)
+
+
+def test_an_older_file_is_copied_aside_before_it_is_migrated(path: Path) -> None:
+    with Database(path) as database:
+        Store(database, lambda: NOW).runs.open(a_run())
+    before = len(SCRIPTS)
+    with Database(path, scripts=(*SCRIPTS, ADDS)) as database:
+        assert Store(database, lambda: NOW).runs.get(KEY) == a_run()
+    assert version(path) == before + 1
+    copy = path.with_name(f"interlock.db.v{before}.bak")
+    assert version(copy) == before
+    with Database(copy) as old:
+        assert Store(old, lambda: NOW).runs.get(KEY) == a_run()
+
+
+def test_a_script_that_fails_leaves_the_file_as_it_was(path: Path) -> None:
+    Database(path).close()
+    with pytest.raises(sqlite3.OperationalError, match="nowhere"):
+        Database(path, scripts=(*SCRIPTS, ADDS, FAILS))
+    assert version(path) == len(SCRIPTS) + 1  # what came before it stays done
+    assert _ask(path, "SELECT count(*) FROM sqlite_schema WHERE name = 'half'") == 0
+    with Database(path, scripts=(*SCRIPTS, ADDS)):
+        pass
+
+
+def test_a_newer_file_is_refused_with_both_versions_named(path: Path) -> None:
+    Database(path, scripts=(*SCRIPTS, ADDS)).close()
+    newer, known = len(SCRIPTS) + 1, len(SCRIPTS)
+    with pytest.raises(ConfigError, match=rf"version {newer}, .* up to {known}"):
+        Database(path)
+    assert version(path) == newer
+
+
+def test_a_database_of_somebody_else_is_refused(path: Path) -> None:
+    other = sqlite3.connect(path)
+    other.execute("CREATE TABLE theirs (name TEXT)")
+    other.close()
+    with pytest.raises(ConfigError, match="somebody else's"):
+        Database(path)
+    assert _ask(path, "SELECT count(*) FROM sqlite_schema") == 1
+
+
+def _ask(path: Path, statement: str) -> int:
+    connection = sqlite3.connect(path)
+    try:
+        return int(connection.execute(statement).fetchone()[0])
+    finally:
+        connection.close()
+
+
+def _restore(dump: Path, path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.executescript(dump.read_text("utf-8"))
+    connection.close()

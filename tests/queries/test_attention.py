@@ -1,0 +1,165 @@
+"""What needs a person: the worst first, each thing once, and nothing that has mended itself."""
+
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+import pytest
+
+from interlock.domain.event import EventType, happened, subject
+from interlock.domain.run import Failure, Run, RunKey, Status
+from interlock.queries.attention import Kind, concerns
+from interlock.usecases.pause import pause
+from web.house import House, opened
+
+HOUR = timedelta(hours=1)
+WAITS = "validation: {rules: [{key: never, check: exists}]}"
+
+
+@pytest.fixture
+def house(tmp_path: Any) -> Any:
+    with opened(tmp_path) as house:
+        house.declare(WAITS)
+        house.runtime.settle()
+        yield house
+
+
+def kinds(house: House) -> list[Kind]:
+    return [each.kind for each in found(house)]
+
+
+def found(house: House) -> list[Any]:
+    home = house.home
+    configs = {config.pipeline.id: config for config in home.ports.pipelines.in_force()}
+    return concerns(configs, home.ports.clock(), home.ports, home.store.history)
+
+
+def a_waiting_run(house: House, day: str | None = None, **changes: Any) -> Run:
+    now = house.home.ports.clock()
+    house.put({"date": day or f"{now:%F}"})
+    house.runtime.step()
+    run = house.home.store.runs.active()[-1]
+    changed = run.changed(now, **changes)
+    assert house.home.store.runs.save(changed)
+    return changed
+
+
+def test_all_is_well(house: House) -> None:
+    a_waiting_run(house)
+    assert kinds(house) == []
+
+
+@pytest.mark.parametrize(
+    ("warned", "breached", "kind"),
+    [(-1, 1, [Kind.AT_RISK]), (-2, -1, [Kind.OVERDUE]), (1, 2, []), (-201, -200, [])],
+)
+def test_a_deadline_that_nears_is_a_risk_and_one_that_broke_is_worse(
+    house: House, warned: int, breached: int, kind: list[Kind]
+) -> None:
+    now = house.home.ports.clock()
+    a_waiting_run(house, warning_at=now + warned * HOUR, breach_at=now + breached * HOUR)
+    assert kinds(house) == kind
+
+
+def test_a_failed_run_is_told_of_once_even_if_it_is_late(house: House) -> None:
+    now = house.home.ports.clock()
+    run = a_waiting_run(house, warning_at=now - 2 * HOUR, breach_at=now - HOUR)
+    failed = run.to(Status.FAILED, now, failure=Failure("job", "out of memory"))
+    assert house.home.store.runs.save(failed)
+
+    (concern,) = found(house)
+    assert concern.kind is Kind.FAILED and concern.reasons == ("failed: out of memory",)
+
+
+def test_one_that_will_be_tried_again_needs_nobody(house: House) -> None:
+    now = house.home.ports.clock()
+    run = a_waiting_run(house)
+    assert house.home.store.runs.save(run.to(Status.FAILED, now, retry_at=now + HOUR))
+    assert kinds(house) == []
+
+
+def test_a_missed_date_is_forgotten_when_it_runs_after_all(house: House) -> None:
+    now = house.home.ports.clock()
+    key = RunKey("silver-orders", "stream", f"{now:%F}")
+    for kind in (EventType.SENSOR_DEADLINE_EXPIRED, EventType.SLA_BREACH):
+        house.home.store.events.publish([happened(kind, subject(None, key), now, "missed")])
+    assert kinds(house) == [Kind.MISSED]
+
+    a_waiting_run(house)
+    assert kinds(house) == []
+
+
+def test_what_was_missed_long_ago_is_history(house: House) -> None:
+    now = house.home.ports.clock()
+    key = RunKey("silver-orders", "stream", "2026-03-03")
+    event = happened(EventType.SCHEDULE_MISSED, subject(None, key), now - 48 * HOUR, "missed")
+    house.home.store.events.publish([event])
+    assert kinds(house) == []
+
+
+def test_a_date_whose_rules_did_not_hold_in_time_needs_attention_while_it_has_no_run(
+    house: House,
+) -> None:
+    now = house.home.ports.clock()
+    key = RunKey("silver-orders", "stream", "2026-03-03")
+    event = happened(EventType.READINESS_MISSED, subject(None, key), now - HOUR, "was not ready")
+    house.home.store.events.publish([event])
+    assert kinds(house) == [Kind.MISSED]
+
+
+def test_a_refused_file_is_told_of_until_a_good_one_comes(house: House) -> None:
+    now = house.home.ports.clock()
+    about = msgspec.structs.replace(subject(None), pipeline_id="silver-orders")
+    for part in ("a", "b"):
+        event = happened(EventType.CONFIG_REJECTED, about, now, "refused", parts=(part,))
+        house.home.store.events.publish([event])
+    assert kinds(house) == [Kind.REFUSED]
+
+    config = house.home.store.pipelines.find("silver-orders")
+    assert config is not None
+    mended = msgspec.structs.replace(config, version=config.version + 1, adopted_at=now + HOUR)
+    assert house.home.store.pipelines.save(mended)
+    assert kinds(house) == []
+
+
+def test_a_paused_pipeline_comes_last(house: House) -> None:
+    now = house.home.ports.clock()
+    pause("gold-orders", house.home.ports)
+    a_waiting_run(house, warning_at=now - 2 * HOUR, breach_at=now - HOUR)
+    assert kinds(house) == [Kind.OVERDUE, Kind.PAUSED]
+
+
+def test_a_run_whose_pipeline_is_gone_says_so(house: House) -> None:
+    now = house.home.ports.clock()
+    a_waiting_run(house, warning_at=now - 2 * HOUR, breach_at=now - HOUR)
+    config = house.home.store.pipelines.find("silver-orders")
+    assert config is not None
+    gone = msgspec.structs.replace(config, version=config.version + 1, retired_at=now)
+    assert house.home.store.pipelines.save(gone)
+
+    (concern,) = found(house)
+    assert concern.reasons == ("its pipeline is no longer in force",)
+
+
+def test_a_row_that_cannot_be_read_needs_a_person_until_it_can(house: House) -> None:
+    run = a_waiting_run(house)
+    house.database.write(
+        lambda connection: connection.execute("UPDATE runs SET run = '{}', status = 'LATER'")
+    )
+    house.home.store.runs.find([run.key])
+    house.runtime.settle()
+    (concern,) = found(house)
+    assert (concern.kind, concern.key) == (Kind.UNREADABLE, run.key)
+    assert "can't be read" in concern.reasons[0]
+    house.database.write(lambda connection: connection.execute("DELETE FROM runs"))
+    assert kinds(house) == []
+
+
+def test_other_rows_that_cannot_be_read_are_of_their_pipeline_or_of_nobody(house: House) -> None:
+    house.put({"date": "2026-03-03"})
+    house.database.write(lambda connection: connection.execute("UPDATE sensors SET reading = '{'"))
+    house.home.store.sensors.of_pipeline("silver-orders")
+    house.database.write(lambda connection: connection.execute("UPDATE timers SET payload = '{'"))
+    house.runtime.settle()
+    concerned = [each for each in found(house) if each.kind is Kind.UNREADABLE]
+    assert [(each.pipeline_id, each.key) for each in concerned] == [("silver-orders", None)]
