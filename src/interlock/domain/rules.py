@@ -274,5 +274,8 @@ KINDS: dict[str, str] = {
     "received_unknown": "`maxAge` is set, and the row does not say when the reading came",
 }
 
+#: The kinds whose line tells how old something is.
+AGES = frozenset({"too_old", "too_young", "received_too_old"})
+
 #: The kinds that `maxAge` gives.
 OF_RECEIPT = frozenset({"received_too_old", "received_unknown"})
