@@ -3,7 +3,7 @@
 A moment is told only if it is still true when it is recorded, and the verdict is written with it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -157,6 +157,16 @@ def asked_as_of(moment: datetime, now: datetime) -> datetime:
     about the moment itself, for no timer fires sooner.
     """
     return moment - _TICK if now - moment <= ASKED_IN_TIME else now
+
+
+def counted_end(at: datetime, run: Run, breaches: Iterable[datetime]) -> datetime:
+    """When a job counts as ended that had ended when it was asked at that instant: a question just behind a
+    breach that is not judged yet is one about the breach, whoever asked it. No job ends before its launch.
+    """
+    if run.sla_verdict is not None:
+        return at
+    as_of = min((asked_as_of(breach, at) for breach in breaches if breach <= at), default=at)
+    return max(as_of, run.launched_at or at)
 
 
 def was_ready(run: Run | None, at: datetime | None) -> bool:
