@@ -740,6 +740,7 @@ _NOTES: dict[tuple[str, str], str] = {
     ("Expectation", "status"): "The status of the run.",
     ("Expectation", "attempt"): "The attempt of the run.",
     ("Expectation", "slaVerdict"): "`MET` or `BREACHED`.",
+    ("Expectation", "undisturbed"): "Held only in a play without faults.",
     ("Expectation", "threads"): "How many threads the alerts make.",
 }
 

@@ -16,6 +16,7 @@ from interlock.simulation.scenario import Call, JobScript
 from interlock.usecases.arm_deadlines import arm_deadlines
 from interlock.usecases.fire_deadline import fire_deadline
 from interlock.usecases.pause import pause
+from interlock.usecases.ports import Ports
 from interlock.usecases.settle_deadline import settle_deadline
 from usecases.home import KEY, NOW, Home, assert_a_crash_changes_nothing
 
@@ -652,6 +653,53 @@ def test_an_end_without_a_date_meets_the_deadline_at_which_it_is_found(
     home.mode("complete-trigger", DAY, event="success")
     assert settle(home) is SlaVerdict.MET
     assert home.events(EventType.SLA_BREACH) == []
+
+
+def polled_to_its_end(home: Home, ports: Ports) -> None:
+    home.mode("check-job", DAY, ports=ports)
+    home.mode("complete-trigger", DAY, event="success")
+
+
+def test_an_end_without_a_date_that_a_poll_finds_just_behind_the_deadline_meets_it(
+    home: Home,
+) -> None:
+    """Due polls come before due deadlines: a controller that was away asks by a poll."""
+    launched(home, timedelta(hours=1, minutes=59))
+    at(home, BREACH_AT + timedelta(seconds=40))
+    polled_to_its_end(home, home.with_ports(jobs=Undated(home)))
+    assert settle(home) is SlaVerdict.MET
+    assert home.run(DAY).completed_at == BREACH_AT - timedelta(microseconds=1)
+
+
+def test_a_deadline_that_is_judged_behind_such_a_poll_is_met_too(home: Home) -> None:
+    launched(home, timedelta(hours=1, minutes=59))
+    at(home, BREACH_AT + timedelta(seconds=40))
+    home.mode("check-job", DAY, ports=home.with_ports(jobs=Undated(home)))
+    at(home, BREACH_AT + timedelta(hours=1))
+    assert not fire_deadline(DAY, B, home.ports)
+    home.mode("complete-trigger", DAY, event="success")
+    assert settle(home) is SlaVerdict.MET
+
+
+def test_a_job_that_was_seen_running_at_its_deadline_ends_when_a_poll_finds_it(home: Home) -> None:
+    launched(home, timedelta(hours=2, seconds=10))
+    at(home, BREACH_AT)
+    assert fire_deadline(DAY, B, home.ports)
+    at(home, BREACH_AT + timedelta(seconds=40))
+    polled_to_its_end(home, home.with_ports(jobs=Undated(home)))
+    assert settle(home) is SlaVerdict.BREACHED
+    assert home.event(EventType.JOB_COMPLETED).detail["lateBy"] == "40s"
+
+
+def test_a_job_that_was_launched_behind_its_deadline_has_not_met_it(home: Home) -> None:
+    opened(home)
+    home.mode("evaluate", DAY)
+    at(home, BREACH_AT + timedelta(seconds=20))
+    home.mode("trigger", DAY)
+    home.jobs.launches[-1].script = home.jobs.launches[-1].script.__class__(after="5s")
+    home.pass_time(seconds=20)
+    polled_to_its_end(home, home.with_ports(jobs=Undated(home)))
+    assert settle(home) is SlaVerdict.BREACHED
 
 
 def test_an_end_without_a_date_that_is_found_much_later_breaches_and_says_so(home: Home) -> None:

@@ -3,7 +3,7 @@
 A moment is told only if it is still true when it is recorded, and the verdict is written with it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -12,7 +12,7 @@ import msgspec
 from interlock.domain import duration
 from interlock.domain.deadline import SlaVerdict
 from interlock.domain.pipeline import Check, Pipeline, Rule
-from interlock.domain.rules import Result, explain
+from interlock.domain.rules import AGES, Result, explain
 from interlock.domain.run import DeadlineKind, Judgement, RuleRecord, Run, RunKey, Status
 
 WARNINGS = {
@@ -159,6 +159,16 @@ def asked_as_of(moment: datetime, now: datetime) -> datetime:
     return moment - _TICK if now - moment <= ASKED_IN_TIME else now
 
 
+def counted_end(at: datetime, run: Run, breaches: Iterable[datetime]) -> datetime:
+    """When a job counts as ended that had ended when it was asked at that instant: a question just behind a
+    breach that is not judged yet is one about the breach, whoever asked it. No job ends before its launch.
+    """
+    if run.sla_verdict is not None:
+        return at
+    as_of = min((asked_as_of(breach, at) for breach in breaches if breach <= at), default=at)
+    return max(as_of, run.launched_at or at)
+
+
 def was_ready(run: Run | None, at: datetime | None) -> bool:
     """Whether the rules of the date had held before that instant; before none, they had."""
     if at is None:
@@ -216,10 +226,23 @@ def _running(run: Run, span: str) -> str:
 
 
 def failing_lines(verdict: Judgement | None, now: datetime) -> list[str]:
-    """The rules that did not hold at the last evaluation, one line each."""
+    """The rules that did not hold at the last evaluation, one line each; an age says as of when."""
     if verdict is None or verdict.ready:
         return []
-    return [explain_record(record, verdict.at) for record in verdict.results if record.kind]
+    as_of = _as_of(verdict.at, now)
+    return [
+        explain_record(record, verdict.at) + (as_of if record.kind in AGES else "")
+        for record in verdict.results
+        if record.kind
+    ]
+
+
+def _as_of(at: datetime, now: datetime) -> str:
+    """Nothing for what was judged just now."""
+    if now - at < timedelta(seconds=1):
+        return ""
+    is_today = at.date() == now.date()
+    return f", as of {at:%H:%M:%S}Z" if is_today else f", as of {at:%Y-%m-%dT%H:%M:%S}Z"
 
 
 def explain_record(record: RuleRecord, at: datetime) -> str:

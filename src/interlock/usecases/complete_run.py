@@ -20,7 +20,7 @@ from interlock.domain.timestamp import spell
 from interlock.usecases.capture_baseline import capture_baseline, not_captured
 from interlock.usecases.cascade import cascade
 from interlock.usecases.evidence import as_evidence, readings_for
-from interlock.usecases.job_ending import ending_of, failure_of, retry_of
+from interlock.usecases.job_ending import dated, ending_of, failure_of, retry_of
 from interlock.usecases.judge_post_run import judge_post_run
 from interlock.usecases.note_late_data import note_late_data
 from interlock.usecases.ports import Ports
@@ -47,7 +47,7 @@ def complete_run(
         if run.attempt != attempt or found is None:
             return None
         if found.event == "success":
-            return _completed(run, found, pipeline, now, ports)
+            return _completed(run, dated(found, run), pipeline, now, ports)
         return _failed(run, found, pipeline, now)
 
     run = save_run(key, decide, ports)

@@ -10,8 +10,10 @@ from interlock.domain.event import clean
 from interlock.domain.job import Failed, Running, Succeeded
 from interlock.domain.job_record import JobRecord
 from interlock.domain.launch import Launch, launch_of
+from interlock.domain.opening import instants
 from interlock.domain.pipeline import Job
 from interlock.domain.run import Failure, Run
+from interlock.domain.sla import BREACHES, counted_end
 from interlock.usecases.ports import Ports
 
 ENDINGS = frozenset({"success", "fail", "timeout"})
@@ -25,6 +27,16 @@ def ending_of(launch: Launch, records: list[JobRecord]) -> JobRecord | None:
         if record.event in ENDINGS and _belongs(record, launch):
             return record
     return None
+
+
+def dated(ending: JobRecord, run: Run) -> JobRecord:
+    """The end as it counts for the deadlines of its run. The log has only the time of the question where the
+    platform does not date it.
+    """
+    if not ending.undated:
+        return ending
+    breaches = [at for kind, at in instants(run).items() if kind in BREACHES]
+    return msgspec.structs.replace(ending, at=counted_end(ending.at, run, breaches))
 
 
 def has_succeeded(run: Run, ports: Ports) -> bool:

@@ -11,7 +11,7 @@ from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import Run
 from interlock.domain.sla import JobSeen, asked_as_of
 from interlock.usecases.job_context import job_context
-from interlock.usecases.job_ending import ask_job, ending_of
+from interlock.usecases.job_ending import ask_job, dated, ending_of
 from interlock.usecases.ports import Ports
 
 log = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ def _seen(run: Run, asked_at: datetime, pipeline: Pipeline, ports: Ports) -> Job
         )
     known = ending_of(launch, ports.job_log.of_run(run.key))
     if known is not None:
-        return _ended(launch, known, ports.clock())
+        return _ended(launch, dated(known, run), ports.clock())
     return _asked(launch, asked_at, ports, keep=True)
 
 

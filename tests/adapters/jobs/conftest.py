@@ -6,14 +6,7 @@ from pathlib import Path
 import pytest
 
 from adapters.jobs.kinds import KINDS, Kind
-from adapters.jobs.stand_in import StandIn, serving
 from adapters.jobs.worlds import World
-
-
-@pytest.fixture
-def stand_in() -> Iterator[StandIn]:
-    with serving() as server:
-        yield server
 
 
 @pytest.fixture(params=KINDS, ids=lambda kind: kind.name)

@@ -129,8 +129,9 @@ def test_without_the_sdk_a_job_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: JobType
 ) -> None:
     monkeypatch.setitem(sys.modules, "boto3", None)
-    for name in ("aws_clients", "aws_requests", ROWS[kind].module.rpartition(".")[2]):
-        monkeypatch.delitem(sys.modules, f"interlock.adapters.jobs.{name}", raising=False)
+    jobs = "interlock.adapters.jobs"
+    for name in (f"{jobs}.aws.clients", f"{jobs}.aws.requests", ROWS[kind].module):
+        monkeypatch.delitem(sys.modules, name, raising=False)
     with pytest.raises(LaunchError, match=r"pip install 'interlock\[aws\]'") as raised:
         JobsByType(surroundings(tmp_path)).launch(a_job(kind), a_context())
     assert raised.value.category == P
