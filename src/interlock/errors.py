@@ -48,3 +48,7 @@ class UnavailableError(InterlockError):
 
 class TransientError(InterlockError):
     """Trying again may work. Raise this class itself: the lifecycle knows it by name."""
+
+
+#: Their message says all: what can't be reached or kept, and what to do. Logs need no traceback of them.
+SAY_ALL = (UnavailableError, TransientError)

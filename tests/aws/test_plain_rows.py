@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import msgspec
 import pytest
 
 from aws.homes import NAMES, Services, moto_services, quick_services
@@ -14,6 +15,7 @@ from contracts.samples import (
     ManualClock,
     a_config,
     a_grant,
+    a_key,
     a_pipeline,
     a_run,
     an_event,
@@ -133,6 +135,20 @@ def test_a_lock_that_has_expired_is_no_lock(
     assert store.runs.find([KEY]) == {}
     assert store.runs.open(a_run())
     assert store.runs.get(KEY).status is Status.PENDING
+
+
+def test_dates_that_failed_long_ago_are_left_out_where_nobody_asks_for_them(
+    store: Store, clock: ManualClock
+) -> None:
+    """What is due is always there; of the rest, what was opened lately."""
+    old, new = (a_run(a_key(date=f"2026-03-0{day}"), status=Status.FAILED) for day in (1, 2))
+    still_open = a_run(a_key(date="2026-03-03"))
+    assert store.runs.open(old) and store.runs.open(still_open)
+    clock.advance(days=40)
+    new = msgspec.structs.replace(new, opened_at=clock.now)
+    assert store.runs.open(new)
+    assert len(store.runs.active()) == 3
+    assert store.runs.active(timedelta(days=35)) == [still_open, new]
 
 
 @pytest.mark.parametrize("status", ["UNREADABLE", "RUNNING"])

@@ -1,5 +1,7 @@
 """`retire`: an operator confirms that a missing file was meant to go; `status` and `doctor` say so before."""
 
+import json
+from contextlib import nullcontext
 from datetime import timedelta
 
 import pytest
@@ -62,6 +64,23 @@ def test_a_server_takes_it_away_too(two: Place) -> None:
     with served(two):
         assert two.shown("retire", "--all-missing") == "gold-orders: retired\n"
     assert in_force(two) == ["silver-orders"]
+
+
+def missing_of(place: Place) -> list[str]:
+    document = json.loads(place.run("status", "--json").stdout)
+    return [each["pipelineId"] for each in document["missing"]]
+
+
+@pytest.mark.parametrize("is_served", [False, True])
+def test_what_was_retired_is_not_missing_any_more(two: Place, is_served: bool) -> None:
+    """The list of missing files is the loader's, which has not looked since."""
+    lose(two, "gold-orders", "silver-orders")
+    with served(two) if is_served else nullcontext():
+        assert two.shown("retire", "gold-orders") == "gold-orders: retired\n"
+        assert missing_of(two) == ["silver-orders"]
+        result = two.run("retire", "gold-orders")
+        assert "there is no pipeline gold-orders" in f"{result.exception}{result.output}"
+        assert two.shown("retire", "--all-missing") == "silver-orders: retired\n"
 
 
 def test_a_pipeline_whose_file_is_there_stays(two: Place) -> None:

@@ -65,6 +65,30 @@ def test_another_depth_is_wrong_use(story: str, depth: str) -> None:
     assert "1<=x<=2" in result.output
 
 
+def test_a_story_that_fails_by_itself_says_so_once_and_meets_no_faults(tmp_path: Path) -> None:
+    path = tmp_path / "story.yaml"
+    path.write_text(STORY.replace("count: 1", "count: 2"))
+    result = simulate("--faults", "2", str(path))
+    assert result.exit_code == 1
+    first, problem, summary = result.output.splitlines()
+    assert first == f"FAILED  {path}, no faults played: it fails without them"
+    assert "JOB_COMPLETED" in problem
+    assert summary == "0 passed, 1 failed"
+
+
+@pytest.mark.parametrize("depth", [[], ["--faults"], ["--faults", "1"]])
+def test_pairs_without_faults_two_deep_is_wrong_use(story: str, depth: list[str]) -> None:
+    result = simulate(*depth, "--pairs", "3", story)
+    assert result.exit_code == 2
+    assert "--pairs needs --faults 2" in result.output
+
+
+def test_pairs_of_random_worlds_is_wrong_use() -> None:
+    result = simulate("--random", "1", "--faults", "2", "--pairs", "3")
+    assert result.exit_code == 2
+    assert "--random takes neither files nor --faults" in result.output
+
+
 def test_without_a_file_it_says_what_it_needs() -> None:
     result = simulate("--faults")
     assert result.exit_code == 2

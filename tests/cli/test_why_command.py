@@ -1,5 +1,6 @@
 """`why`: each rule, the trigger, the calendar, budgets, deadlines, and what would unblock it."""
 
+import re
 from datetime import timedelta
 
 from cli.place import ORDERS, Place
@@ -108,3 +109,4 @@ def test_a_reading_that_came_too_long_ago_shows_how_long_ago_it_may_have_come(pl
     shown = place.shown("why", "silver-orders")
     rule = next(line for line in shown.splitlines() if line.startswith("orders.count"))
     assert rule.split()[1:4] == ["received", "within", "1m"]
+    assert "to unblock a reading of orders\n" in re.sub(" +", " ", shown)

@@ -175,7 +175,7 @@ def test_a_run_that_was_opened_again_has_not_failed(home: Home) -> None:
 
 
 def test_an_expired_run_is_no_history(home: Home, clock: ManualClock) -> None:
-    stored(home, KEY)
+    stored(home, a_key(dry=True), Status.FAILED)
     clock.advance(days=400)
 
     assert home.history.glances([KEY.pipeline_id], "2026", "2027") == []

@@ -69,10 +69,8 @@ class Model:
 
 
 def _expired(run: Run, now: datetime) -> bool:
-    if run.key.dry:
-        return now >= run.changed_at + timedelta(days=7)
-    ended = run.status in (Status.COMPLETED, Status.FAILED_FINAL)
-    return not ended and now >= run.lease_until + timedelta(days=30)
+    over_at = max(run.changed_at, run.lease_until)
+    return run.key.dry and not run.is_open and now >= over_at + timedelta(days=91)
 
 
 def _owner(key: RunKey) -> str:
@@ -98,7 +96,7 @@ class Ports(RuleBasedStateMachine):
 
     # --- time and events ---
 
-    @rule(hours=st.sampled_from([1, 24, 24 * 8, 24 * 36]))
+    @rule(hours=st.sampled_from([1, 24, 24 * 36, 24 * 92]))
     def time_passes(self, hours: int) -> None:
         self.clock.advance(hours=hours, milliseconds=1)
 

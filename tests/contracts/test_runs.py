@@ -194,38 +194,53 @@ def test_the_baseline_of_a_later_attempt_takes_the_place_of_an_earlier_one(home:
     assert home.runs.baseline(KEY) == Baseline(1, {})
 
 
-def test_an_expired_run_is_absent_and_its_date_can_be_opened(
+DRY_RUN = a_run(a_key(dry=True))
+DRY_FAILED = DRY_RUN.to(Status.FAILED, NOW)
+
+
+def test_an_expired_dry_run_is_absent_and_its_date_can_be_opened(
     home: Home, clock: ManualClock
 ) -> None:
-    store(home, RUN)
-    clock.now = RUN.lease_until + timedelta(days=30) - timedelta(microseconds=1)
-    assert home.runs.get(KEY) == RUN
-    assert not home.runs.open(a_run(now=clock.now))
+    store(home, DRY_RUN, DRY_FAILED)
+    clock.now = DRY_RUN.lease_until + timedelta(days=91) - timedelta(microseconds=1)
+    assert home.runs.get(DRY_RUN.key) == DRY_FAILED
+    assert not home.runs.open(a_run(DRY_RUN.key, now=clock.now))
 
     clock.advance(microseconds=1)
-    assert home.runs.find([KEY]) == {} and home.runs.active() == []
-    again = a_run(now=clock.now)
+    assert home.runs.find([DRY_RUN.key]) == {} and home.runs.active() == []
+    again = a_run(DRY_RUN.key, now=clock.now)
     assert home.runs.open(again)
-    assert home.runs.get(KEY) == again
+    assert home.runs.get(DRY_RUN.key) == again
 
 
 def test_a_date_that_was_opened_again_can_be_retried_again(home: Home, clock: ManualClock) -> None:
-    store(home, RUN, TRIGGERING, RUNNING, FAILED)
-    assert home.runs.save(reopened(FAILED), rerun=a_grant())
-    clock.advance(days=60)
-    fresh = a_run(now=clock.now)
+    grant = a_grant(key=DRY_RUN.key)
+    store(home, DRY_RUN, DRY_FAILED)
+    again = reopened(DRY_FAILED)
+    assert home.runs.save(again, rerun=grant)
+    assert home.runs.save(again.to(Status.FAILED, NOW))
+    clock.advance(days=100)
+    fresh = a_run(DRY_RUN.key, now=clock.now)
     failed = fresh.to(Status.FAILED, clock.now)
     store(home, fresh, failed)
-    assert home.runs.save(reopened(failed, clock.now), rerun=a_grant())
+    assert home.runs.save(reopened(failed, clock.now), rerun=grant)
 
 
-def test_a_finished_run_stays_and_a_dry_one_does_not(home: Home, clock: ManualClock) -> None:
-    dry = a_run(a_key(dry=True))
+@pytest.mark.parametrize("versions", [[RUN], [RUN, TRIGGERING], [RUN, TRIGGERING, RUNNING, FAILED]])
+def test_no_step_of_the_clock_makes_a_run_vanish(
+    home: Home, clock: ManualClock, versions: list[Run]
+) -> None:
+    store(home, *versions)
+    store(home, DRY_RUN)
+    clock.advance(days=4000)
+    assert home.runs.find([KEY, DRY_RUN.key]) == {KEY: versions[-1], DRY_RUN.key: DRY_RUN}
+    assert len(home.runs.active()) == 2
+    assert not home.runs.open(a_run(now=clock.now))
+
+
+def test_a_finished_run_stays(home: Home, clock: ManualClock) -> None:
     store(home, RUN, TRIGGERING, RUNNING, COMPLETED)
-    store(home, dry, dry.to(Status.TRIGGERING, NOW))
-    clock.advance(days=7)
-    assert home.runs.find([KEY, dry.key]) == {KEY: COMPLETED}
-    clock.advance(days=1000)
+    clock.advance(days=4000)
     assert home.runs.find([KEY]) == {KEY: COMPLETED}
 
 
@@ -388,9 +403,9 @@ def test_open_runs_are_known_by_their_executions(home: Home) -> None:
     open_ = [a_key(date=f"2026-03-0{number}") for number in (1, 2, 3)]  # the first three are open
     open_.append(a_key(dry=True))
     assert home.runs.open_executions() == {execution_name(key, 0): key for key in open_}
-    expired = a_run(a_key(date="2026-01-01"), NOW - timedelta(days=40))
-    assert home.runs.open(expired)
-    assert expired.key not in home.runs.open_executions().values()
+    old = a_run(a_key(date="2025-01-01"), NOW - timedelta(days=400))
+    assert home.runs.open(old)
+    assert old.key in home.runs.open_executions().values()
 
 
 def labelled(pipeline_id: str, date: str) -> Run:

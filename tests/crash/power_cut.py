@@ -26,6 +26,16 @@ def build_recorder(compiler: str, folder: Path) -> Path:
     return library
 
 
+class Worst(random.Random):
+    """No chance: nothing survives that was not synced."""
+
+    def random(self) -> float:
+        return 1.0
+
+    def randint(self, a: int, b: int) -> int:
+        return a
+
+
 @dataclass(frozen=True)
 class Call:
     """One record, and where in the trace it ends."""

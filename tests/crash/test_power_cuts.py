@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from crash.power_cut import Call, File, build_recorder, disk_at
+from crash.power_cut import Call, File, Worst, build_recorder, calls_of, disk_at
 from interlock.adapters.alerts.console import ConsoleAlerts
 from interlock.adapters.jobs.job_folder import boot_id
 from interlock.ports import Wait
@@ -24,6 +24,7 @@ from wiring.served import Served, eventually, make_project
 PIPELINES = ("alpha", "beta")
 READINGS = 40
 CUTS = 24
+BEGINNINGS = 5
 SEED = 11
 MISSING = "there is no C compiler: `apt-get install gcc libc6-dev` brings it"
 DONE = ("COMPLETED", "FAILED", "FAILED_FINAL")
@@ -81,9 +82,39 @@ def test_power_cuts_lose_nothing_and_launch_nothing_twice(
         _cut(recording, tmp_path / str(number), place, chance)
 
 
-def _cut(recording: Recording, project: Path, place: int, chance: random.Random) -> None:
+def test_a_job_that_has_just_begun_does_not_begin_again(
+    recording: Recording, tmp_path: Path
+) -> None:
+    """On the worst disk, at the first moment at which the job may be at work. A little later the store is
+    synced for other reasons, which would hide a claim that was not.
+    """
+    begun = _begun(recording)
+    assert len(begun) == READINGS
+    for number, (place, line) in enumerate(begun[:: READINGS // BEGINNINGS]):
+        _cut(recording, tmp_path / str(number), place, Worst(), line)
+
+
+def _begun(recording: Recording) -> list[tuple[int, str]]:
+    """Where in the trace each job may begin: its pid is written, and its gate opens."""
+    jobs: dict[str, str] = {}
+    begun = []
+    for call in calls_of(recording.trace):
+        folder, _, name = call.path.rpartition("/")
+        if call.kind == "W" and name.startswith("spec.json."):
+            values = json.loads(call.data)["values"]
+            jobs[folder] = f"{values['PIPELINE']} {values['LABEL']} {values['ATTEMPT']}"
+        elif call.kind == "W" and name == "pid":
+            begun.append((call.end, jobs[folder]))
+    return begun
+
+
+def _cut(
+    recording: Recording, project: Path, place: int, chance: random.Random, begun: str | None = None
+) -> None:
+    """`begun` has just begun, and may not have said so yet."""
     kept = [each for each in recording.acknowledged if each[0] <= place]
     before = [line for at, line in recording.launched if at <= place]
+    before += [] if begun is None or begun in before else [begun]
     (recording.project / "launched").write_text("".join(f"{line} 0\n" for line in before))
     claimed = _come_back(recording, project, place, chance)
 

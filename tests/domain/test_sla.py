@@ -220,12 +220,23 @@ def test_a_cron_date_without_a_run_was_not_opened() -> None:
     assert blocked_by(None, CRON, "cron", BREACH_AT) == ["no run was opened"]
 
 
-def test_a_stored_result_reads_as_it_did_when_it_was_judged() -> None:
+@pytest.mark.parametrize(
+    ("later", "as_of"),
+    [
+        (timedelta(0), ""),
+        (timedelta(milliseconds=900), ""),
+        (timedelta(hours=2), f", as of {WARNING_AT:%H:%M:%S}Z"),
+        (timedelta(days=1), f", as of {WARNING_AT:%Y-%m-%dT%H:%M:%S}Z"),
+    ],
+)
+def test_an_age_is_as_of_the_judgement_and_says_so_later(later: timedelta, as_of: str) -> None:
     stamp = (WARNING_AT - timedelta(hours=2)).isoformat()
     old = RuleRecord("orders", "age_lt", "at", "1h", stamp, "too_old")
-    lines = failing_lines(judged(False, old, FAILING), BREACH_AT)
+    came = RuleRecord("orders", "exists", None, "1h", stamp, "received_too_old")
+    lines = failing_lines(judged(False, old, came, FAILING), WARNING_AT + later)
     assert lines == [
-        "orders.at is 2h old, needs to be younger than 1h",
+        f"orders.at is 2h old, needs to be younger than 1h{as_of}",
+        f"orders was received 2h ago, needs one received within 1h{as_of}",
         "orders.count is 940, needs >= 1000",
     ]
 

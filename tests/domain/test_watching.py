@@ -6,7 +6,7 @@ import pytest
 
 from contracts.samples import NOW, a_key, a_run
 from interlock.domain.deadline import SlaVerdict
-from interlock.domain.run import DeadlineKind, PostRunState, Run, Status
+from interlock.domain.run import OPEN, DeadlineKind, PostRunState, Run, Status
 from interlock.domain.watching import expires_at, watch_at
 
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
@@ -88,12 +88,12 @@ def test_a_dry_run_has_no_deadline_and_no_retry() -> None:
 @pytest.mark.parametrize(
     ("run", "expected"),
     [
-        (a_run(), LEASE + 30 * DAY),
-        (a_run(status=Status.FAILED), LEASE + 30 * DAY),
-        (a_run(status=Status.COMPLETED), None),  # a finished run stays
-        (a_run(status=Status.FAILED_FINAL), None),
-        (a_run(DRY, status=Status.COMPLETED), NOW + 7 * DAY),
-        (a_run(DRY), NOW + 7 * DAY),
+        *((a_run(status=status), None) for status in Status),  # its names are used up
+        *((a_run(DRY, status=status), None) for status in OPEN),  # whatever the clock says
+        (a_run(DRY, status=Status.COMPLETED), LEASE + 91 * DAY),
+        (a_run(DRY, status=Status.FAILED), LEASE + 91 * DAY),
+        # finished by the watchdog, after its lease
+        (a_run(DRY, status=Status.FAILED_FINAL, changed_at=LEASE + DAY), LEASE + 92 * DAY),
     ],
 )
 def test_a_row_goes_only_when_nobody_can_need_it(run: Run, expected: datetime | None) -> None:

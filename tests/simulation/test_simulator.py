@@ -19,6 +19,7 @@ from interlock.simulation.invariants import Invariants
 from interlock.simulation.jobs import Launch
 from interlock.simulation.play import FaultOptions, as_json, play, play_with_faults
 from interlock.simulation.scenario import JobScript, load_scenario, parse_scenario
+from interlock.simulation.shrinking import shrunk
 from interlock.simulation.world import World
 from interlock.usecases.pause import pause
 from usecases.home import CADENCE, KEY, NOW, Home
@@ -66,6 +67,11 @@ def told(*expectations: str, story: str = STORY) -> list[str]:
         (STORY + "expect: [{event: SLA_MET, no: SLA_MET}]\n", "needs exactly one of event, no, run"),
         (STORY.replace("sensor:", "crash: true, sensor:"), "needs exactly one of sensor, rerun"),
         (STORY.replace("sensor:", "file: {}, sensor:"), "file: needs exactly one of remove, restore"),
+        (STORY + "  - {at: +1m, file: {remove: nosuch}}\n", "story.yaml:14:30: timeline[1].file.remove: "),
+        (STORY + "  - {at: +1m, file: {restore: nosuch}}\n", "[1].file.restore: there is no pipeline nosuch"),
+        (STORY + "  - {at: +1m, pause: silver-order}\n", "silver-order; did you mean silver-orders?"),
+        (STORY + "  - {at: +1m, resume: nosuch}\n", "[1].resume: there is no pipeline nosuch"),
+        (STORY + "  - {at: +1m, retire: nosuch}\n", "[1].retire: there is no pipeline nosuch"),
         ("name: [", "story.yaml:2:1: not YAML"),
         ("[]", "story.yaml:1:1"),
         ("name: x\n", "start"),
@@ -78,6 +84,20 @@ def test_what_can_not_be_read_is_an_error_with_its_place(text: str, problem: str
     with pytest.raises(ConfigError) as raised:
         parse_scenario(text, "story.yaml")
     assert problem in str(raised.value)
+
+
+@pytest.mark.parametrize("brought", ["config: {}", "file: {{writing: {}}}"])
+def test_a_pipeline_that_comes_in_the_story_may_go_in_it(brought: str) -> None:
+    comes = brought.format("{pipeline: {id: late-comer}}")
+    story = f"{STORY}  - {{at: +1m, {comes}}}\n  - {{at: +1m, file: {{remove: late-comer}}}}\n"
+    assert len(parse_scenario(story).timeline) == 3
+
+
+def test_a_smaller_world_without_a_pipeline_says_nothing_of_its_file() -> None:
+    pipelines = [{"pipeline": {"id": name}} for name in ("one", "two")]
+    timeline = [{"at": "+1m", "file": {how: "two"}} for how in ("remove", "restore")]
+    world = {"pipelines": pipelines, "jobs": {}, "timeline": timeline}
+    assert shrunk(world, lambda less: "two" not in str(less))["pipelines"] == pipelines[:1]
 
 
 def test_every_problem_is_told_at_once() -> None:

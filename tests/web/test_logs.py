@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from interlock.errors import InterlockError, TransientError, UnavailableError
 from interlock.web.logs import log_to_stderr
 
 FORGED = "2026-03-03T00:00:00Z INFO    login: the owner logged in"
@@ -64,6 +65,33 @@ def test_a_traceback_is_indented_and_forges_nothing(
     first, *rest = capsys.readouterr().err.split("\n")[:-1]
     assert "step_failed: it failed" in first
     assert rest and all(line.startswith("    ") and line.isprintable() for line in rest)
+
+
+@pytest.mark.parametrize("kind", [UnavailableError, TransientError])
+def test_an_error_that_says_what_to_do_takes_one_line(
+    log: logging.Logger, capsys: pytest.CaptureFixture[str], kind: type[InterlockError]
+) -> None:
+    try:
+        raise kind("interlock.db: disk is full; free some space") from OSError("no space")
+    except InterlockError:
+        log.exception("a step failed 100 %", extra={"action": "step_failed"})
+
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith(
+        "step_failed: a step failed 100 %: interlock.db: disk is full; free some space"
+    )
+
+
+def test_the_cause_of_a_failure_forges_no_line_either(
+    log: logging.Logger, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        raise TransientError(f"s3cret\n{FORGED}")
+    except TransientError:
+        log.exception("it failed")
+
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "s3cret" not in line
 
 
 def test_a_secret_is_masked_in_messages_and_tracebacks(

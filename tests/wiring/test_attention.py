@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from contracts.samples import a_run
 from interlock.domain.event import EventType, happened, subject
 from interlock.domain.run import Failure, Run, RunKey, Status
 from interlock.usecases.pause import pause
@@ -69,6 +70,17 @@ def test_a_failed_run_is_told_of_once_even_if_it_is_late(house: House) -> None:
 
     (concern,) = found(house)
     assert concern.kind is Kind.FAILED and concern.reasons == ("failed: out of memory",)
+
+
+def test_dates_that_failed_long_ago_hide_nothing_that_is_late_now(house: House) -> None:
+    now = house.home.ports.clock()
+    long_ago = now - timedelta(days=40)
+    for number in range(101):
+        key = RunKey("silver-orders", "stream", f"2020-{number // 28 + 1:02}-{number % 28 + 1:02}")
+        run = a_run(key, long_ago, status=Status.FAILED, warning_at=long_ago, breach_at=long_ago)
+        assert house.home.store.runs.open(run)
+    a_waiting_run(house, warning_at=now - 2 * HOUR, breach_at=now - HOUR)
+    assert kinds(house) == [Kind.OVERDUE]
 
 
 def test_one_that_will_be_tried_again_needs_nobody(house: House) -> None:

@@ -101,6 +101,7 @@ def test_a_full_disk_refuses_readings_and_mends_by_itself(served: Served) -> Non
     eventually(lambda: served.runs().get(("alpha", "2026-03-04")) == "COMPLETED", "COMPLETED")
     assert launched(served.project) == ["alpha 2026-03-03 0", "alpha 2026-03-04 0"]
     assert served.stop() == 0
+    assert "Traceback" not in served.output
 
 
 def test_garbage_leaves_memory_as_it_was(served: Served) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from interlock.cli.exits import Exit
 from interlock.cli.progress import Step, progress
@@ -63,7 +64,9 @@ def _with_depth(args: list[str]) -> list[str]:
 )
 @click.option("--json", "as_document", is_flag=True, help="Print one JSON document.")
 @click.option("--quiet", is_flag=True, help="Print only what failed, and the summary.")
+@click.pass_context
 def command(
+    context: click.Context,
     files: tuple[Path, ...],
     depth: int | None,
     pairs: int,
@@ -76,6 +79,10 @@ def command(
 
     A month takes seconds. Exits 1 when an expectation or an invariant does not hold.
     """
+    if depth != 2 and context.get_parameter_source("pairs") is not ParameterSource.DEFAULT:
+        raise click.UsageError("--pairs needs --faults 2")
+    if count is not None and (files or depth is not None):
+        raise click.UsageError("--random takes neither files nor --faults")
     if count is not None:
         sys.exit(_random(count, seed))
     if not files:
@@ -99,7 +106,7 @@ def _play(
             continue
         documents.append(as_json(played))
         if not as_document:
-            _show(path, played, quiet)
+            _show(path, played, quiet, meant_faults=how is not None)
     if not as_document:
         held = sum(document["ok"] for document in documents)
         click.echo(f"{held} passed, {len(documents) - held} failed")
@@ -122,7 +129,7 @@ def _unreadable(path: Path, error: ConfigError, as_document: bool) -> dict[str, 
     }  # fmt: skip
 
 
-def _show(path: Path, played: Played, quiet: bool) -> None:
+def _show(path: Path, played: Played, quiet: bool, meant_faults: bool) -> None:
     mark = click.style("ok", fg="green") if played.ok else click.style("FAILED", fg="red")
     if not quiet:
         click.echo(f"\n{printable(played.scenario.name)}")
@@ -131,11 +138,16 @@ def _show(path: Path, played: Played, quiet: bool) -> None:
             click.echo(
                 f"  {spell(event.timestamp)}  {where:32}  {event.type:26}  {printable(event.message)}"
             )
-    with_faults = f", {played.branches} faults" if played.branches else ""
-    with_pairs = f", {played.pairs} pairs" if played.pairs else ""
-    click.echo(f"{mark}  {path}{with_faults}{with_pairs}")
+    click.echo(f"{mark}  {path}{_faults_of(played, meant_faults)}")
     for problem in played.failed:
         click.echo(f"    {printable(str(problem))}")
+
+
+def _faults_of(played: Played, meant_faults: bool) -> str:
+    if meant_faults and not played.branches and not played.ok:
+        return ", no faults played: it fails without them"
+    with_faults = f", {played.branches} faults" if played.branches else ""
+    return with_faults + (f", {played.pairs} pairs" if played.pairs else "")
 
 
 def _random(count: int, seed: int) -> Exit:

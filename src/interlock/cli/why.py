@@ -21,7 +21,7 @@ from interlock.cli.shown import (
     table,
     value,
 )
-from interlock.domain.rules import OF_RECEIPT
+from interlock.domain.rules import receipt_need
 from interlock.domain.run import Status
 from interlock.usecases.explain import RuleState, Why
 
@@ -89,8 +89,9 @@ def _rule(rule: RuleState, why: Why) -> tuple[str | Cell, ...]:
 
 
 def _need(rule: RuleState) -> str:
-    if rule.kind in OF_RECEIPT:
-        return f"received within {value(rule.expected)}"
+    received = receipt_need(rule.kind, rule.expected)
+    if received is not None:
+        return received
     sign = _SIGNS.get(rule.check, rule.check)
     return sign if rule.check == "exists" else f"{sign} {value(rule.expected)}"
 
@@ -132,10 +133,15 @@ def _remedies(why: Why) -> list[str]:
         return list(why.unblock)
     ends = [each for each in why.unblock if each.startswith("the end of ")]
     return ends + [
-        f"a reading of {rule.key}" + (f" with {rule.field} {_need(rule)}" if rule.field else "")
-        for rule in why.rules
-        if rule.kind is not None
+        f"a reading of {rule.key}{_with(rule)}" for rule in why.rules if rule.kind is not None
     ]
+
+
+def _with(rule: RuleState) -> str:
+    """What the reading must say; one that came too long ago needs only to come again."""
+    if not rule.field or receipt_need(rule.kind, rule.expected) is not None:
+        return ""
+    return f" with {rule.field} {_need(rule)}"
 
 
 def _clock(why: Why, name: str) -> str:

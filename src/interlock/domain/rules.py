@@ -129,10 +129,15 @@ def explain(result: Result, now: datetime) -> str:
         return f"the stored reading of {rule.key} can't be read: {_shown(result.actual)}"
     if result.kind == "field_missing":
         return f"{name} is missing"
-    if result.kind in OF_RECEIPT:
-        return f"{rule.key} {_receipt(result, now)}, needs one received within {rule.max_age}"
+    if (needed := receipt_need(result.kind, result.expected)) is not None:
+        return f"{rule.key} {_receipt(result, now)}, needs one {needed}"
     need = _NEEDS[rule.check].format(_shown(rule.value))
     return f"{name} {_state(result, now)}{need}"
+
+
+def receipt_need(kind: str | None, expected: Any) -> str | None:
+    """What a rule asks that fails by its `maxAge`, whatever its check; None for any other."""
+    return f"received within {_shown(expected)}" if kind in OF_RECEIPT else None
 
 
 @lru_cache(maxsize=4096)
@@ -268,6 +273,9 @@ KINDS: dict[str, str] = {
     "received_too_old": "the reading was received longer ago than `maxAge`",
     "received_unknown": "`maxAge` is set, and the row does not say when the reading came",
 }
+
+#: The kinds whose line tells how old something is.
+AGES = frozenset({"too_old", "too_young", "received_too_old"})
 
 #: The kinds that `maxAge` gives.
 OF_RECEIPT = frozenset({"received_too_old", "received_unknown"})

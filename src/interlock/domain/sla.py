@@ -12,7 +12,7 @@ import msgspec
 from interlock.domain import duration
 from interlock.domain.deadline import SlaVerdict
 from interlock.domain.pipeline import Check, Pipeline, Rule
-from interlock.domain.rules import Result, explain
+from interlock.domain.rules import AGES, Result, explain
 from interlock.domain.run import DeadlineKind, Judgement, RuleRecord, Run, RunKey, Status
 
 WARNINGS = {
@@ -226,10 +226,23 @@ def _running(run: Run, span: str) -> str:
 
 
 def failing_lines(verdict: Judgement | None, now: datetime) -> list[str]:
-    """The rules that did not hold at the last evaluation, one line each."""
+    """The rules that did not hold at the last evaluation, one line each; an age says as of when."""
     if verdict is None or verdict.ready:
         return []
-    return [explain_record(record, verdict.at) for record in verdict.results if record.kind]
+    as_of = _as_of(verdict.at, now)
+    return [
+        explain_record(record, verdict.at) + (as_of if record.kind in AGES else "")
+        for record in verdict.results
+        if record.kind
+    ]
+
+
+def _as_of(at: datetime, now: datetime) -> str:
+    """Nothing for what was judged just now."""
+    if now - at < timedelta(seconds=1):
+        return ""
+    is_today = at.date() == now.date()
+    return f", as of {at:%H:%M:%S}Z" if is_today else f", as of {at:%Y-%m-%dT%H:%M:%S}Z"
 
 
 def explain_record(record: RuleRecord, at: datetime) -> str:

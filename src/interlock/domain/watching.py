@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from interlock.domain.run import FINAL, DeadlineKind, Run, Status
+from interlock.domain.run import DeadlineKind, Run, Status
 
 #: How long the ordinary path may take before somebody looks after it.
 TELL_GRACE = timedelta(minutes=1)
@@ -12,8 +12,10 @@ RETRY_GRACE = timedelta(minutes=2)
 LOOK_GRACE = timedelta(minutes=2)
 FINISH_GRACE = timedelta(minutes=2)
 
-KEEP_DRY = timedelta(days=7)
-KEEP_UNFINISHED = timedelta(days=30)
+#: How long the name of an execution stays taken after its end: as long as Step Functions keeps it.
+NAME_TAKEN = timedelta(days=90)
+#: With room for an execution that ends a little after its lease.
+KEEP_DRY = NAME_TAKEN + timedelta(days=1)
 
 
 def watch_at(run: Run, has_outbox: bool) -> datetime | None:
@@ -30,10 +32,13 @@ def watch_at(run: Run, has_outbox: bool) -> datetime | None:
 
 
 def expires_at(run: Run) -> datetime | None:
-    """When its row may go, and counts as absent. A finished run stays."""
-    if run.key.dry:
-        return run.changed_at + KEEP_DRY
-    return None if run.status in FINAL else run.lease_until + KEEP_UNFINISHED
+    """When its row may go, and counts as absent: that of a dry run which is over, once the name of its
+    execution is free again. Any other stays: a date that began anew would go by names that executions and
+    jobs had before, and no step of the clock makes an open run vanish.
+    """
+    if not run.key.dry or run.is_open:
+        return None
+    return max(run.changed_at, run.lease_until) + KEEP_DRY
 
 
 def _of_attempt(run: Run) -> Iterator[datetime]:

@@ -7,7 +7,7 @@ from typing import Any
 from interlock.domain.missing import Present
 from interlock.domain.sightings import SETTLED, Stamp
 from interlock.ports import MissingFiles, Ports
-from interlock.simulation.scenario import FileEntry
+from interlock.simulation.scenario import FileEntry, pipeline_id
 from interlock.usecases.follow_files import Follower, want_files
 
 
@@ -76,11 +76,3 @@ class Folder:
         self._removed.pop(name, None)
         self._stamps[name] = (self._count,)
         self._changed_at[name] = now
-
-
-def pipeline_id(config: object) -> str | None:
-    """The id that a document gives itself."""
-    document = config if isinstance(config, dict) else {}
-    identity = document.get("pipeline")
-    name = identity.get("id") if isinstance(identity, dict) else None
-    return name if isinstance(name, str) else None

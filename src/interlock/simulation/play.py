@@ -63,12 +63,15 @@ def play(scenario: Scenario) -> Played:
 
 def play_with_faults(scenario: Scenario, how: FaultOptions | None = None) -> Played:
     """Play it with a crash after each durable write in turn, and each outside call failing once; with
-    pairs of such faults too, if that is asked for.
+    pairs of such faults too, if that is asked for. One that fails without any fault is played once: each
+    fault would only repeat what is wrong.
     """
     how = how or FaultOptions()
     trunk = _Trunk(scenario, how)
+    if trunk.failed:
+        return Played(scenario, trunk.outcome, trunk.failed)
     first = trunk.branched(Plan.each(how.every), SLACK, trunk.points // how.every)
-    played = Played(scenario, trunk.outcome, trunk.failed + first.gather(), first.branches)
+    played = Played(scenario, trunk.outcome, first.gather(), first.branches)
     if how.depth > 1:
         chosen = _drawn(first.verdicts, how)
         second = trunk.branched(Plan.pairs(chosen), 2 * SLACK, len(chosen))

@@ -1,5 +1,6 @@
 """Scenario: a story for the simulator, as its file tells it, and what must come of it."""
 
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -15,6 +16,7 @@ from interlock.domain.pipeline import Calendar, Declared, PipelineId, ScheduleId
 from interlock.errors import ConfigError
 from interlock.files.loaded import in_order, read_whole
 from interlock.files.nodes import List, Map, Node, Unreadable
+from interlock.files.objections import meant
 from interlock.files.problem import Kind, Problem
 from interlock.files.reading import At, Reading
 from interlock.files.text import load_calendar, load_node, load_text
@@ -226,15 +228,19 @@ def parse_scenario(text: bytes | str, file: str = "", folder: Path | None = None
     documents = _Documents(written, root, folder, reading)
     if not reading.is_sound:
         raise ConfigError(_told(reading.problems))
+    configs, timeline = documents.pipelines(), documents.timeline()
+    _check_names(configs, timeline, At(reading, root, ()))
+    if not reading.is_sound:
+        raise ConfigError(_told(reading.problems))
     start = instant(written.start)
     return Scenario(
         written.name,
         start,
         instant(written.until),
         duration.parse(written.watchdog),
-        documents.pipelines(),
+        configs,
         written.jobs,
-        _moments(documents.timeline(), start),
+        _moments(timeline, start),
         written.expect,
         text if isinstance(text, str) else text.decode(errors="replace"),
     )
@@ -244,6 +250,14 @@ def instant(text: str) -> datetime:
     found = timestamp.instant(text)
     assert found is not None  # the reader has checked the form
     return found
+
+
+def pipeline_id(config: object) -> str | None:
+    """The id that a document gives itself."""
+    document = config if isinstance(config, dict) else {}
+    identity = document.get("pipeline")
+    name = identity.get("id") if isinstance(identity, dict) else None
+    return name if isinstance(name, str) else None
 
 
 class _Documents:
@@ -347,6 +361,27 @@ def _check(written: ScenarioFile, at: At) -> None:
                 where.error("event", Kind.BAD_VALUE, f"{name} is not a type of event")
 
 
+def _check_names(configs: Iterable[Any], timeline: Sequence[TimelineEntry], at: At) -> None:
+    """What is done to a pipeline that the whole story does not have would be done to none."""
+    coming = (
+        each for entry in timeline for each in (entry.config, entry.file and entry.file.writing)
+    )
+    known = {name for each in (*configs, *coming) if (name := pipeline_id(each)) is not None}
+    for position, entry in enumerate(timeline):
+        where = at.inner("timeline", position)
+        _check_known(entry, _OF_OPERATOR, known, where)
+        if entry.file is not None:
+            _check_known(entry.file, _OF_STORED_FILE, known, where.inner("file"))
+
+
+def _check_known(entry: Declared, keys: Iterable[str], known: set[str], at: At) -> None:
+    for key in keys:
+        name = getattr(entry, key)
+        if name is not None and name not in known:
+            hint = meant(name, known, at.reading)
+            at.error(key, Kind.BAD_VALUE, f"there is no pipeline {name}", hint)
+
+
 def _given(entry: FileEntry, name: str) -> bool:
     return getattr(entry, name) is not None
 
@@ -359,5 +394,7 @@ _HAPPENINGS = (
     "sensor", "rerun", "delete", "job", "pause", "resume", "retire", "config", "file", "outage", "crash",
     "fail",
 )  # fmt: skip
-_OF_FILE = ("remove", "restore", "writing")
+_OF_OPERATOR = ("pause", "resume", "retire")
+_OF_STORED_FILE = ("remove", "restore")
+_OF_FILE = (*_OF_STORED_FILE, "writing")
 _SUBJECTS = ("event", "no", "run", "launches", "order", "alerts")

@@ -57,6 +57,6 @@ def _names(entry: Document, pipeline: str) -> bool:
         if isinstance(what, dict):
             inner = what.get("pipeline")
             name = inner.get("id") if isinstance(inner, dict) else inner
-            if name == pipeline:
+            if pipeline in (name, what.get("remove"), what.get("restore")):
                 return True
     return False

@@ -26,10 +26,17 @@ from interlock.simulation.faults import (
     NotedWatch,
     RecordingSink,
 )
-from interlock.simulation.folder import Folder, pipeline_id
+from interlock.simulation.folder import Folder
 from interlock.simulation.invariants import Invariants
 from interlock.simulation.jobs import Launch, ScriptedJobs
-from interlock.simulation.scenario import FailEntry, FileEntry, Moment, Scenario, TimelineEntry
+from interlock.simulation.scenario import (
+    FailEntry,
+    FileEntry,
+    Moment,
+    Scenario,
+    TimelineEntry,
+    pipeline_id,
+)
 from interlock.simulation.slow_calls import Crew
 from interlock.usecases.pause import pause, resume
 from interlock.usecases.retire_pipeline import retire_pipeline

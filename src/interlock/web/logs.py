@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from interlock.domain.event import plain
+from interlock.errors import SAY_ALL
 
 #: Libraries that tell of every step, some of it nobody else's business.
 _TALKATIVE = ("asyncio", "botocore", "urllib3")
@@ -19,7 +20,8 @@ class _Formatter(logging.Formatter):
     """UTC; a record that has no action has the name of its logger there.
 
     What others wrote can't look like a line of ours: lines have no control characters, and those of a
-    traceback are indented.
+    traceback are indented. An error whose message says all has no traceback: on a full disk there would be
+    one for each try.
     """
 
     def __init__(self, mask: Callable[[str], str]) -> None:
@@ -33,9 +35,13 @@ class _Formatter(logging.Formatter):
         return self._mask(super().format(record))
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's own name
-        return plain(super().formatMessage(record)[:_LONGEST])
+        error = record.exc_info[1] if record.exc_info else None
+        cause = f": {error}" if isinstance(error, SAY_ALL) else ""
+        return plain(f"{super().formatMessage(record)}{cause}"[:_LONGEST])
 
     def formatException(self, ei: Any) -> str:  # noqa: N802 - logging's own name
+        if isinstance(ei[1], SAY_ALL):
+            return ""
         lines = super().formatException(ei).split("\n")
         return "\n".join(f"    {plain(line[:_LONGEST])}" for line in lines)
 

@@ -15,6 +15,8 @@ from interlock.ports import Config, EventFilter, History, Ports
 #: What nobody has looked at for so long is history.
 RECENT = timedelta(days=1)
 _MOST = 100
+#: What was to be done longer ago is history: dates that failed and were left so would fill the list.
+_LATEST = 30 * RECENT
 
 _MISSED = (
     EventType.SCHEDULE_MISSED,
@@ -86,7 +88,7 @@ def _newest_first(concern: Concern) -> float:
 
 
 def _late(configs: Mapping[str, Config], now: datetime, history: History) -> Iterator[Concern]:
-    for run in history.due(None, now, _MOST):
+    for run in history.due(now - _LATEST, now, _MOST):
         due = first_breach(run)
         is_over = due is not None and due <= now
         if is_over and due is not None and due < now - 7 * RECENT:

@@ -26,6 +26,8 @@ from interlock.wiring.sight import Place
 
 LOOK_SECONDS = 5.0
 KEPT_SECONDS = 5.0
+#: Longer ago nobody asks the pages whether a date that failed is late.
+_IDLE_FOR = timedelta(days=35)
 COMMAND = "interlock --backend aws"
 
 
@@ -83,7 +85,7 @@ def open_aws_sight(
     home = _home(settings, clock, make, timedelta(seconds=kept_seconds))
     store, kept = home.store, Kept(kept_seconds)
     lookout = Lookout(DynamoFeed(store.event_log, store.fan, store.clock), look_seconds)
-    active = partial(kept.get, "active", store.runs.active)
+    active = partial(kept.get, "active", partial(store.runs.active, _IDLE_FOR))
     operations = Operations(None, home.ports, settings.watchdog_every, deliveries=store.deliveries)
     return AwsSight(
         home,

@@ -216,8 +216,11 @@ class Operations:
         ]
 
     def missing(self) -> list[Missing]:
-        """The pipelines in force whose files are gone; none where no files are looked at."""
-        return [] if self._file is None else self._file.missing_files.kept()
+        """The pipelines in force whose files are gone; none where no files are looked at. The list is as old
+        as the last look at the files: what was retired since is left out.
+        """
+        listed = [] if self._file is None else self._file.missing_files.kept()
+        return [each for each in listed if self._is_wanted(each.pipeline_id)]
 
     def config(self, pipeline_id: str) -> Config:
         return self._config(pipeline_id)
@@ -401,6 +404,10 @@ class Operations:
         if config is None:
             raise NotFoundError(f"there is no pipeline {pipeline_id}")
         return config
+
+    def _is_wanted(self, pipeline_id: str) -> bool:
+        wanted = self._ports.pipelines.wanted(pipeline_id)
+        return wanted is None or wanted.config is not None
 
     def _state(self, config: Config) -> PipelineState:
         now, pipeline = self._ports.clock(), config.pipeline

@@ -61,5 +61,6 @@ def test_what_the_doctor_advises_gives_the_date_back(database: Database) -> None
 
 
 def test_what_has_expired_goes_with_them(database: Database) -> None:
+    database.write(lambda connection: connection.execute("UPDATE runs SET expires_at = 0"))
     removed = SqliteRetention(database).sweep(NOW + timedelta(days=4000))
     assert (removed["runs"], removed["events"]) == (2, 1)

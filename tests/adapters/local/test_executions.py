@@ -209,3 +209,17 @@ def test_a_hint_is_not_lost_on_a_worker_that_lets_go(store: Store, clock: Manual
     store.workflows.wake("p", Wait.RULES)
     store.workflows.let_go(claimed)
     assert store.workflows.due(clock.now, 10) == ["e"]
+
+
+@pytest.mark.parametrize(("days", "state"), [(89, EngineState.ENDED), (90, EngineState.RUNNING)])
+def test_a_name_is_free_again_as_long_after_its_end_as_on_step_functions(
+    store: Store, clock: ManualClock, days: int, state: EngineState
+) -> None:
+    """Retention may not have been there: the server was down, or its clock had jumped."""
+    ended = progress(
+        status="SUCCEEDED", ended_at=NOW, waiting_for=None, log=[LogEntry(NOW, "s", "k", "")]
+    )
+    store.workflows.store(started(store), ended)
+    clock.advance(days=days)
+    store.workflows.start("e", GIVEN)
+    assert store.workflows.describe("e") is state

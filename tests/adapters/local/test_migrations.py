@@ -1,14 +1,16 @@
 """Migrations: a file of any past version opens, and one that can't is refused unharmed."""
 
 import sqlite3
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from contracts.samples import KEY, NOW, a_pipeline, a_reading, a_run, a_timer
+from contracts.samples import KEY, NOW, ManualClock, a_key, a_pipeline, a_reading, a_run, a_timer
 from interlock.adapters.local.database import Database
 from interlock.adapters.local.schema import SCRIPTS
 from interlock.adapters.local.store import Store
+from interlock.domain.run import RunKey, Status
 from interlock.errors import ConfigError
 
 STORED = Path(__file__).parent / "stored"
@@ -41,6 +43,29 @@ def test_a_stored_file_of_every_past_version_opens_with_all_it_holds(
         assert [config.pipeline for config in store.pipelines.in_force()] == [a_pipeline()]
         assert store.timers.due(a_timer().due_at, 10) == [a_timer()]
     assert version(path) == len(SCRIPTS)
+
+
+@pytest.mark.parametrize(
+    ("key", "status", "expires"),
+    [
+        (KEY, Status.FAILED, False),
+        (KEY, Status.RUNNING, False),
+        (a_key(dry=True), Status.RUNNING, False),
+        (a_key(dry=True), Status.COMPLETED, True),
+    ],
+)
+def test_runs_of_an_older_file_that_were_to_expire_stay(
+    path: Path, key: RunKey, status: Status, expires: bool
+) -> None:
+    with Database(path, scripts=SCRIPTS[:4]) as old:
+        Store(old, lambda: NOW).runs.open(a_run(key, status=status))
+        week = timedelta(days=7) // timedelta(microseconds=1)
+        soon = f"UPDATE runs SET expires_at = opened_at + {week}"
+        old.write(lambda connection: connection.execute(soon))
+    with Database(path) as database:
+        for days, is_there in ((90, True), (92, not expires)):
+            clock = ManualClock(NOW + timedelta(days=days))
+            assert bool(Store(database, clock).runs.find([key])) is is_there
 
 
 def test_an_older_file_is_copied_aside_before_it_is_migrated(path: Path) -> None:

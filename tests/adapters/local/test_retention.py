@@ -41,6 +41,7 @@ def fill(store: Store) -> None:
     store.runs.open(a_run())
     store.runs.save(failed)
     store.runs.save(reopened(failed), rerun=a_grant())
+    store.runs.open(a_run(a_key(dry=True), status=Status.COMPLETED))
     store.sensors.put(a_reading(ttl=int(NOW.timestamp()) + 86400))
     store.changes.done("router", store.changes.next("router", 10)[-1])
     store.reruns.request(a_request())
@@ -84,7 +85,7 @@ def end(store: Store) -> None:
         ("timers", 7),
         ("timer_log", 7),
         ("rerun_requests", 30),
-        ("runs", 30 + 1),  # its lease ends within the first day
+        ("runs", 91 + 1),  # its lease ends within the first day
         ("alerts", 35),
         ("marks", 35),
         ("events", 90),
@@ -185,15 +186,17 @@ def test_finished_runs_are_pruned_on_request_with_a_preview(store: Store) -> Non
     runs = [
         dated("2026-01-31", Status.COMPLETED),
         dated("2026-01-31T23", Status.FAILED_FINAL),
+        dated("2026-01-29", Status.FAILED),
         dated("2026-01-30", Status.RUNNING),
+        msgspec.structs.replace(dated("2026-01-28", Status.FAILED), retry_at=NOW),
         dated("2026-02-01", Status.COMPLETED),
     ]
     for run in runs:
         store.runs.open(run)
-    assert store.retention.prunable("2026-02-01") == 2
+    assert store.retention.prunable("2026-02-01") == 3
     assert store.runs.find([run.key for run in runs]).keys() == {run.key for run in runs}
-    assert store.retention.prune("2026-02-01", NOW) == 2
-    assert store.runs.find([run.key for run in runs]).keys() == {runs[2].key, runs[3].key}
+    assert store.retention.prune("2026-02-01", NOW) == 3
+    assert store.runs.find([run.key for run in runs]).keys() == {run.key for run in runs[3:]}
     assert store.retention.prunable("2026-02-01") == 0
 
 

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from interlock.domain.run import Failure, RunKey, Status
+from interlock.domain.sensor import Reading
 from interlock.errors import UnavailableError
 from web.house import House
 from web.pages.visitor import Visitor
@@ -18,6 +19,14 @@ pipeline: {id: bronze, owner: loaders, tags: {tier: "2"}}
 schedule: {trigger: {key: orders, check: exists}}
 sla: {maxDuration: 1h, expectedDuration: 10m}
 validation: {rules: [{key: orders, check: gte, field: count, value: 1000}]}
+"""
+#: Both of its rules fail for a reading that came more than two hours ago.
+AGING = """
+pipeline: {id: bronze}
+schedule: {trigger: {key: orders, check: exists}}
+validation:
+  maxAge: 2h
+  rules: [{key: orders, check: exists}, {key: orders, check: gte, field: count, value: 1000}]
 """
 
 
@@ -157,6 +166,24 @@ def test_the_pipeline_page_tells_why_live(house: House, visitor: Visitor) -> Non
     assert "loaders" in page.text and "tier:2" in page.text
     (live,) = page.all("main")
     assert live["hx-get"] == "/pipelines/bronze" and "news" in live["hx-trigger"]
+
+
+@pytest.mark.parametrize("path", ["/pipelines/bronze", "/runs/bronze/stream/2026-03-03"])
+def test_a_reading_that_is_too_old_for_its_rule_is_told_as_such(
+    house: House, visitor: Visitor, path: str
+) -> None:
+    house.declare(AGING)
+    house.runtime.settle()
+    came = house.home.ports.clock() - timedelta(hours=3)
+    reading = Reading("bronze", "orders", {"date": "2026-03-03", "count": 4000}, came)
+    house.home.store.sensors.put(reading)
+    house.runtime.settle()
+
+    text = visitor.see(path).text
+
+    assert "orders received within 2h" in text and "orders.count received within 2h" in text
+    assert "orders was received 3h ago, needs one received within 2h" in text
+    assert "exists 2h" not in text and "gte 2h" not in text
 
 
 def test_the_pipeline_page_says_what_a_date_failed_of(house: House, visitor: Visitor) -> None:

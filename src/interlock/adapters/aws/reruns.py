@@ -138,7 +138,7 @@ def request_from(item: Item, now: datetime) -> RerunRequest:
 
 
 def record_item(record: RerunRecord) -> Item:
-    """Part of the write that opens the attempt, and only one can: one that is there is of an expired run."""
+    """Part of the write that opens the attempt, and only one can: one there is of a row that is gone."""
     plain: dict[str, Any] = canonical.as_json(record)
     plain.pop("key")
     place, sort_key = rerun_key(record.key, record.attempt)

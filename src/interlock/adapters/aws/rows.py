@@ -21,6 +21,8 @@ KEPT = timedelta(days=35)
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
+#: After every instant.
+_LAST = "~"
 
 #: A conditional create takes a row that has expired for absent, as `is_live` does.
 ABSENT = (
@@ -105,16 +107,17 @@ def due_keys(table: Table, until: datetime) -> Iterator[Key]:
             yield item["PK"], item["SK"]
 
 
-def listed(table: Table, *kinds: str) -> Iterator[Item]:
-    """Every row in the shards of these kinds, with what the index holds of it."""
+def listed(table: Table, *kinds: str, since: datetime | None = None) -> Iterator[Item]:
+    """Every row in the shards of these kinds, or from an instant on, with what the index holds of it."""
+    first, last = (None, None) if since is None else (text(since), _LAST)
     for kind in kinds:
         for number in range(SHARDS):
-            yield from table.query(f"{kind}#{number}", index=WATCH)
+            yield from table.query(f"{kind}#{number}", first, last, index=WATCH)
 
 
-def listed_keys(table: Table, *kinds: str) -> Iterator[Key]:
-    """The keys of every row in the shards of these kinds."""
-    return ((item["PK"], item["SK"]) for item in listed(table, *kinds))
+def listed_keys(table: Table, *kinds: str, since: datetime | None = None) -> Iterator[Key]:
+    """The keys of every row in the shards of these kinds, or from an instant on."""
+    return ((item["PK"], item["SK"]) for item in listed(table, *kinds, since=since))
 
 
 def decoder(kind: type[msgspec.Struct]) -> "msgspec.json.Decoder[Any]":

@@ -1,7 +1,7 @@
 """Runs: run records, each written with everything that must not be stored without it."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
 
@@ -125,9 +125,14 @@ class DynamoRuns:
         rows = self._control.query(place, first, last, keep="#status = :failed", failed=failed)
         return list(self._live(rows))
 
-    def active(self) -> list[Run]:
+    def active(self, idle_for: timedelta | None = None) -> list[Run]:
+        """Those with nothing due only if they were opened in that time: dates that failed and were left so
+        are ever more.
+        """
         now = self._clock()
-        items = self._run_items(listed_keys(self._control, "RUN", "IDLE"))
+        since = None if idle_for is None else now - idle_for
+        idle = listed_keys(self._control, "IDLE", since=since)
+        items = self._run_items([*listed_keys(self._control, "RUN"), *idle])
         live = (run for item, run in self._readable(items) if is_live(item, now))
         return sorted(
             (run for run in live if run.status not in FINAL), key=lambda run: run.opened_at

@@ -78,7 +78,7 @@ def put_request(connection: sqlite3.Connection, request: RerunRequest) -> None:
 
 
 def grant(connection: sqlite3.Connection, record: RerunRecord) -> None:
-    """Part of the unit that opens the attempt, and only one can: a record there is of an expired run."""
+    """Part of the unit that opens the attempt, and only one can: a record there is of a row that is gone."""
     connection.execute(
         "INSERT OR REPLACE INTO reruns (pipeline, schedule, date, dry, attempt, at, record)"
         " VALUES (?, ?, ?, ?, ?, ?, ?)",

@@ -32,7 +32,7 @@ class Spans:
 
 
 class SqliteRetention:
-    """Readings and finished runs stay until somebody prunes them."""
+    """Readings and runs stay until somebody prunes them."""
 
     def __init__(self, database: Database, spans: Spans | None = None) -> None:
         self._database = database
@@ -99,7 +99,11 @@ def _give_back_pages(connection: sqlite3.Connection) -> None:
         connection.execute("PRAGMA incremental_vacuum(1)")
 
 
-_PRUNABLE = "status IN ('COMPLETED', 'FAILED_FINAL') AND date < ?"
+#: One that failed and has nothing ahead of it is finished too, until somebody runs it again.
+_PRUNABLE = (
+    "(status IN ('COMPLETED', 'FAILED_FINAL') OR (status = 'FAILED' AND watch_at IS NULL))"
+    " AND date < ?"
+)
 
 #: By table: what has expired, and the span that it is counted back by (none: it says so itself).
 #: A change goes once every consumer has passed it; one that nobody consumes stays.

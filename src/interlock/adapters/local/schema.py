@@ -261,4 +261,11 @@ _STANDINGS = """
 ALTER TABLE pipelines ADD COLUMN standings TEXT NOT NULL DEFAULT '{}';
 """
 
-SCRIPTS: tuple[str, ...] = (_FIRST, _LOOKED_AT, _OF_SOUND_TEXTS, _STANDINGS)
+#: Only the dry runs that are over expire, and later than before: 91 days after their last change, not 7.
+_RUNS_STAY = """
+UPDATE runs SET expires_at = NULL
+  WHERE dry = 0 OR status IN ('PENDING', 'TRIGGERING', 'RUNNING');
+UPDATE runs SET expires_at = expires_at + 84 * 86400000000 WHERE expires_at IS NOT NULL;
+"""
+
+SCRIPTS: tuple[str, ...] = (_FIRST, _LOOKED_AT, _OF_SOUND_TEXTS, _STANDINGS, _RUNS_STAY)

@@ -17,6 +17,7 @@ from interlock.adapters.local.rows import Reader, Row, instant, maybe_micros, mi
 from interlock.domain import canonical
 from interlock.domain.guards import EngineState
 from interlock.domain.unreadable import RowKind, problem_of
+from interlock.domain.watching import NAME_TAKEN
 from interlock.ports import Clock, Wait
 
 RUNNING = "RUNNING"
@@ -119,14 +120,22 @@ class SqliteWorkflows:
         self.held = Held()
 
     def start(self, name: str, given: Mapping[str, Any]) -> None:
-        now = micros(self._clock())
-        self._database.write(
-            lambda connection: connection.execute(
+        """The name of an execution that ended long ago is free, whether or not retention has been there."""
+        now = self._clock()
+        freed, at = micros(now - NAME_TAKEN), micros(now)
+        pipeline, text = str(given.get("pipelineId", "")), canonical.encode(given)
+
+        def unit(connection: sqlite3.Connection) -> None:
+            connection.execute(
+                "DELETE FROM executions WHERE name = ? AND ended_at <= ?", (name, freed)
+            )
+            connection.execute(
                 "INSERT INTO executions (name, pipeline, given, status, wake_at, started_at)"
                 " VALUES (?, ?, ?, 'RUNNING', ?, ?) ON CONFLICT DO NOTHING",
-                (name, str(given.get("pipelineId", "")), canonical.encode(given), now, now),
+                (name, pipeline, text, at, at),
             )
-        )
+
+        self._database.write(unit)
 
     def describe(self, name: str) -> EngineState:
         row = self._database.read(

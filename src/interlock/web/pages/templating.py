@@ -7,6 +7,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from interlock import __version__
 from interlock.domain import canonical
+from interlock.domain.rules import receipt_need
 from interlock.domain.run import RunKey
 from interlock.web.pages import moments
 from interlock.web.pages.assets import Assets
@@ -25,6 +26,7 @@ def environment(assets: Assets) -> Environment:
     )
     made.globals.update(
         asset=assets.address,
+        receipt_need=receipt_need,
         run_url=run_url,
         pipeline_url=pipeline_url,
         with_query=with_query,
