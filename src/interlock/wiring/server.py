@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from interlock.adapters.jobs.ends import Ends
 from interlock.adapters.jobs.job_folder import JobFolder
 from interlock.adapters.local.lock import lock_file, serving
+from interlock.adapters.prepared import prepare_types
 from interlock.errors import InterlockError
 from interlock.ports import Sink, Wait
 from interlock.usecases.watch import Report
@@ -57,6 +58,7 @@ class Controller:
         console: Sink,
         on_pass: Callable[[Report], None] = lambda report: None,
     ) -> None:
+        prepare_types()
         self._home = home
         self._health = health
         self._stopping = threading.Event()

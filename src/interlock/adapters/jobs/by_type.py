@@ -15,6 +15,7 @@ import msgspec
 from interlock.adapters.jobs.failures import PlatformError
 from interlock.adapters.jobs.messages import shown
 from interlock.adapters.jobs.surroundings import Surroundings
+from interlock.adapters.prepared import prepare_types
 from interlock.domain.budgets import Category
 from interlock.domain.pipeline import JobType, Pipeline
 from interlock.errors import ConfigError, LaunchError, TransientError
@@ -139,6 +140,7 @@ class JobsByType:
         except ImportError as error:
             wanted = "interlock" if row.extra is None else f"interlock[{row.extra}]"
             raise ConfigError(f"{kind} jobs need: pip install '{wanted}'") from error
+        prepare_types()  # under our lock: its structs are read by whichever threads have its jobs
         made: Adapter = adapter(self._surroundings)
         return made
 
