@@ -134,6 +134,29 @@ def test_a_half_written_file_that_rested_too_long_excuses_only_its_own_time() ->
     assert problems(outside) != []
 
 
+@pytest.mark.parametrize(
+    ("told_at", "trouble", "remote", "excused"),
+    [
+        (SENT + 80, Span(SENT + 5, SENT + 70), True, True),
+        (SENT + 30, Span(SENT + 5, SENT + 20), True, False),  # it asked within a minute
+        (SENT + 80, Span(SENT + 1, SENT + 5), True, False),  # nothing kept it from asking
+        (SENT + 80, Span(SENT + 5, SENT + 70), False, False),  # a command dates its end
+    ],
+)
+def test_only_a_server_that_was_kept_from_asking_may_call_a_job_late_that_was_not(
+    told_at: float, trouble: Span, remote: bool, excused: bool
+) -> None:
+    breach = Event("RELATIVE_SLA_BREACH", *DONE, SENT + 81)
+    judged = dataclasses.replace(
+        books(events=(breach,)),
+        pipelines=(dataclasses.replace(ORDERS, remote=remote),),
+        told_done={JOB.token: [told_at]},
+        troubles=[trouble],
+    )
+
+    assert (problems(judged) == []) is excused
+
+
 def test_the_deadline_of_a_minute_is_the_next_instant_of_that_minute() -> None:
     assert minute_deadline("2020-01-01T10:15", 20) - minute_deadline("2020-01-01T10:15", 16) == 240
     assert minute_deadline("2020-01-01T10:15", 15) - minute_deadline("2020-01-01T10:15", 16) == 3540
