@@ -15,6 +15,8 @@ from attack.project import Pipeline
 #: Both clocks are those of this machine; a job notes its end a moment before it is over.
 MARGIN = 1.0
 _LONGEST_RETRY = 660.0
+#: A question so long after a deadline counts as one at the deadline, where an end has no date.
+_ASKED_IN_TIME = 60.0
 _BREACHES = ("SLA_BREACH", "RELATIVE_SLA_BREACH")
 
 Date = tuple[str, str]
@@ -52,6 +54,10 @@ class Books:
     excused: Mapping[str, Sequence[Span]] = field(default_factory=dict)
     #: When the platform could not be asked about a job, by token.
     unhelpful: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    #: When the platform said of a job that it is done, by token; it never says since when.
+    told_done: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    #: When the server had trouble, and could not ask.
+    troubles: Sequence[Span] = ()
     #: Whether the clock of the server was moved: what it keeps expires by that clock.
     clock_moved: bool = False
     #: Whether there was time for every retry; else a retry that is due within minutes is good enough.
@@ -165,11 +171,20 @@ def _false_breaches(books: Books) -> Iterator[str]:
         asked_in_vain = any(
             due - 15 < at < event.at + 1 for at in books.unhelpful.get(job.token, ())
         )
-        if job.ended_at < due - MARGIN and not asked_in_vain:
+        asked_too_late = declared[event.pipeline].remote and _kept_from_asking(books, job, due)
+        if job.ended_at < due - MARGIN and not asked_in_vain and not asked_too_late:
             yield (
                 f"{event.pipeline} {event.date}: {event.type}, and its job ended"
                 f" {due - job.ended_at:.1f}s before the deadline"
             )
+
+
+def _kept_from_asking(books: Books, job: Launch, due: float) -> bool:
+    """Whether a server in trouble at the deadline heard only too late of an end that has no date."""
+    in_time = Span(0.0, due + _ASKED_IN_TIME - MARGIN)
+    heard = any(in_time.has(at) for at in books.told_done.get(job.token, ()))
+    at_the_deadline = Span(due, due + _ASKED_IN_TIME)
+    return not heard and any(each.meets(at_the_deadline) for each in books.troubles)
 
 
 def _deadline(pipeline: Pipeline, date: str, sent_at: float) -> float:

@@ -54,6 +54,9 @@ class Span:
     def has(self, moment: float) -> bool:
         return self.since <= moment <= self.until
 
+    def meets(self, other: "Span") -> bool:
+        return self.since <= other.until and other.since <= self.until
+
 
 @dataclass
 class Ledger:

@@ -158,6 +158,8 @@ class Play:
             read_state(victim.state, check=check),
             self.ledger.excused,
             self._platform.unhelpful,
+            self._platform.told_done,
+            victim.troubles,
             to_the_end=self._plan.settle >= SETTLE,
             clock_moved=victim.name == "out-of-time",
         )

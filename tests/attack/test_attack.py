@@ -39,13 +39,9 @@ def books(
     )
 
 
-#: A leap beyond the poll window of a job ends it, which is told: its date is not COMPLETED by itself.
-KINDS = frozenset(ATTACKERS) - {"leap"}
-
-
 def test_half_a_minute_of_every_trouble_leaves_the_books_in_order(tmp_path: Path) -> None:
     said: list[str] = []
-    plan = Plan(seconds=35, seed=7, kinds=KINDS, pause=0.8, settle=240)
+    plan = Plan(seconds=35, seed=7, kinds=frozenset(ATTACKERS), pause=0.8, settle=240)
 
     found = Play(plan, tmp_path, said.append).run()
 
@@ -132,6 +128,29 @@ def test_a_half_written_file_that_rested_too_long_excuses_only_its_own_time() ->
 
     assert problems(inside) == []
     assert problems(outside) != []
+
+
+@pytest.mark.parametrize(
+    ("told_at", "trouble", "remote", "excused"),
+    [
+        (SENT + 80, Span(SENT + 5, SENT + 70), True, True),
+        (SENT + 30, Span(SENT + 5, SENT + 20), True, False),  # it asked within a minute
+        (SENT + 80, Span(SENT + 1, SENT + 5), True, False),  # nothing kept it from asking
+        (SENT + 80, Span(SENT + 5, SENT + 70), False, False),  # a command dates its end
+    ],
+)
+def test_only_a_server_that_was_kept_from_asking_may_call_a_job_late_that_was_not(
+    told_at: float, trouble: Span, remote: bool, excused: bool
+) -> None:
+    breach = Event("RELATIVE_SLA_BREACH", *DONE, SENT + 81)
+    judged = dataclasses.replace(
+        books(events=(breach,)),
+        pipelines=(dataclasses.replace(ORDERS, remote=remote),),
+        told_done={JOB.token: [told_at]},
+        troubles=[trouble],
+    )
+
+    assert (problems(judged) == []) is excused
 
 
 def test_the_deadline_of_a_minute_is_the_next_instant_of_that_minute() -> None:

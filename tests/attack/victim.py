@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from attack.ledger import Ledger
+from attack.ledger import Ledger, Span
 from attack.project import Pipeline
 
 TOKEN = "attacker-token-0123456789"
@@ -47,6 +47,8 @@ class Victim:
         #: One trouble with the process at a time; also held while it is down on purpose.
         self.turn = threading.RLock()
         self._troubles = 0
+        #: When it had trouble, each from its begin to its end.
+        self.troubles: list[Span] = []
         self.calm_since = time.monotonic()
         #: Whether this process has ever had to do without memory.
         self.short_of_memory = False
@@ -128,10 +130,12 @@ class Victim:
     def trouble(self) -> Iterator[None]:
         """While it lasts, the server owes no answer; afterwards it has its time to come back."""
         self._troubles += 1
+        since = time.time()
         try:
             yield
         finally:
             self.calm_since = time.monotonic()
+            self.troubles.append(Span(since, time.time()))
             self._troubles -= 1
 
     def limit(self, kind: int, soft: int) -> None:

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import msgspec
 import pytest
 
 from contracts.samples import a_key, a_run
@@ -25,6 +26,7 @@ from interlock.domain.sla import (
     asked_as_of,
     asks_first,
     blocked_by,
+    counted_end,
     failing_lines,
     judge_moment,
     pruned,
@@ -322,6 +324,31 @@ def test_a_question_just_behind_a_moment_is_one_about_the_moment(
     late: timedelta, in_time: bool
 ) -> None:
     assert (asked_as_of(BREACH_AT, BREACH_AT + late) < BREACH_AT) is in_time
+
+
+@pytest.mark.parametrize(
+    ("late", "run", "counts"),
+    [
+        (-MINUTE, RUNNING, BREACH_AT - MINUTE),
+        (MINUTE, RUNNING, BREACH_AT - timedelta(microseconds=1)),
+        (2 * MINUTE, RUNNING, BREACH_AT + 2 * MINUTE),
+        # it was seen running at the breach, or launched behind it
+        (MINUTE, a_run(status=Status.RUNNING, sla_verdict=BREACHED), BREACH_AT + MINUTE),
+        (MINUTE, a_run(status=Status.RUNNING, launched_at=BREACH_AT), BREACH_AT),
+    ],
+)
+def test_an_end_without_a_date_counts_as_of_the_breach_just_before_the_question(
+    late: timedelta, run: Run, counts: datetime
+) -> None:
+    if run.launched_at is None:
+        run = msgspec.structs.replace(run, launched_at=BREACH_AT - 5 * MINUTE)
+    assert counted_end(BREACH_AT + late, run, [BREACH_AT]) == counts
+
+
+def test_of_two_breaches_just_before_the_question_both_are_met() -> None:
+    run = a_run(status=Status.RUNNING, launched_at=BREACH_AT - 5 * MINUTE)
+    earlier = BREACH_AT - MINUTE / 2
+    assert counted_end(BREACH_AT + MINUTE / 3, run, [BREACH_AT, earlier]) < earlier
 
 
 def test_what_stays_of_a_pruned_run_keeps_its_verdict_and_counts_its_attempts() -> None:

@@ -5,6 +5,7 @@ import socket
 from collections.abc import Callable
 
 from interlock.adapters.alerts.console import ConsoleAlerts
+from interlock.adapters.prepared import prepare_types
 from interlock.domain.event import Severity
 from interlock.errors import ConfigError
 from interlock.runtime.health import Health
@@ -100,6 +101,7 @@ def answer(
         desk.closing = True
 
     hosts = KnownHosts(settings.host, settings.hosts)
+    prepare_types()  # requests are read by threads
     listen(application(desk, hosts), where, started, stopping)
 
 

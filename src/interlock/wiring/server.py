@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 
 from interlock.adapters.jobs.processes.exit_pipe import Ends
 from interlock.adapters.jobs.processes.job_folder import JobFolder
+from interlock.adapters.prepared import prepare_types
 from interlock.adapters.sqlite.lock import lock_file, serving
 from interlock.domain.execution import Wait
 from interlock.errors import InterlockError
@@ -58,6 +59,7 @@ class Controller:
         console: Sink,
         on_pass: Callable[[Report], None] = lambda report: None,
     ) -> None:
+        prepare_types()
         self._home = home
         self._health = health
         self._stopping = threading.Event()

@@ -4,12 +4,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from adapters.jobs.job_samples import CANARY, a_context, a_job, surroundings
 from interlock.adapters.http.failures import PlatformError
 from interlock.adapters.jobs.by_type import ROWS, JobsByType, Row
 from interlock.adapters.jobs.job_environment import Surroundings
+from interlock.adapters.prepared import is_prepared
 from interlock.domain.budgets import Category
 from interlock.domain.job import Absent, Failed, JobContext, Launched, Running
 from interlock.domain.pipeline import JobType, Pipeline
@@ -161,6 +163,13 @@ def test_an_adapter_is_made_once_and_only_when_it_is_needed(
     for _ in range(3):
         jobs.poll({"type": "glue"})
     assert Counting.made == 1
+
+
+def test_the_structs_of_an_adapter_are_prepared_before_a_thread_has_it(tmp_path: Path) -> None:
+    came = msgspec.defstruct("Came", ["a"], module="interlock.came_with_the_adapter")
+    jobs = JobsByType(surroundings(tmp_path), {JobType.GLUE: Row(__name__, "Counting")})
+    jobs.poll({"type": "glue"})
+    assert is_prepared(came)
 
 
 def test_the_port_is_kept_by_the_table() -> None:

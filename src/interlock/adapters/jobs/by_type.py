@@ -15,6 +15,7 @@ import msgspec
 from interlock.adapters.http.failures import PlatformError
 from interlock.adapters.jobs.job_environment import Surroundings
 from interlock.adapters.jobs.messages import shown
+from interlock.adapters.prepared import prepare_types
 from interlock.domain.budgets import Category
 from interlock.domain.job import (
     Absent,
@@ -139,6 +140,7 @@ class JobsByType:
         except ImportError as error:
             wanted = "interlock" if row.extra is None else f"interlock[{row.extra}]"
             raise ConfigError(f"{kind} jobs need: pip install '{wanted}'") from error
+        prepare_types()  # under our lock: its structs are read by whichever threads have its jobs
         made: Adapter = adapter(self._surroundings)
         return made
 
