@@ -16,7 +16,7 @@ from benchmarks.figures import tell, timed
 from benchmarks.homes import START, adopt, home, sleeping_runs, stored
 from interlock.adapters.sqlite.store import Store
 from interlock.runtime.engine import Engine
-from interlock.runtime.loop import Hands, OwnHands, Runtime
+from interlock.runtime.loop import InlineRunner, Runtime, TaskRunner
 from interlock.runtime.workers import Workers
 from interlock.usecases.ports import Ports
 
@@ -41,7 +41,7 @@ def main(count: int = COUNT) -> None:
         path, copy = Path(folder) / "interlock.db", Path(folder) / "copy.db"
         stored(path, lambda store, ports: _fill(store, ports, count))
         shutil.copy(path, copy)
-        one = _seconds(copy, count, OwnHands)
+        one = _seconds(copy, count, InlineRunner)
         served = _seconds(path, count, lambda engine: Workers(engine, lambda: None))
     line = (
         f"{served:.1f} s for {count} breaches with the hands of the server,"
@@ -62,7 +62,7 @@ def _fill(store: Store, ports: Ports, count: int) -> None:
     runtime.settle()
 
 
-def _seconds(path: Path, count: int, hands: Callable[[Engine], Hands]) -> float:
+def _seconds(path: Path, count: int, hands: Callable[[Engine], TaskRunner]) -> float:
     with home(path) as (store, ports, _):
         ports.clock.now = DUE  # type: ignore[attr-defined] # as above
         runtime = Runtime(store, ports, EVERY, hands=hands)

@@ -17,8 +17,8 @@ from interlock.domain.sensor import Reading
 from interlock.files import load_text
 from interlock.runtime.engine import Engine
 from interlock.runtime.loop import Runtime
-from interlock.simulation.clock import VirtualClock
-from interlock.simulation.jobs import ScriptedJobs
+from interlock.simulation.scripted_jobs import ScriptedJobs
+from interlock.simulation.virtual_clock import VirtualClock
 from interlock.usecases.adopt_config import adopt_config
 from interlock.usecases.open_run import open_run
 from interlock.usecases.ports import Ports
@@ -61,7 +61,7 @@ def home(path: Path | str) -> Iterator[tuple[Store, Ports, Runtime]]:
             reruns=store.reruns,
             events=store.events,
             outbox=store.outbox,
-            marks=store.marks,
+            claims=store.claims,
             timers=store.timers,
             workflows=store.workflows,
             jobs=JobsByPipeline(ScriptedJobs({}, clock)),

@@ -22,11 +22,11 @@ from interlock.domain.event import EventType, happened, subject
 from interlock.domain.run import Judgement, OpenedBy, RuleRecord, Run, RunKey, Status
 from interlock.runtime.health import Health, NotedDatabase
 from interlock.web.access import Access
-from interlock.web.api.context import Desk
+from interlock.web.api.context import ApiContext
 from interlock.web.app import application
 from interlock.web.gate import KnownHosts
 from interlock.web.metrics import Metrics
-from interlock.wiring.local_backend import open_home
+from interlock.wiring.local_backend import open_local_backend
 from interlock.wiring.settings import Settings
 
 PIPELINES = int(os.environ.get("PIPELINES", "10000"))
@@ -85,10 +85,10 @@ Get = Callable[[str], Awaitable[int]]
 
 @contextmanager
 def _served(settings: Settings) -> Iterator[Get]:
-    home = open_home(settings, clock=lambda: START, database=NotedDatabase)
+    home = open_local_backend(settings, clock=lambda: START, database=NotedDatabase)
     assert isinstance(home.database, NotedDatabase)
     health = Health(home.database, home.operations)
-    desk = Desk(home, health, Access(home.store.tokens, {"owner": SECRET}), Metrics())
+    desk = ApiContext(home, health, Access(home.store.tokens, {"owner": SECRET}), Metrics())
     app = application(desk, KnownHosts("127.0.0.1"))
 
     async def get(path: str) -> int:

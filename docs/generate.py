@@ -31,7 +31,7 @@ from interlock.adapters.jobs import (
     glue,
     step_function,
 )
-from interlock.adapters.jobs.states import Meaning
+from interlock.adapters.jobs.job_states import Meaning
 from interlock.adapters.sqlite.database import MEMORY
 from interlock.adapters.sqlite.history import SqliteHistory
 from interlock.adapters.sqlite.retention import Spans
@@ -39,8 +39,8 @@ from interlock.cli import app
 from interlock.cli.commands import COMMANDS
 from interlock.cli.exits import Exit
 from interlock.domain import duration, pipeline
-from interlock.domain.alerting.rules import Alerts
-from interlock.domain.event import ALIASES, CATALOGUE, Entry, EventType
+from interlock.domain.alerting.alert_rules import Alerts
+from interlock.domain.event import ALIASES, CATALOGUE, EventSpec, EventType
 from interlock.domain.guards import GUARDS
 from interlock.domain.job_configs import CONFIGS
 from interlock.domain.pipeline import Calendar, Check
@@ -48,7 +48,7 @@ from interlock.domain.rules import KINDS
 from interlock.domain.run import TRANSITIONS
 from interlock.files import load_text
 from interlock.files.authored import PipelineFile
-from interlock.files.problem import Kind
+from interlock.files.problem import ProblemKind
 from interlock.lifecycle import definition
 from interlock.runtime import server_address as address
 from interlock.runtime.health import NotedDatabase
@@ -61,7 +61,7 @@ from interlock.web.metrics import Metrics
 from interlock.web.protocol import Bounds
 from interlock.wiring import aws_reads as aws_sight
 from interlock.wiring import settings
-from interlock.wiring.local_backend import open_home
+from interlock.wiring.local_backend import open_local_backend
 
 DOCS = Path(__file__).parent
 SOURCE = Path(interlock.__file__).parent
@@ -323,7 +323,7 @@ def event_details() -> str:
     return "\n\n".join(_event(kind, entry) for kind, entry in CATALOGUE.items())
 
 
-def _event(kind: EventType, entry: Entry) -> str:
+def _event(kind: EventType, entry: EventSpec) -> str:
     names = [old for old, new in ALIASES.items() if new is kind]
     lines = [
         f"### {kind}\n",
@@ -367,13 +367,13 @@ def unpublished() -> str:
 
 def problem_kinds() -> str:
     rows = []
-    for kind in Kind:
+    for kind in ProblemKind:
         means, text = _PROBLEMS[kind]
         rows.append((f"`{kind}`", means, f"`{_first_problem(kind, text)}`"))
     return table(("kind", "means", "for example"), rows)
 
 
-def _first_problem(kind: Kind, text: str) -> str:
+def _first_problem(kind: ProblemKind, text: str) -> str:
     """What the reader says of a file in which this is wrong."""
     whole = _USUAL | {part.split(":")[0]: part for part in text.split("\n")}
     problems = load_text("\n".join(whole.values()), "orders.yaml").problems
@@ -609,32 +609,32 @@ _USUAL = {
     "job": "job: {type: command, config: {command: [etl]}}",
 }
 #: What a kind means, and a line that is wrong in that way.
-_PROBLEMS: dict[Kind, tuple[str, str]] = {
-    Kind.UNKNOWN_KEY: (
+_PROBLEMS: dict[ProblemKind, tuple[str, str]] = {
+    ProblemKind.UNKNOWN_KEY: (
         "a key that the format does not have",
         "schedule: {cron: 0 6 * * *, timezon: UTC}",
     ),
-    Kind.MISSING: (
+    ProblemKind.MISSING: (
         "something that must be there is not, or a list is empty",
         "validation: {rules: []}",
     ),
-    Kind.WRONG_TYPE: (
+    ProblemKind.WRONG_TYPE: (
         "text where a number is due, a list where a map is due, and the like",
         "dryRun: 12",
     ),
-    Kind.OUT_OF_RANGE: (
+    ProblemKind.OUT_OF_RANGE: (
         "a number or duration beyond its bounds",
         "job: {type: command, config: {command: [etl]}, maxRetries: 11}",
     ),
-    Kind.BAD_VALUE: (
+    ProblemKind.BAD_VALUE: (
         "the right type, but no such zone, cron, date, id, calendar, pipeline",
         "schedule: {cron: 0 6 * * *, timezone: Europe/Berln}",
     ),
-    Kind.CONFLICT: (
+    ProblemKind.CONFLICT: (
         "two things that exclude each other",
         "sla: {deadline: ':30'}",
     ),
-    Kind.DUPLICATE: (
+    ProblemKind.DUPLICATE: (
         "a key written twice, or an id or name that another part has",
         "pipeline: {id: orders, id: sales}",
     ),
@@ -796,7 +796,7 @@ def metrics() -> str:
     """Those that are counted, and those that are asked of the store."""
     with tempfile.TemporaryDirectory() as folder:
         place = settings.Settings(project=Path(folder), state=Path(folder))
-        with open_home(place, database=lambda name: NotedDatabase(MEMORY)) as home:
+        with open_local_backend(place, database=lambda name: NotedDatabase(MEMORY)) as home:
             figures = Metrics()
             figures.watch(home)
             figures.watch_files(lambda: 0)

@@ -20,12 +20,12 @@ from playwright.sync_api import Browser, sync_playwright
 from docs import story
 from interlock.runtime.health import Health, NotedDatabase
 from interlock.web.access import Access
-from interlock.web.api.context import Desk
+from interlock.web.api.context import ApiContext
 from interlock.web.app import application
 from interlock.web.gate import KnownHosts
 from interlock.web.listener import bound
 from interlock.web.metrics import Metrics
-from interlock.wiring.local_backend import open_home
+from interlock.wiring.local_backend import open_local_backend
 from interlock.wiring.settings import Settings
 
 IMAGES = Path(__file__).parent / "images"
@@ -92,10 +92,10 @@ def _served(folder: Path) -> Iterator[str]:
     settings = Settings(project=folder, state=folder / ".interlock", environment={})
     settings.state.mkdir()
     story.play(settings.database, folder)
-    with open_home(settings, clock=lambda: story.NOW, database=NotedDatabase) as home:
+    with open_local_backend(settings, clock=lambda: story.NOW, database=NotedDatabase) as home:
         assert isinstance(home.database, NotedDatabase)
         access = Access(home.store.tokens, {"owner": SECRET})
-        desk = Desk(home, Health(home.database, home.operations), access, Metrics())
+        desk = ApiContext(home, Health(home.database, home.operations), access, Metrics())
         app = application(desk, KnownHosts("127.0.0.1"))
         with closing(bound("127.0.0.1", 0)) as where, closing(desk):
             server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off"))

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from contracts.samples import KEY, NOW
-from interlock.domain.alerting.rules import (
+from interlock.domain.alerting.alert_rules import (
     Alerts,
     Match,
     Mute,

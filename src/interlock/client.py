@@ -39,7 +39,7 @@ class Accepted(TypedDict, total=False):
     ledTo: list[str]
 
 
-class Answer(NamedTuple):
+class Response(NamedTuple):
     """What a server said."""
 
     status: int
@@ -198,7 +198,7 @@ class Client:
         document: Any = None,
         *,
         same_twice: bool | None = None,
-    ) -> Answer:
+    ) -> Response:
         """One request, tried again where that is safe.
 
         Raises UnavailableError when nobody answers, NotFoundError, ConfigError for what the server
@@ -252,7 +252,7 @@ class Client:
         answer: dict[str, Any] = self.call("POST", path, None, given).json()
         return answer
 
-    def _send(self, method: str, target: str, body: bytes | None) -> Answer:
+    def _send(self, method: str, target: str, body: bytes | None) -> Response:
         from http.client import HTTPException
 
         connection = self._connection(self._timeout)
@@ -352,12 +352,12 @@ def _network_errors() -> tuple[type[Exception], ...]:
     return (OSError, HTTPException)
 
 
-def _answer(response: "HTTPResponse") -> Answer:
+def _answer(response: "HTTPResponse") -> Response:
     wanted = response.getheader("Retry-After") or ""
-    return Answer(response.status, response.read(), float(wanted) if wanted.isdigit() else None)
+    return Response(response.status, response.read(), float(wanted) if wanted.isdigit() else None)
 
 
-def _checked(answer: Answer, url: str) -> Answer:
+def _checked(answer: Response, url: str) -> Response:
     if answer.status < 400:
         return answer
     said = _said(answer)
@@ -380,7 +380,7 @@ _REFUSALS: dict[int, type[InterlockError]] = {
 }
 
 
-def _said(answer: Answer) -> str:
+def _said(answer: Response) -> str:
     """The sentence of a problem document (RFC 9457), or the beginning of whatever it is."""
     import json
 

@@ -20,19 +20,19 @@ from aws.quick_services import QuickBus
 from interlock.adapters.aws.keys import SENSOR
 from interlock.adapters.jobs.by_pipeline import JobsByPipeline
 from interlock.domain import canonical
-from interlock.domain.execution import Wait
+from interlock.domain.waiting_for import WaitingFor
 from interlock.errors import InterlockError
 from interlock.lambdas import event_sink, orchestrator, sla_monitor, stream_router, watchdog
 from interlock.ports.jobs import Jobs
-from interlock.simulation.clock import VirtualClock
 from interlock.simulation.faults import FailingJobs, Faults
 from interlock.simulation.folder import Folder
-from interlock.simulation.jobs import ScriptedJobs
 from interlock.simulation.scenario import Call, FileEntry, Scenario
+from interlock.simulation.scripted_jobs import ScriptedJobs
 from interlock.simulation.slow_calls import Crew
+from interlock.simulation.virtual_clock import VirtualClock
 from interlock.simulation.world import Outcome, World
 from interlock.usecases.follow_files import take_away, want_files
-from interlock.wiring.aws_ports import AwsHome
+from interlock.wiring.aws_ports import AwsBackend
 from interlock.wiring.aws_settings import Function
 
 T = TypeVar("T")
@@ -122,7 +122,7 @@ class Cloud(World):
             self._back()
         for launch in self._jobs.ended(self._clock.now):
             if self._wakes and not self._is_down():
-                self.engine.wake(launch.pipeline, Wait.JOB)
+                self.engine.wake(launch.pipeline, WaitingFor.JOB)
 
     def _next_due(self) -> datetime | None:
         if self._is_down():
@@ -251,7 +251,7 @@ class Cloud(World):
 
     # --- putting it together
 
-    def _home(self, function: Function, jobs: Jobs | None = None) -> AwsHome:
+    def _home(self, function: Function, jobs: Jobs | None = None) -> AwsBackend:
         wrap = partial(self._wrap, function)
         home = function_home(function, self._services, self._clock, jobs, self._configs_kept, wrap)
         if self._wakes and function is Function.STREAM_ROUTER:
@@ -337,7 +337,7 @@ class _Waking:
         self.describe: Any = workflows.describe
         self.running: Any = workflows.running
         self.given: Any = workflows.given
-        self.wake: Callable[[str, Wait], None] = engine.wake
+        self.wake: Callable[[str, WaitingFor], None] = engine.wake
 
 
 class _Nobody:

@@ -7,8 +7,8 @@ from aws.homes import Services, quick_services
 from contracts.samples import ManualClock
 from interlock.adapters.jobs.by_pipeline import JobsByPipeline
 from interlock.ports.jobs import Jobs
-from interlock.simulation.jobs import ScriptedJobs
-from interlock.wiring.aws_ports import AwsHome
+from interlock.simulation.scripted_jobs import ScriptedJobs
+from interlock.wiring.aws_ports import AwsBackend
 from interlock.wiring.aws_settings import Function
 
 
@@ -28,5 +28,5 @@ def jobs(clock: ManualClock) -> Jobs:
 
 
 @pytest.fixture
-def router(services: Services, clock: ManualClock) -> AwsHome:
+def router(services: Services, clock: ManualClock) -> AwsBackend:
     return function_home(Function.STREAM_ROUTER, services, clock)

@@ -8,7 +8,7 @@ from typing import Any
 
 from aws.quick_services import QuickEngine
 from interlock.domain import canonical
-from interlock.domain.execution import Wait
+from interlock.domain.waiting_for import WaitingFor
 from interlock.lifecycle import asl, definition
 from interlock.ports.engine import Clock
 
@@ -56,7 +56,7 @@ class PlayedEngine:
         moments = [step.until if isinstance(step, asl.Sleep) else self._clock() for step in steps]
         return min(moments, default=None)
 
-    def wake(self, pipeline_id: str, waiting_for: Wait) -> None:
+    def wake(self, pipeline_id: str, waiting_for: WaitingFor) -> None:
         """As the local engine does it: what waits for that looks at once."""
         for name, execution in self._running.items():
             ours = execution.data.get("pipelineId") == pipeline_id
@@ -118,7 +118,7 @@ class PlayedEngine:
 
 
 _ENTERED = frozenset({asl.EntryKind.ENTERED})
-_WAITS = {"WaitInterval": Wait.RULES, "WaitForJob": Wait.JOB}
+_WAITS = {"WaitInterval": WaitingFor.RULES, "WaitForJob": WaitingFor.JOB}
 
 
 def as_lambda_gets_it(payload: Any) -> Any:

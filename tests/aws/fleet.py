@@ -16,7 +16,7 @@ from interlock.domain.run import OpenedBy, RunKey
 from interlock.domain.sensor import Reading
 from interlock.domain.standing import standing_since
 from interlock.lambdas import watchdog
-from interlock.simulation.clock import VirtualClock
+from interlock.simulation.virtual_clock import VirtualClock
 from interlock.usecases.adopt_config import adopt_config
 from interlock.usecases.start_run import start_run
 from interlock.wiring.aws_settings import Function

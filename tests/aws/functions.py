@@ -7,7 +7,7 @@ from typing import Any
 from aws.homes import ACCOUNT, BUS, GROUP, MACHINE, NAMES, REGION, TARGETS, Services
 from interlock.ports.engine import Clock
 from interlock.ports.jobs import Jobs
-from interlock.wiring.aws_ports import AwsHome, open_aws_home
+from interlock.wiring.aws_ports import AwsBackend, open_aws_ports
 from interlock.wiring.aws_settings import Function, read_aws_settings
 
 ENVIRONMENT = {
@@ -39,7 +39,7 @@ def function_home(
     configs_kept: timedelta = timedelta(0),
     wrap: Callable[[str, Any], Any] = lambda service, client: client,
     **beside: str,
-) -> AwsHome:
+) -> AwsBackend:
     """As in Lambda, but for the clients. `wrap` may put something around them.
 
     `beside` is what stands in its environment beside what it needs.
@@ -50,7 +50,7 @@ def function_home(
         "scheduler": services.scheduler,
         "stepfunctions": services.engine,
     }
-    return open_aws_home(
+    return open_aws_ports(
         read_aws_settings(function, ENVIRONMENT | beside),
         clock=clock,
         make=lambda service: wrap(service, clients.get(service)),

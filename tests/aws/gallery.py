@@ -8,8 +8,8 @@ from aws.functions import ENVIRONMENT
 from aws.homes import NAMES, REGION, Services
 from interlock.adapters.aws.store import Store
 from interlock.domain.event import Event
-from interlock.simulation.clock import VirtualClock
 from interlock.simulation.scenario import parse_scenario
+from interlock.simulation.virtual_clock import VirtualClock
 
 VARIABLES = (
     "CONTROL_TABLE", "JOBLOG_TABLE", "RERUN_TABLE", "EVENTS_TABLE", "EVENT_BUS_NAME",

@@ -6,7 +6,7 @@ from aws.alert_board import DELAYS, Board, Queue, messages, put_routes
 from aws.functions import ENVIRONMENT, function_home
 from aws.homes import Services
 from contracts.samples import ManualClock
-from interlock.domain.alerting.deliveries import Failed, Posted
+from interlock.domain.alerting.deliveries import Posted, SendFailed
 from interlock.domain.alerting.note import AlertNote, SummaryNote
 from interlock.lambdas.alert_dispatcher import handle
 from interlock.wiring.aws_alerts import AwsAlerting
@@ -57,7 +57,7 @@ def test_a_message_that_can_not_be_read_goes_to_the_dead_letters_and_keeps_nobod
 def test_an_alert_that_did_not_arrive_comes_back_when_it_is_due_and_is_given_up_in_the_end(
     alerting: AwsAlerting, board: Board, queue: Queue, clock: ManualClock, services: Services
 ) -> None:
-    board.answer = Failed("HTTP 500")
+    board.answer = SendFailed("HTTP 500")
     for delay in DELAYS:
         answer = handle(messages(1), alerting)
         assert answer == {"batchItemFailures": [{"itemIdentifier": "msg-1"}]}
@@ -72,7 +72,7 @@ def test_an_alert_that_did_not_arrive_comes_back_when_it_is_due_and_is_given_up_
 def test_a_message_that_comes_before_it_is_due_waits_for_the_rest(
     alerting: AwsAlerting, board: Board, queue: Queue, clock: ManualClock
 ) -> None:
-    board.answer = Failed("HTTP 500")
+    board.answer = SendFailed("HTTP 500")
     handle(messages(1), alerting)
     clock.advance(seconds=2)
     board.answer = Posted("")

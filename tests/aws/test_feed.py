@@ -19,7 +19,7 @@ from interlock.adapters.aws.parallel_reads import Fan
 from interlock.adapters.aws.table import Table
 from interlock.domain.event import Event, envelope
 from interlock.errors import UnavailableError
-from interlock.wiring.lookout import Lookout
+from interlock.runtime.feed_poller import FeedPoller
 from web.house import is_problem
 from web.listening import PATH, Listening, run_apart
 
@@ -160,7 +160,7 @@ def test_a_look_that_fails_is_made_good_by_the_next(log: Log) -> None:
 
 
 def test_a_lookout_looks_while_somebody_follows(log: Log) -> None:
-    lookout = Lookout(log.feed(), 0.01)
+    lookout = FeedPoller(log.feed(), 0.01)
     place = lookout.last()
     log.tell(an_event("x"))
     _until(lambda: lookout.changes() and ids(lookout, place) == ["x"])
@@ -169,7 +169,7 @@ def test_a_lookout_looks_while_somebody_follows(log: Log) -> None:
 
 def test_nobody_follows_and_nothing_is_asked(log: Log) -> None:
     moments = [0.0]
-    lookout = Lookout(log.feed(), 5.0, monotonic=lambda: moments[0])
+    lookout = FeedPoller(log.feed(), 5.0, monotonic=lambda: moments[0])
     lookout.last()
     lookout.changes()
     asked = log.tables.asked.total()
@@ -184,7 +184,7 @@ def test_nobody_follows_and_nothing_is_asked(log: Log) -> None:
 
 
 def test_while_looks_fail_whoever_follows_is_told_so(log: Log) -> None:
-    lookout = Lookout(log.feed(), 0.01)
+    lookout = FeedPoller(log.feed(), 0.01)
     place, changes = lookout.last(), lookout.changes()
     log.tables.broken = _denied
     _until(lambda: lookout.changes() != changes)
@@ -241,7 +241,7 @@ def _denied(operation: str, given: Any) -> None:
     raise refused(operation, "AccessDeniedException", "not yours")
 
 
-def _answers(lookout: Lookout, place: int) -> bool:
+def _answers(lookout: FeedPoller, place: int) -> bool:
     try:
         lookout.after(place, 1)
     except UnavailableError:

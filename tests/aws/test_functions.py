@@ -27,7 +27,7 @@ from interlock.lambdas import (
 )
 from interlock.ports.jobs import Jobs
 from interlock.usecases.start_run import start_run
-from interlock.wiring.aws_ports import AwsHome
+from interlock.wiring.aws_ports import AwsBackend
 from interlock.wiring.aws_settings import Function, read_aws_settings
 
 KEY = RunKey("silver-orders", "stream", "2026-03-03")
@@ -43,7 +43,7 @@ class Context:
         return int(self._seconds * 1000)
 
 
-def told(home: AwsHome, services: Services) -> list[str]:
+def told(home: AwsBackend, services: Services) -> list[str]:
     sink = function_home(Function.EVENT_SINK, services, home.ports.clock)
     return [event.type for event in reversed(sink.store.event_log.newest())]
 
@@ -52,7 +52,7 @@ def told(home: AwsHome, services: Services) -> list[str]:
 
 
 def test_a_reading_opens_its_run_and_starts_it_once_however_often_it_comes(
-    router: AwsHome, services: Services
+    router: AwsBackend, services: Services
 ) -> None:
     router.store.pipelines.save(a_config())
     for _ in range(3):
@@ -64,7 +64,7 @@ def test_a_reading_opens_its_run_and_starts_it_once_however_often_it_comes(
 
 
 @pytest.fixture
-def warm(services: Services, clock: ManualClock) -> tuple[AwsHome, list[str]]:
+def warm(services: Services, clock: ManualClock) -> tuple[AwsBackend, list[str]]:
     """A router that has seen a reading of the pipeline two minutes ago, and what it asks for."""
     calls: list[str] = []
     home = function_home(
@@ -84,7 +84,7 @@ def warm(services: Services, clock: ManualClock) -> tuple[AwsHome, list[str]]:
 
 
 def test_a_reading_of_a_pipeline_that_is_known_is_one_read(
-    warm: tuple[AwsHome, list[str]],
+    warm: tuple[AwsBackend, list[str]],
 ) -> None:
     home, calls = warm
     stream_router.handle(payload("stream_sensor_map"), None, home)
@@ -93,7 +93,7 @@ def test_a_reading_of_a_pipeline_that_is_known_is_one_read(
 
 @pytest.mark.parametrize("change", ["paused", "renamed", "retired", "unreadable"])
 def test_what_was_known_of_a_pipeline_is_believed_of_nothing(
-    warm: tuple[AwsHome, list[str]], change: str, services: Services, clock: ManualClock
+    warm: tuple[AwsBackend, list[str]], change: str, services: Services, clock: ManualClock
 ) -> None:
     """It only says what to read; the config that is read with it decides."""
     home, _ = warm
@@ -157,7 +157,7 @@ def test_a_batch_whose_handling_died_anywhere_is_finished_by_its_repeat(
     assert sound.store.outbox.pending(str(KEY)) == []
 
 
-def test_a_config_that_was_taken_away_is_retired(router: AwsHome, services: Services) -> None:
+def test_a_config_that_was_taken_away_is_retired(router: AwsBackend, services: Services) -> None:
     router.store.pipelines.save(a_config())
     stream_router.handle(payload("stream_removals"), None, router)
     found = router.store.pipelines.find(KEY.pipeline_id)
@@ -166,14 +166,14 @@ def test_a_config_that_was_taken_away_is_retired(router: AwsHome, services: Serv
     assert told(router, services) == ["CONFIG_ADOPTED"]
 
 
-def test_a_wanted_config_is_adopted_from_the_stream(router: AwsHome, services: Services) -> None:
+def test_a_wanted_config_is_adopted_from_the_stream(router: AwsBackend, services: Services) -> None:
     router.store.pipelines.want(wanted(declared()))
     stream_router.handle({"Records": services.records(ENVIRONMENT["CONTROL_TABLE"])}, None, router)
     assert [config.pipeline.id for config in router.store.pipelines.in_force()] == [KEY.pipeline_id]
 
 
 def test_a_cron_timer_opens_its_date_and_arms_the_next(
-    router: AwsHome, services: Services, clock: ManualClock
+    router: AwsBackend, services: Services, clock: ManualClock
 ) -> None:
     nightly = a_pipeline("nightly", schedules=(Schedule(id="cron", cron="0 10 * * *"),))
     since = NOW - timedelta(days=1)
@@ -184,7 +184,7 @@ def test_a_cron_timer_opens_its_date_and_arms_the_next(
 
 
 def test_a_retry_that_is_due_already_begins_within_the_same_call(
-    router: AwsHome, services: Services, clock: ManualClock
+    router: AwsBackend, services: Services, clock: ManualClock
 ) -> None:
     """An entry of Scheduler can't be set for the past."""
     router.store.pipelines.save(a_config())
@@ -203,7 +203,7 @@ def test_a_retry_that_is_due_already_begins_within_the_same_call(
 # --- orchestrator and SLA monitor -----------------------------------------------------------------
 
 
-def given(services: Services, home: AwsHome, mode: str, **also: Any) -> dict[str, Any]:
+def given(services: Services, home: AwsBackend, mode: str, **also: Any) -> dict[str, Any]:
     """What the state machine hands to a task of the run's execution."""
     run = home.store.runs.get(KEY)
     start_run(run, a_pipeline(), home.ports)
@@ -212,14 +212,14 @@ def given(services: Services, home: AwsHome, mode: str, **also: Any) -> dict[str
 
 
 @pytest.fixture
-def opened(router: AwsHome) -> AwsHome:
+def opened(router: AwsBackend) -> AwsBackend:
     router.store.pipelines.save(a_config())
     assert router.store.runs.open(a_run(KEY))
     return router
 
 
 def test_an_evaluation_is_two_requests(
-    opened: AwsHome, services: Services, clock: ManualClock, jobs: Jobs
+    opened: AwsBackend, services: Services, clock: ManualClock, jobs: Jobs
 ) -> None:
     calls: list[str] = []
     home = function_home(
@@ -231,7 +231,7 @@ def test_an_evaluation_is_two_requests(
 
 
 def test_a_whole_run_from_evaluation_to_completion(
-    opened: AwsHome, services: Services, clock: ManualClock, jobs: Jobs
+    opened: AwsBackend, services: Services, clock: ManualClock, jobs: Jobs
 ) -> None:
     reading = payload("stream_sensor_map")["Records"][0]["dynamodb"]["NewImage"]
     reading["SK"] = {"S": "SENSOR#orders-count"}
@@ -254,7 +254,7 @@ def test_a_whole_run_from_evaluation_to_completion(
 
 
 def test_what_goes_wrong_in_a_mode_is_raised_by_the_name_the_machine_knows(
-    opened: AwsHome, services: Services, clock: ManualClock, jobs: Jobs
+    opened: AwsBackend, services: Services, clock: ManualClock, jobs: Jobs
 ) -> None:
     broken = function_home(Function.ORCHESTRATOR, failing(services, 1), clock, jobs)
     with pytest.raises(TransientError) as caught:
@@ -283,7 +283,7 @@ def with_deadline() -> Any:
 
 
 def test_a_deadline_that_fires_late_is_told_once(
-    services: Services, clock: ManualClock, router: AwsHome
+    services: Services, clock: ManualClock, router: AwsBackend
 ) -> None:
     router.store.pipelines.save(with_deadline())
     home = function_home(Function.SLA_MONITOR, services, clock)
@@ -295,7 +295,7 @@ def test_a_deadline_that_fires_late_is_told_once(
 
 
 def test_reconciling_a_date_arms_what_is_ahead_and_judges_what_has_passed(
-    services: Services, clock: ManualClock, router: AwsHome
+    services: Services, clock: ManualClock, router: AwsBackend
 ) -> None:
     router.store.pipelines.save(with_deadline())
     home = function_home(Function.SLA_MONITOR, services, clock)
@@ -312,17 +312,17 @@ def test_reconciling_a_date_arms_what_is_ahead_and_judges_what_has_passed(
 
 
 @pytest.fixture
-def dog(services: Services, clock: ManualClock, jobs: Jobs) -> AwsHome:
+def dog(services: Services, clock: ManualClock, jobs: Jobs) -> AwsBackend:
     return function_home(Function.WATCHDOG, services, clock, jobs)
 
 
-def put_in_force(home: AwsHome, pipeline: Pipeline) -> None:
+def put_in_force(home: AwsBackend, pipeline: Pipeline) -> None:
     """Wanted and adopted: one that nobody wants would be retired."""
     home.store.pipelines.want(wanted(pipeline))
     assert home.store.pipelines.save(a_config(pipeline, config_hash=wanted(pipeline).config_hash))
 
 
-def launched(home: AwsHome, services: Services, clock: ManualClock) -> None:
+def launched(home: AwsBackend, services: Services, clock: ManualClock) -> None:
     """The job of the usual run runs, and its execution is over."""
     put_in_force(home, a_pipeline())
     run = a_run(KEY, clock(), started_at=clock())
@@ -337,7 +337,7 @@ def launched(home: AwsHome, services: Services, clock: ManualClock) -> None:
 
 
 def test_a_run_whose_execution_ended_badly_is_attended_at_once_and_once(
-    dog: AwsHome, services: Services, clock: ManualClock, capsys: pytest.CaptureFixture[str]
+    dog: AwsBackend, services: Services, clock: ManualClock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     launched(dog, services, clock)
     assert watchdog.handle(payload("states_failed"), Context(240), dog) == {"findings": 1}
@@ -353,7 +353,7 @@ def test_a_run_whose_execution_ended_badly_is_attended_at_once_and_once(
 
 
 def test_an_execution_that_breaks_off_again_waits_for_the_next_pass(
-    dog: AwsHome, services: Services, clock: ManualClock
+    dog: AwsBackend, services: Services, clock: ManualClock
 ) -> None:
     launched(dog, services, clock)
     watchdog.handle(payload("states_failed"), Context(240), dog)
@@ -366,7 +366,7 @@ def test_an_execution_that_breaks_off_again_waits_for_the_next_pass(
 
 
 def test_an_execution_that_ended_before_its_launch_has_failed(
-    dog: AwsHome, services: Services, clock: ManualClock
+    dog: AwsBackend, services: Services, clock: ManualClock
 ) -> None:
     put_in_force(dog, a_pipeline())
     run = a_run(KEY, clock(), started_at=clock())
@@ -378,7 +378,7 @@ def test_an_execution_that_ended_before_its_launch_has_failed(
 
 
 def test_a_completion_that_was_left_half_done_is_finished_at_once(
-    dog: AwsHome, services: Services, clock: ManualClock
+    dog: AwsBackend, services: Services, clock: ManualClock
 ) -> None:
     put_in_force(dog, a_pipeline())
     breach = clock() + timedelta(hours=12)
@@ -393,19 +393,19 @@ def test_a_completion_that_was_left_half_done_is_finished_at_once(
 
 
 @pytest.mark.parametrize("status", [Status.COMPLETED, Status.FAILED, Status.FAILED_FINAL])
-def test_a_run_that_has_its_end_is_left_alone(dog: AwsHome, status: Status) -> None:
+def test_a_run_that_has_its_end_is_left_alone(dog: AwsBackend, status: Status) -> None:
     put_in_force(dog, a_pipeline())
     assert dog.store.runs.open(a_run(KEY, status=status))
     assert watchdog.handle(payload("states_failed"), Context(240), dog) == {"findings": 0}
 
 
-def test_an_execution_of_a_date_that_has_no_run_is_nobodys(dog: AwsHome) -> None:
+def test_an_execution_of_a_date_that_has_no_run_is_nobodys(dog: AwsBackend) -> None:
     assert watchdog.handle(payload("states_failed"), Context(240), dog) == {"findings": 0}
 
 
 @pytest.mark.parametrize("detail", [{"input": None}, {"input": ""}])
 def test_an_input_too_long_for_the_event_is_left_to_the_next_pass(
-    dog: AwsHome, services: Services, clock: ManualClock, detail: dict[str, Any]
+    dog: AwsBackend, services: Services, clock: ManualClock, detail: dict[str, Any]
 ) -> None:
     launched(dog, services, clock)
     event = payload("states_failed")
@@ -415,7 +415,7 @@ def test_an_input_too_long_for_the_event_is_left_to_the_next_pass(
     assert dog.store.runs.get(KEY).executions == 2
 
 
-def test_a_complete_pass_is_counted(dog: AwsHome, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_complete_pass_is_counted(dog: AwsBackend, capsys: pytest.CaptureFixture[str]) -> None:
     answer = watchdog.handle(payload("watchdog_schedule"), Context(240), dog)
     assert answer == {"findings": 0, "leftOut": 0}
     metric = json.loads(capsys.readouterr().out)
@@ -426,7 +426,7 @@ def test_a_complete_pass_is_counted(dog: AwsHome, capsys: pytest.CaptureFixture[
 
 
 def test_a_pass_without_time_leaves_pipelines_out_and_the_next_one_begins_with_them(
-    dog: AwsHome, clock: ManualClock
+    dog: AwsBackend, clock: ManualClock
 ) -> None:
     names = ("a", "b")
     for name in names:
@@ -440,7 +440,7 @@ def test_a_pass_without_time_leaves_pipelines_out_and_the_next_one_begins_with_t
 
 
 def test_pipelines_for_which_no_pass_has_time_are_told_of(
-    dog: AwsHome, clock: ManualClock, services: Services
+    dog: AwsBackend, clock: ManualClock, services: Services
 ) -> None:
     put_in_force(dog, a_pipeline("a"))
     for _ in range(3):
@@ -467,7 +467,7 @@ class _NoRerunsOf:
 
 
 def test_a_pass_in_which_a_check_failed_is_stored_and_told_and_then_raised(
-    dog: AwsHome, services: Services
+    dog: AwsBackend, services: Services
 ) -> None:
     for name in ("good", "bad"):
         put_in_force(dog, a_pipeline(name))
@@ -482,7 +482,7 @@ def test_a_pass_in_which_a_check_failed_is_stored_and_told_and_then_raised(
 
 
 def test_a_pipeline_whose_config_cannot_be_read_fails_no_pass(
-    dog: AwsHome, services: Services
+    dog: AwsBackend, services: Services
 ) -> None:
     for name in ("good", "bad"):
         put_in_force(dog, a_pipeline(name))
@@ -499,7 +499,7 @@ def test_a_pipeline_whose_config_cannot_be_read_fails_no_pass(
     assert list(fresh.ports.watch.load().lagging) == ["bad"]
 
 
-def test_a_second_pass_at_the_same_time_does_nothing(dog: AwsHome) -> None:
+def test_a_second_pass_at_the_same_time_does_nothing(dog: AwsBackend) -> None:
     state = dog.ports.watch.load()
     claimed = msgspec.structs.replace(state, version=1, pass_until=NOW + timedelta(minutes=4))
     assert dog.ports.watch.save(claimed)
@@ -511,11 +511,11 @@ def test_a_second_pass_at_the_same_time_does_nothing(dog: AwsHome) -> None:
 
 
 @pytest.fixture
-def sink(services: Services, clock: ManualClock) -> AwsHome:
+def sink(services: Services, clock: ManualClock) -> AwsBackend:
     return function_home(Function.EVENT_SINK, services, clock)
 
 
-def test_an_event_is_kept_once_with_exact_numbers(sink: AwsHome) -> None:
+def test_an_event_is_kept_once_with_exact_numbers(sink: AwsBackend) -> None:
     for _ in range(2):
         event_sink.handle(payload("eventbridge_event"), None, sink)
     (event,) = sink.store.event_log.newest()
@@ -524,14 +524,14 @@ def test_an_event_is_kept_once_with_exact_numbers(sink: AwsHome) -> None:
     assert sink.store.event_log.of_run(KEY) == [event]
 
 
-def test_an_alarm_is_given_its_sentence(sink: AwsHome) -> None:
+def test_an_alarm_is_given_its_sentence(sink: AwsBackend) -> None:
     event_sink.handle(payload("eventbridge_alarm"), None, sink)
     (event,) = sink.store.event_log.newest(kind=EventType.INFRA_ALARM)
     assert event.message == "alarm t-interlock-alarm-control-dlq is ALARM"
 
 
 def test_an_event_that_can_not_be_read_is_kept_as_it_came(
-    sink: AwsHome, services: Services
+    sink: AwsBackend, services: Services
 ) -> None:
     event_sink.handle(payload("eventbridge_malformed"), None, sink)
     assert sink.store.event_log.newest() == []

@@ -40,7 +40,7 @@ from interlock.domain.baseline import Baseline
 from interlock.domain.event import EventType
 from interlock.domain.run import Evidence, Status
 from interlock.domain.sla import SlaWatch
-from interlock.domain.watchdog import WatchdogState
+from interlock.domain.watchdog_state import WatchdogState
 from interlock.errors import UnreadableError
 from interlock.lambdas import (
     alert_dispatcher,
@@ -51,12 +51,12 @@ from interlock.lambdas import (
     watchdog,
 )
 from interlock.ports.jobs import Jobs
-from interlock.simulation.jobs import ScriptedJobs
+from interlock.simulation.scripted_jobs import ScriptedJobs
 from interlock.usecases.adopt_config import adopt_config
 from interlock.usecases.report_unreadable import report_unreadable
 from interlock.usecases.start_run import start_run
 from interlock.wiring.aws_alerts import AwsAlerting
-from interlock.wiring.aws_ports import AwsHome
+from interlock.wiring.aws_ports import AwsBackend
 from interlock.wiring.aws_settings import Function
 from interlock.wiring.clock import utc_now
 from web.pages.visitor import Visitor
@@ -95,7 +95,7 @@ class Installation:
     clock: ManualClock
     jobs: Jobs
 
-    def home(self, function: Function = Function.WATCHDOG, **also: Any) -> AwsHome:
+    def home(self, function: Function = Function.WATCHDOG, **also: Any) -> AwsBackend:
         return function_home(function, self.services, self.clock, self.jobs, **also)
 
     def spoil(self, kind: str, number: int) -> bool:
@@ -112,7 +112,7 @@ def fill(here: Installation, now: Any = NOW) -> None:
     assert store.runs.open(a_run(KEY, now))
     assert store.runs.save(failed, baseline=Baseline(0, {"audit": Evidence("audit", "v", {})}))
     assert store.runs.save(again, [an_event(7)], rerun=a_grant())
-    assert store.marks.save_watch(SlaWatch(key=a_key(date="2020-01-01"), breach_at=now))
+    assert store.claims.save_watch(SlaWatch(key=a_key(date="2020-01-01"), breach_at=now))
     store.sensors.put(a_reading("orders"))
     store.reruns.request(a_request(at=now, key=a_key(date="2020-01-02")))
     store.job_log.append(a_record("fail", at=now))

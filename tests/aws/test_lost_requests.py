@@ -14,7 +14,7 @@ from interlock.errors import InterlockError
 from interlock.lambdas import stream_router, watchdog
 from interlock.ports.jobs import Jobs
 from interlock.usecases.pause import pause, resume
-from interlock.wiring.aws_ports import AwsHome
+from interlock.wiring.aws_ports import AwsBackend
 from interlock.wiring.aws_settings import Function
 
 ASKED_AT = "2026-03-03T10:05:00Z"
@@ -28,7 +28,7 @@ WRITTEN = {
 
 
 @pytest.fixture
-def dog(services: Services, clock: ManualClock, jobs: Jobs) -> AwsHome:
+def dog(services: Services, clock: ManualClock, jobs: Jobs) -> AwsBackend:
     """A watchdog, and a date whose run has failed for good."""
     home = function_home(Function.WATCHDOG, services, clock, jobs)
     pipeline = a_pipeline()
@@ -46,22 +46,22 @@ def write(services: Services, **changes: Any) -> None:
     services.tables.put_item(TableName=NAMES.control, Item=item)
 
 
-def look(dog: AwsHome, clock: ManualClock, minutes: float = 15) -> None:
+def look(dog: AwsBackend, clock: ManualClock, minutes: float = 15) -> None:
     clock.advance(minutes=minutes)
     watchdog.handle({}, None, dog)
 
 
-def run_of(home: AwsHome) -> Run:
+def run_of(home: AwsBackend) -> Run:
     return home.store.runs.get(KEY)
 
 
-def told(home: AwsHome, services: Services, kind: EventType) -> int:
+def told(home: AwsBackend, services: Services, kind: EventType) -> int:
     sink = function_home(Function.EVENT_SINK, services, home.ports.clock)
     return sum(event.type is kind for event in sink.store.event_log.newest())
 
 
 def test_it_is_judged_by_the_watchdog_once(
-    dog: AwsHome, services: Services, clock: ManualClock
+    dog: AwsBackend, services: Services, clock: ManualClock
 ) -> None:
     write(services)
     for _ in range(3):
@@ -71,7 +71,7 @@ def test_it_is_judged_by_the_watchdog_once(
 
 
 def test_its_record_that_comes_after_all_changes_nothing(
-    dog: AwsHome, services: Services, clock: ManualClock
+    dog: AwsBackend, services: Services, clock: ManualClock
 ) -> None:
     write(services)
     late = services.records(NAMES.control)[-1]
@@ -84,7 +84,7 @@ def test_its_record_that_comes_after_all_changes_nothing(
 
 
 def test_written_again_at_another_time_it_is_another_request(
-    dog: AwsHome, services: Services, clock: ManualClock
+    dog: AwsBackend, services: Services, clock: ManualClock
 ) -> None:
     write(services)
     look(dog, clock)
@@ -95,7 +95,7 @@ def test_written_again_at_another_time_it_is_another_request(
 
 @pytest.mark.parametrize("call", range(1, 60, 3))
 def test_a_pass_that_died_anywhere_is_finished_by_the_next(
-    call: int, dog: AwsHome, services: Services, clock: ManualClock, jobs: Jobs
+    call: int, dog: AwsBackend, services: Services, clock: ManualClock, jobs: Jobs
 ) -> None:
     write(services)
     clock.advance(minutes=15)
@@ -120,7 +120,7 @@ def test_a_pass_that_died_anywhere_is_finished_by_the_next(
     ],
 )
 def test_one_that_can_not_be_read_or_is_gone_opens_nothing_and_blinds_nobody(
-    changes: dict[str, Any], dog: AwsHome, services: Services, clock: ManualClock
+    changes: dict[str, Any], dog: AwsBackend, services: Services, clock: ManualClock
 ) -> None:
     write(services, **changes)
     look(dog, clock)
@@ -131,7 +131,7 @@ def test_one_that_can_not_be_read_or_is_gone_opens_nothing_and_blinds_nobody(
 
 
 def test_while_the_pipeline_is_paused_it_waits_for_the_resume(
-    dog: AwsHome, services: Services, clock: ManualClock
+    dog: AwsBackend, services: Services, clock: ManualClock
 ) -> None:
     pause(KEY.pipeline_id, dog.ports)
     write(services)
@@ -150,7 +150,7 @@ def test_a_row_that_names_no_date_does_not_stop_the_stream(
     assert stream_router.handle({"Records": records}, None, router) == {"batchItemFailures": []}
 
 
-def test_what_an_operator_may_write_is_what_is_read(dog: AwsHome, services: Services) -> None:
+def test_what_an_operator_may_write_is_what_is_read(dog: AwsBackend, services: Services) -> None:
     write(services, requestedBy={"S": "ada"})
     (request,) = dog.store.reruns.unlisted([KEY.pipeline_id])
     assert (request.key, request.requested_by, request.force) == (KEY, "ada", True)

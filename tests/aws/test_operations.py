@@ -12,7 +12,7 @@ from declared import declared
 from interlock.domain.run import Status
 from interlock.errors import ConfigError
 from interlock.lambdas import stream_router
-from interlock.wiring.aws_ports import AwsHome
+from interlock.wiring.aws_ports import AwsBackend
 from interlock.wiring.aws_settings import Function
 from interlock.wiring.operations import Operations
 from interlock.wiring.views import Views
@@ -21,7 +21,7 @@ DAY = "2026-03-03"
 
 
 @pytest.fixture
-def asked(services: Services, clock: ManualClock, router: AwsHome) -> Operations:
+def asked(services: Services, clock: ManualClock, router: AwsBackend) -> Operations:
     """A pipeline with a run that waits for its rules."""
     pipeline = declared("validation: {rules: [{key: orders, check: gte, field: count, value: 10}]}")
     router.store.pipelines.want(wanted(pipeline))
@@ -32,7 +32,7 @@ def asked(services: Services, clock: ManualClock, router: AwsHome) -> Operations
     return operations
 
 
-def route(services: Services, home: AwsHome) -> None:
+def route(services: Services, home: AwsBackend) -> None:
     for name in (home.settings.control_table, home.settings.joblog_table):
         answer = stream_router.handle({"Records": services.records(name)}, None, home)
         assert answer == {"batchItemFailures": []}
@@ -59,7 +59,7 @@ def test_runs_readings_and_events_are_listed(
     assert {event.type for event in _events(services, clock).newest()} == kinds
 
 
-def test_pages_are_turned(asked: Operations, router: AwsHome) -> None:
+def test_pages_are_turned(asked: Operations, router: AwsBackend) -> None:
     views = Views(router.ports, router.store.history, asked)
     assert [run.key.date for run in views.runs("silver-orders", None, None, None, 5).items] == [DAY]
     page = views.pipelines(None, 5)

@@ -18,7 +18,7 @@ from interlock.domain.alerting.deliveries import DeliveryState
 from interlock.errors import UnavailableError
 from interlock.runtime.tokens import Scope
 from interlock.web.api.endpoints import API, ENDPOINTS, Endpoint
-from interlock.web.read_only import INSTEAD, NOBODY
+from interlock.web.read_only_refusals import INSTEAD, NOBODY
 from web.house import is_problem
 from web.pages.visitor import HTML, Visitor
 

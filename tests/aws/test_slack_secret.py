@@ -10,7 +10,7 @@ from aws.alert_board import Board, Queue, messages
 from aws.functions import function_home
 from aws.homes import Services
 from contracts.samples import ManualClock
-from interlock.adapters.jobs.aws.clients import AwsClients
+from interlock.adapters.jobs.aws.job_clients import AwsClients
 from interlock.adapters.jobs.aws.secrets_manager import fetch_secret
 from interlock.lambdas.alert_dispatcher import handle
 from interlock.wiring.aws_alerts import AwsAlerting

@@ -9,8 +9,8 @@ from starlette.testclient import TestClient
 from aws.gallery import Gallery, name_installation
 from interlock.web.app import application
 from interlock.web.gate import KnownHosts
-from interlock.web.serve_aws import desk_of
-from interlock.wiring.aws_reads import open_aws_sight
+from interlock.web.serve_aws import context_of
+from interlock.wiring.aws_reads import open_aws_reads
 from interlock.wiring.settings import Settings
 from web.house import OWNER, client_of
 
@@ -41,14 +41,14 @@ class Viewer:
         self.gallery = gallery
         self.tables = Watched(gallery.services.tables)
         settings = Settings(project=folder, state=folder / "state", environment={}, token=OWNER)
-        self.sight = open_aws_sight(
+        self.sight = open_aws_reads(
             settings,
             clock=gallery.clock,
             make=lambda service: {"dynamodb": self.tables}[service],
             look_seconds=0.05,
             kept_seconds=kept_seconds,
         )
-        self.desk = desk_of(self.sight, settings)
+        self.desk = context_of(self.sight, settings)
         self.app = application(self.desk, KnownHosts("127.0.0.1"))
         self.client = self.client_of(OWNER)
 

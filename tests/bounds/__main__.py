@@ -46,7 +46,7 @@ TESTS = (
     "tests/files/test_reader.py",
     "tests/files/test_yaml_nodes.py",
     "tests/lifecycle/test_modes.py",
-    "tests/adapters/http/test_client.py",
+    "tests/adapters/http/test_http_client.py",
     "tests/adapters/jobs/test_aws_clients.py",
     "tests/contracts/test_sensors.py",
 )

@@ -25,7 +25,7 @@ from interlock.domain.run import Run, Status
 from interlock.usecases.adopt_config import adopt_config
 from interlock.usecases.judge_rerun import judge_rerun
 from interlock.wiring.aws_backend import open_aws_backend
-from interlock.wiring.aws_ports import AwsHome
+from interlock.wiring.aws_ports import AwsBackend
 from interlock.wiring.aws_settings import Function
 from interlock.wiring.clock import utc_now
 
@@ -39,7 +39,7 @@ class AwsPlace:
 
     folder: Path
     services: Services
-    home: AwsHome = field(init=False)
+    home: AwsBackend = field(init=False)
     today: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -113,7 +113,7 @@ def _repeat(act: Callable[[], None], stop: Flag) -> None:
         act()
 
 
-def _act(home: AwsHome) -> None:
+def _act(home: AwsBackend) -> None:
     home.begin()
     for request in home.ports.reruns.unjudged():
         judge_rerun(request, home.ports)
@@ -121,7 +121,7 @@ def _act(home: AwsHome) -> None:
         _finish(run, home)
 
 
-def _finish(run: Run, home: AwsHome) -> None:
+def _finish(run: Run, home: AwsBackend) -> None:
     for status in _DONE:
         run = run.to(status, home.ports.clock())
         assert home.store.runs.save(run)

@@ -19,11 +19,11 @@ from interlock.domain import canonical
 from interlock.domain.config import Wanted
 from interlock.files import load_text
 from interlock.runtime.loop import Runtime
-from interlock.simulation.clock import VirtualClock
-from interlock.simulation.jobs import ScriptedJobs
 from interlock.simulation.scenario import JobScript
+from interlock.simulation.scripted_jobs import ScriptedJobs
+from interlock.simulation.virtual_clock import VirtualClock
 from interlock.usecases.put_reading import put_reading
-from interlock.wiring.local_backend import Home, open_home
+from interlock.wiring.local_backend import LocalBackend, open_local_backend
 from interlock.wiring.settings import read_settings
 
 ORDERS = """\
@@ -79,9 +79,9 @@ class Place:
         """Up to the machine's clock if that is ahead, so that the watchdog has just passed."""
         self.wait(seconds=max(0.0, (datetime.now(UTC) - self.now).total_seconds()))
 
-    def happen(self, act: Callable[[Home], object], span: timedelta = timedelta()) -> None:
+    def happen(self, act: Callable[[LocalBackend], object], span: timedelta = timedelta()) -> None:
         clock = self._clock
-        with open_home(self.settings, clock=clock) as home:
+        with open_local_backend(self.settings, clock=clock) as home:
             ports = replace(home.ports, jobs=self._jobs)
             runtime = Runtime(home.store, ports, CADENCE)
             act(home)

@@ -14,7 +14,7 @@ from interlock.domain.timestamp import instant
 from interlock.errors import ConfigError, NotFoundError
 from interlock.runtime.server_address import NAME as ADDRESS_FILE
 from interlock.runtime.server_address import Address
-from interlock.wiring.local_backend import Home
+from interlock.wiring.local_backend import LocalBackend
 from tiny_server import Asked, Said, Tiny, tiny_server
 
 STATUS = {NotFoundError: 404, ConfigError: 422}
@@ -41,14 +41,14 @@ def served(
         yield server
 
 
-def _answer(asked: Asked, home: Home) -> Said:
+def _answer(asked: Asked, home: LocalBackend) -> Said:
     try:
         return Said(_found(asked, home))
     except (NotFoundError, ConfigError) as error:
         return Said({"detail": str(error)}, STATUS[type(error)])
 
 
-def _found(asked: Asked, home: Home) -> Any:  # noqa: C901 - one flat table of paths
+def _found(asked: Asked, home: LocalBackend) -> Any:  # noqa: C901 - one flat table of paths
     operations = home.operations
     parts = asked.path.removeprefix("/api/v1/").split("/")
     match asked.method, parts:
@@ -78,7 +78,7 @@ def _found(asked: Asked, home: Home) -> Any:  # noqa: C901 - one flat table of p
     raise NotFoundError(asked.path)
 
 
-def _list(asked: Asked, parts: list[str], home: Home) -> Any:
+def _list(asked: Asked, parts: list[str], home: LocalBackend) -> Any:
     operations, query = home.operations, asked.query
     limit = int(query.get("limit", 100))
     lists: dict[str, Callable[[], Any]] = {

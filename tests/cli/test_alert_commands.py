@@ -7,7 +7,7 @@ import pytest
 
 from cli.place import Place
 from interlock.domain.alerting.deliveries import Delivery, Target
-from interlock.wiring.local_backend import Home
+from interlock.wiring.local_backend import LocalBackend
 from slack_stand_in import TOKEN, SlackStandIn, slack_stand_in
 
 FILE = """\
@@ -89,7 +89,7 @@ def test_events_say_where_they_went(place: Place) -> None:
     place.put(count=940)
     place.wait(hours=4)
 
-    def deliver(home: Home) -> None:
+    def deliver(home: LocalBackend) -> None:
         (event,) = home.store.events.newest(kind="VALIDATION_EXHAUSTED")
         sent = Delivery(event=event, target=Target("slack", "C0MAIN"), due_at=place.now)
         dead = Delivery(event=event, target=Target("ops"), due_at=place.now)

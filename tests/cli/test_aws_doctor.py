@@ -20,7 +20,7 @@ from interlock.domain import canonical
 from interlock.errors import UnavailableError
 from interlock.usecases.adopt_config import adopt_config
 from interlock.wiring.aws_backend import open_aws_backend
-from interlock.wiring.aws_ports import AwsHome
+from interlock.wiring.aws_ports import AwsBackend
 from interlock.wiring.clock import utc_now
 from interlock.wiring.operations import Operations
 
@@ -187,7 +187,9 @@ def checkup(place: AwsPlace, answer: Any, ahead: timedelta = timedelta()) -> lis
     def make(service: str) -> Any:
         return _Between(client(service), answer)
 
-    home: AwsHome = open_aws_backend(place.folder, {}, make=make, clock=lambda: utc_now() + ahead)
+    home: AwsBackend = open_aws_backend(
+        place.folder, {}, make=make, clock=lambda: utc_now() + ahead
+    )
     operations = Operations(None, home.ports, timedelta(minutes=5))
     return AwsCheckup(home, operations, place.folder).findings()
 

@@ -15,7 +15,7 @@ from interlock.adapters.sqlite.lock import serving
 from interlock.cli import backend
 from interlock.errors import ConfigError, NotFoundError, UnavailableError
 from interlock.runtime.server_address import NAME as ADDRESS_FILE
-from interlock.wiring.local_backend import open_home
+from interlock.wiring.local_backend import open_local_backend
 from tiny_server import Said, tiny_server
 
 LOOKS = [
@@ -141,7 +141,7 @@ def test_settings_that_are_wrong_are_said_with_their_file(place: Place) -> None:
 def test_what_is_asked_on_the_file_is_in_the_audit_log(place: Place) -> None:
     place.shown("pause", "silver-orders")
     place.shown("rerun", "silver-orders", "2026-03-03", "--reason", "fixed")
-    with open_home(place.settings) as home:
+    with open_local_backend(place.settings) as home:
         noted = [(each.action, each.target, each.reason) for each in home.store.audit.newest(5)]
     assert noted == [
         ("rerun", "silver-orders/-/2026-03-03", "fixed"),

@@ -10,7 +10,7 @@ from cli.place import ORDERS, Place
 from cli.served import served
 from interlock.domain.missing import Missing
 from interlock.errors import ConfigError, NotFoundError
-from interlock.wiring.local_backend import Home
+from interlock.wiring.local_backend import LocalBackend
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def lose(place: Place, *names: str, together: bool = False) -> None:
 def in_force(place: Place) -> list[str]:
     found: list[str] = []
 
-    def look(home: Home) -> None:
+    def look(home: LocalBackend) -> None:
         found.extend(config.pipeline.id for config in home.store.pipelines.in_force())
 
     place.happen(look)

@@ -11,7 +11,7 @@ from cli.served import served
 from interlock.adapters.sqlite.backup import back_up
 from interlock.domain.guards import GUARDS
 from interlock.errors import ConfigError
-from interlock.wiring.local_backend import open_home
+from interlock.wiring.local_backend import open_local_backend
 
 
 def test_a_pass_says_what_each_check_found(place: Place) -> None:
@@ -130,6 +130,6 @@ def test_a_bound_that_is_no_date_is_refused(place: Place) -> None:
 def test_a_backup_can_be_served(lived_in: Place, tmp_path: Path) -> None:
     copy = Place(tmp_path)
     copy.settings.state.mkdir()
-    with open_home(lived_in.settings) as home:
+    with open_local_backend(lived_in.settings) as home:
         back_up(home.database, copy.state)
     assert copy.json("runs") == lived_in.json("runs")

@@ -68,7 +68,7 @@ def _sqlite(database: Database, clock: Clock) -> Home:
         reruns=store.reruns,
         events=store.events,
         outbox=store.outbox,
-        marks=store.marks,
+        claims=store.claims,
         timers=store.timers,
         workflows=store.workflows,
         watch=store.watch,

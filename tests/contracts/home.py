@@ -9,9 +9,9 @@ from interlock.domain.event import Event
 from interlock.ports.alerts import Deliveries, Paces, Switches, Threads
 from interlock.ports.engine import Timers, Workflows
 from interlock.ports.stores import (
+    Claims,
     Events,
     JobLog,
-    Marks,
     Outbox,
     Pipelines,
     Reruns,
@@ -33,7 +33,7 @@ class Home:
     reruns: Reruns
     events: Events
     outbox: Outbox
-    marks: Marks
+    claims: Claims
     timers: Timers
     workflows: Workflows
     watch: Watch

@@ -121,7 +121,7 @@ def test_leftovers_are_what_has_waited_since_before_an_instant(
 ) -> None:
     home.runs.open(a_run(), [an_event(1)])
     clock.advance(minutes=5)
-    home.marks.claim(an_event(2))
+    home.claims.claim(an_event(2))
     assert home.outbox.leftovers(NOW) == []
     assert home.outbox.leftovers(NOW + timedelta(minutes=5)) == [an_event(1)]
     assert home.outbox.leftovers(NOW + timedelta(minutes=6)) == [an_event(1), an_event(2)]

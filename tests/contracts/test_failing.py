@@ -35,7 +35,7 @@ from contracts.samples import (
 from interlock.domain.baseline import Baseline
 from interlock.domain.run import Status
 from interlock.domain.sla import SlaWatch
-from interlock.domain.watchdog import WatchdogState
+from interlock.domain.watchdog_state import WatchdogState
 from interlock.errors import TransientError, UnavailableError
 
 RUN = a_run()
@@ -64,8 +64,8 @@ CALLS: dict[str, Callable[[Home], Any]] = {
     "withdraw a rerun": lambda home: home.reruns.withdraw(KEY, NOW),
     "publish events": lambda home: home.events.publish([an_event(0), an_event(5)]),
     "clear the outbox": lambda home: home.outbox.clear([an_event(0)]),
-    "claim an event": lambda home: home.marks.claim(an_event(6)),
-    "save a watch": lambda home: home.marks.save_watch(
+    "claim an event": lambda home: home.claims.claim(an_event(6)),
+    "save a watch": lambda home: home.claims.save_watch(
         SlaWatch(key=a_key(date="2026-03-05")), [an_event(7)]
     ),
     "move a timer": lambda home: home.timers.arm([a_timer(hours=2)]),
@@ -109,8 +109,8 @@ def state(home: Home) -> Any:
         home.reruns.granted(KEY),
         home.events.newest(),
         [home.outbox.pending(owner) for owner in owners],
-        home.marks.is_claimed([an_event(6).event_id]),
-        home.marks.watch(a_key(date="2026-03-05")),
+        home.claims.is_claimed([an_event(6).event_id]),
+        home.claims.watch(a_key(date="2026-03-05")),
         home.deliveries.of_events([an_event(1)]),
         home.deliveries.held(a_delivery().target, NOW),
         home.threads.find(a_thread().key),

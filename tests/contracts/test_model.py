@@ -232,7 +232,7 @@ class Ports(RuleBasedStateMachine):
         event = an_event(f"claim-{part}")
         now = self.clock.now
         absent = self.model.claims.get(event.event_id, now) <= now
-        assert self.home.marks.claim(event) is absent
+        assert self.home.claims.claim(event) is absent
         if absent:
             self.model.claims[event.event_id] = now + timedelta(days=35)
             self.model.put_out(event.event_id, [event])
@@ -271,7 +271,7 @@ class Ports(RuleBasedStateMachine):
         found = self.home.reruns.unjudged()
         assert sorted(found, key=_by_key) == sorted(waiting, key=_by_key)
         claims = {claim for claim, until in model.claims.items() if until > self.clock.now}
-        assert self.home.marks.is_claimed(model.claims) == claims
+        assert self.home.claims.is_claimed(model.claims) == claims
         for owner, box in model.outbox.items():
             assert self.home.outbox.pending(owner) == list(box.values())
         told = {event.event_id: event for event in self.home.events.newest(limit=10_000)}

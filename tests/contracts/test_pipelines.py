@@ -19,7 +19,7 @@ from contracts.samples import (
 from interlock.domain.change import ChangeKind
 from interlock.domain.config import Config, Downstream
 from interlock.domain.event import EventType
-from interlock.domain.pipeline import Hours, Schedule, Trigger
+from interlock.domain.pipeline import Schedule, Trigger, UpstreamHours
 from interlock.domain.schedule import Occurrence
 from interlock.domain.standing import Standing, standing_since
 
@@ -212,7 +212,7 @@ def test_of_many_pipelines_only_the_changed_one_is_fetched_again(
 
 
 def test_the_downstream_schedules_are_those_of_the_configs_in_force(home: Home) -> None:
-    whole_day = Schedule(id="daily", trigger=Trigger(pipeline="bronze", hours=Hours.ALL))
+    whole_day = Schedule(id="daily", trigger=Trigger(pipeline="bronze", hours=UpstreamHours.ALL))
     gold = downstream_of("bronze", "gold")
     both = a_config(msgspec.structs.replace(gold, schedules=(*gold.schedules, whole_day)))
     home.pipelines.save(both)

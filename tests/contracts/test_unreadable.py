@@ -37,7 +37,7 @@ from interlock.domain.run import Evidence, Status
 from interlock.domain.sensor import UnreadableReading
 from interlock.domain.sla import SlaWatch
 from interlock.domain.unreadable import RowKind
-from interlock.domain.watchdog import WatchdogState
+from interlock.domain.watchdog_state import WatchdogState
 from interlock.errors import UnreadableError
 
 OTHER = a_key(date="2026-03-04")
@@ -182,12 +182,12 @@ WATCH = SlaWatch(key=KEY, warning_at=NOW, breach_at=NOW + timedelta(hours=1))
 
 
 def test_a_watch_that_cannot_be_read_makes_room_for_another(spoiled: Spoiled) -> None:
-    for home in spoiled("watch", lambda home: home.marks.save_watch(WATCH, [an_event()])):
-        assert home.marks.watch(KEY) is None
-        assert home.marks.watches([KEY, OTHER]) == {}
-        assert home.marks.save_watch(WATCH, [an_event(1)])
-        assert home.marks.watch(KEY) == WATCH
-        assert not home.marks.save_watch(WATCH)
+    for home in spoiled("watch", lambda home: home.claims.save_watch(WATCH, [an_event()])):
+        assert home.claims.watch(KEY) is None
+        assert home.claims.watches([KEY, OTHER]) == {}
+        assert home.claims.save_watch(WATCH, [an_event(1)])
+        assert home.claims.watch(KEY) == WATCH
+        assert not home.claims.save_watch(WATCH)
 
 
 def test_a_baseline_that_cannot_be_read_is_none(spoiled: Spoiled) -> None:
@@ -208,7 +208,7 @@ def test_an_event_that_waits_and_cannot_be_read_holds_up_no_other(
     claim = an_event(kind=EventType.VALIDATION_PASSED)
 
     def waiting(home: Home) -> None:
-        assert home.marks.claim(claim)
+        assert home.claims.claim(claim)
 
     for home in spoiled("outbox", waiting):
         found = home.outbox.pending(claim.event_id)
@@ -224,7 +224,7 @@ def test_an_event_that_waits_and_cannot_be_read_holds_up_no_other(
 
 def test_an_event_whose_text_is_lost_is_told_by_its_id(spoiled: Spoiled) -> None:
     claim = an_event(kind=EventType.VALIDATION_PASSED)
-    for home in spoiled("outbox", lambda home: home.marks.claim(claim)):
+    for home in spoiled("outbox", lambda home: home.claims.claim(claim)):
         (found,) = home.outbox.pending(claim.event_id)
         assert (found.event_id, found.type, found.date) == (claim.event_id, claim.type, KEY.date)
         home.outbox.clear([found])

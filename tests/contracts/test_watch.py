@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from contracts.home import Home
 from contracts.samples import NOW
-from interlock.domain.watchdog import WatchdogState
+from interlock.domain.watchdog_state import WatchdogState
 
 AtOnce = Callable[[Sequence[Callable[[], bool]]], list[bool]]
 

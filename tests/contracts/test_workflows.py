@@ -5,8 +5,8 @@ from decimal import Decimal
 
 from contracts.home import Home
 from contracts.samples import KEY
-from interlock.domain.execution import Wait
 from interlock.domain.guards import EngineState
+from interlock.domain.waiting_for import WaitingFor
 
 AtOnce = Callable[[Sequence[Callable[[], None]]], list[None]]
 
@@ -55,7 +55,7 @@ def test_a_name_started_by_many_at_once_is_one_execution(home: Home, at_once: At
 
 
 def test_waking_is_only_a_hint(home: Home) -> None:
-    home.workflows.wake(KEY.pipeline_id, Wait.RULES)
+    home.workflows.wake(KEY.pipeline_id, WaitingFor.RULES)
     home.workflows.start(NAME, GIVEN)
-    home.workflows.wake(KEY.pipeline_id, Wait.JOB)
+    home.workflows.wake(KEY.pipeline_id, WaitingFor.JOB)
     assert home.workflows.describe(NAME) is EngineState.RUNNING

@@ -15,8 +15,8 @@ import pytest
 from crash.power_cut import Call, File, Worst, build_recorder, calls_of, disk_at
 from interlock.adapters.alerts.console import ConsoleAlerts
 from interlock.adapters.jobs.processes.job_folder import boot_id
-from interlock.domain.execution import Wait
-from interlock.wiring.local_backend import Home
+from interlock.domain.waiting_for import WaitingFor
+from interlock.wiring.local_backend import LocalBackend
 from interlock.wiring.server import controller_of
 from interlock.wiring.settings import read_settings
 from wiring.served import Served, eventually, make_project
@@ -200,9 +200,9 @@ def _come_to_rest(project: Path, kept: list[Noted], written: Path) -> Counter[st
     return Counter(line.rsplit(" ", 1)[0] for line in _lines(written))
 
 
-def _is_at_rest(home: Home, kept: list[Noted]) -> bool:
+def _is_at_rest(home: LocalBackend, kept: list[Noted]) -> bool:
     for name in PIPELINES:  # what waits for a job that is gone need not wait for its next poll
-        home.ports.workflows.wake(name, Wait.JOB)
+        home.ports.workflows.wake(name, WaitingFor.JOB)
     runs = home.database.read(_runs)
     done = {place for place, (status, _) in runs.items() if status in DONE}
     return len(done) == len(runs) and all((pipeline, date) in done for _, pipeline, date, _ in kept)

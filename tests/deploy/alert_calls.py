@@ -8,7 +8,7 @@ from aws.functions import function_home
 from aws.homes import Services, quick_services
 from contracts.samples import ManualClock
 from deploy.calls import Calls, noting
-from interlock.domain.alerting.deliveries import Failed, Posted
+from interlock.domain.alerting.deliveries import Posted, SendFailed
 from interlock.domain.alerting.manner import Manner
 from interlock.lambdas.alert_dispatcher import handle
 from interlock.wiring.aws_alerts import AwsAlerting
@@ -51,7 +51,7 @@ def _told(alerting: AwsAlerting, board: Board, services: Services, clock: Manual
 
 
 def _given_up(alerting: AwsAlerting, board: Board, services: Services, clock: ManualClock) -> None:
-    board.answer = Failed("HTTP 500")
+    board.answer = SendFailed("HTTP 500")
     for delay in DELAYS:
         handle(messages(1), alerting)
         clock.advance(seconds=delay.total_seconds())

@@ -10,7 +10,7 @@ import pytest
 
 from deploy.conftest import EVERYTHING
 from deploy.terraform import ACCOUNT, MODULE, REGION, needed_plugins, package, plan, plan_all, run
-from interlock.domain.alerting.rules import Alerts
+from interlock.domain.alerting.alert_rules import Alerts
 from interlock.domain.job_forms import OWN_SETTINGS
 
 _HERE = f"{REGION}:{ACCOUNT}"

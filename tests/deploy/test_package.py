@@ -39,7 +39,7 @@ PARTS: dict[str, set[Function]] = {
         Function.WATCHDOG,
         Function.ALERT_DISPATCHER,
     },
-    "interlock.adapters.http.client": {Function.ALERT_DISPATCHER},
+    "interlock.adapters.http.http_client": {Function.ALERT_DISPATCHER},
     "interlock.adapters.alerts": {Function.ALERT_DISPATCHER},
     "interlock.adapters.aws.timers": {Function.ALERT_DISPATCHER},
     "interlock.adapters.aws.workflows": set(),

@@ -19,7 +19,7 @@ from interlock.domain.pipeline import Check, Declared, JobType
 from interlock.domain.rules import KINDS
 from interlock.domain.run import Status
 from interlock.files import calendar_schema, pipeline_schema
-from interlock.files.problem import Kind
+from interlock.files.problem import ProblemKind
 from interlock.simulation import scenario
 
 GENERATE = generator()
@@ -91,7 +91,7 @@ def _is_of(module: ModuleType, kind: type) -> bool:
         ("checks.md", [f"| `{check}` |" for check in Check]),
         ("checks.md", [f"| `{kind}` |" for kind in KINDS]),
         ("events.md", [f"### {kind}\n" for kind in EventType]),
-        ("problems.md", [f"| `{kind}` |" for kind in Kind]),
+        ("problems.md", [f"| `{kind}` |" for kind in ProblemKind]),
         ("commands.md", [f"## `interlock {command}`" for command in COMMANDS]),
         ("commands.md", [f"| {int(code)} |" for code in Exit]),
         ("states.md", [f"| `{state}` |" for state in GENERATE.machine()]),

@@ -7,7 +7,7 @@ import pytest
 from interlock.domain.budgets import (
     Budget,
     Category,
-    Source,
+    RerunSource,
     Spending,
     decide_retry,
     rerun_budget,
@@ -42,29 +42,29 @@ def test_a_bug_can_not_use_up_what_an_outage_needs(
 @pytest.mark.parametrize(
     ("reason", "source"),
     [
-        ("data-drift", Source.DRIFT),
-        ("late-data", Source.DRIFT),
-        ("manual", Source.MANUAL),
-        ("Data-Drift", Source.MANUAL),  # what a person writes is a person's
-        ("", Source.MANUAL),
+        ("data-drift", RerunSource.DRIFT),
+        ("late-data", RerunSource.DRIFT),
+        ("manual", RerunSource.MANUAL),
+        ("Data-Drift", RerunSource.MANUAL),  # what a person writes is a person's
+        ("", RerunSource.MANUAL),
     ],
 )
-def test_a_rerun_is_charged_to_whoever_asked(reason: str, source: Source) -> None:
+def test_a_rerun_is_charged_to_whoever_asked(reason: str, source: RerunSource) -> None:
     assert rerun_source(reason) is source
 
 
 def test_drift_and_people_have_budgets_of_their_own() -> None:
-    assert rerun_budget(Source.DRIFT, SPENT, JOB) == Budget("drift_reruns", 3, 3)
-    assert rerun_budget(Source.MANUAL, SPENT, JOB) == Budget("manual_reruns", 4, 5)
+    assert rerun_budget(RerunSource.DRIFT, SPENT, JOB) == Budget("drift_reruns", 3, 3)
+    assert rerun_budget(RerunSource.MANUAL, SPENT, JOB) == Budget("manual_reruns", 4, 5)
 
 
 def test_spending_raises_one_counter_by_one() -> None:
-    after = rerun_budget(Source.MANUAL, SPENT, JOB).spend(SPENT)
+    after = rerun_budget(RerunSource.MANUAL, SPENT, JOB).spend(SPENT)
     assert after == Spending(retries=1, code_retries=2, drift_reruns=3, manual_reruns=5)
 
 
 def test_a_spent_budget_can_not_be_spent() -> None:
-    spent = rerun_budget(Source.DRIFT, SPENT, JOB)
+    spent = rerun_budget(RerunSource.DRIFT, SPENT, JOB)
     assert not spent.left
     with pytest.raises(ValueError, match="drift_reruns is spent: 3 of 3"):
         spent.spend(SPENT)

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from contracts.samples import a_pipeline
-from interlock.domain.config import Config, Refusal
+from interlock.domain.config import Config, RefusedConfig
 from interlock.domain.standing import standing_since
 
 NOW = datetime(2026, 3, 3, 10, tzinfo=UTC)
@@ -39,13 +39,15 @@ def test_a_schedule_counts_since_its_own_adoption_or_that_of_its_pipeline() -> N
 @pytest.mark.parametrize(
     ("refusal", "text"),
     [
-        (Refusal(pipeline_id="silver", message="bad"), "silver: bad"),
+        (RefusedConfig(pipeline_id="silver", message="bad"), "silver: bad"),
         (
-            Refusal(pipeline_id="silver", message="bad", path="job", file="a.yaml", line=3, more=2),
+            RefusedConfig(
+                pipeline_id="silver", message="bad", path="job", file="a.yaml", line=3, more=2
+            ),
             "a.yaml:3: job: bad (and 2 more)",
         ),
-        (Refusal(pipeline_id=None, message="bad", file="a.yaml"), "a.yaml: bad"),
+        (RefusedConfig(pipeline_id=None, message="bad", file="a.yaml"), "a.yaml: bad"),
     ],
 )
-def test_a_refusal_says_where_and_what(refusal: Refusal, text: str) -> None:
+def test_a_refusal_says_where_and_what(refusal: RefusedConfig, text: str) -> None:
     assert str(refusal) == text

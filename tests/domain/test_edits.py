@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from declared import declared
+from interlock.domain.edit_events import as_detail, in_words, line_of, loses_dates
 from interlock.domain.edits import (
     Edit,
     EditKind,
@@ -18,7 +19,6 @@ from interlock.domain.edits import (
 )
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.standing import Standing, standing_since
-from interlock.domain.telling_edits import as_detail, in_words, line_of, loses_dates
 
 LONG_AGO = datetime.fromisoformat("2026-01-01T00:00:00Z")
 NOW = datetime.fromisoformat("2026-03-02T12:00:00Z")

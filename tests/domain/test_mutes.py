@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from alert_samples import told
+from interlock.domain.alerting.alert_rules import Match, Mute, Weekly
 from interlock.domain.alerting.mutes import LONGEST, is_endless, muted_until
-from interlock.domain.alerting.rules import Match, Mute, Weekly
 from interlock.domain.event import Severity
 from interlock.domain.pipeline import Weekday as Day
 

@@ -9,7 +9,7 @@ from contracts.samples import KEY, a_run
 from declared import declared
 from interlock.domain.budgets import Budget, Spending
 from interlock.domain.calendars import Excluded
-from interlock.domain.reruns import Cause, Granted, Refused, judge_request, news
+from interlock.domain.reruns import Cause, Granted, RerunRefused, judge_request, news
 from interlock.domain.run import Evidence, Run, Status, finished_run, unreadable_run
 from interlock.domain.sensor import Reading, unreadable_reading
 
@@ -34,7 +34,7 @@ def judged(
     force: bool = False,
     excluded: Excluded | None = None,
     reading: Reading = SEEN,
-) -> Granted | Refused:
+) -> Granted | RerunRefused:
     return judge_request(PIPELINE, reason, force, excluded, run, {"orders": reading})
 
 
@@ -44,12 +44,12 @@ SPENT = Spending(drift_reruns=1, manual_reruns=2)
 
 @pytest.mark.parametrize("status", [Status.PENDING, Status.TRIGGERING, Status.RUNNING])
 def test_a_run_in_progress_is_not_run_again(status: Status) -> None:
-    assert judged(a_run(status=status), force=True) == Refused(Cause.IN_PROGRESS)
+    assert judged(a_run(status=status), force=True) == RerunRefused(Cause.IN_PROGRESS)
 
 
 def test_a_run_whose_retry_is_due_is_in_progress() -> None:
     waiting = a_run(status=Status.FAILED, retry_at=NOW)
-    assert judged(waiting, force=True) == Refused(Cause.IN_PROGRESS)
+    assert judged(waiting, force=True) == RerunRefused(Cause.IN_PROGRESS)
 
 
 @pytest.mark.parametrize("status", [Status.FAILED, Status.FAILED_FINAL])
@@ -62,7 +62,7 @@ def test_a_date_that_never_ran_costs_nothing() -> None:
 
 
 def test_a_date_whose_row_cannot_be_read_is_not_run_again() -> None:
-    assert judged(unreadable_run(KEY, "?"), force=True) == Refused(Cause.UNREADABLE)
+    assert judged(unreadable_run(KEY, "?"), force=True) == RerunRefused(Cause.UNREADABLE)
 
 
 @pytest.mark.parametrize("status", [Status.COMPLETED, Status.FAILED_FINAL])
@@ -76,15 +76,15 @@ def test_a_date_of_which_only_the_end_is_known_is_run_again_without_new_data(
 @pytest.mark.parametrize(
     ("reason", "force", "reading", "answer"),
     [
-        ("manual", False, SEEN, Refused(Cause.NO_NEW_DATA, MANUAL)),
+        ("manual", False, SEEN, RerunRefused(Cause.NO_NEW_DATA, MANUAL)),
         ("manual", False, CHANGED, Granted(MANUAL)),
         ("manual", True, SEEN, Granted(MANUAL)),
         ("late-data", False, CHANGED, Granted(DRIFT)),
-        ("late-data", True, SEEN, Refused(Cause.NO_NEW_DATA, DRIFT)),  # people force, we don't
+        ("late-data", True, SEEN, RerunRefused(Cause.NO_NEW_DATA, DRIFT)),  # people force, we don't
     ],
 )
 def test_after_a_success_only_changed_data_or_force_runs_it_again(
-    reason: str, force: bool, reading: Reading, answer: Granted | Refused
+    reason: str, force: bool, reading: Reading, answer: Granted | RerunRefused
 ) -> None:
     assert judged(a_done(), reason=reason, force=force, reading=reading) == answer
 
@@ -101,7 +101,7 @@ def test_after_a_success_only_changed_data_or_force_runs_it_again(
 def test_a_spent_budget_is_not_opened_by_force(reason: str, budget: Budget) -> None:
     run = a_done(spending=SPENT)
     answer = judged(run, reason=reason, force=True, reading=CHANGED)
-    assert answer == Refused(Cause.BUDGET, budget)
+    assert answer == RerunRefused(Cause.BUDGET, budget)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_the_questions_have_an_order(
     run: Run | None, excluded: Excluded | None, cause: Cause
 ) -> None:
     answer = judged(run, excluded=excluded)
-    assert isinstance(answer, Refused)
+    assert isinstance(answer, RerunRefused)
     assert answer.cause is cause
 
 

@@ -6,10 +6,10 @@ import msgspec
 import pytest
 
 from alert_samples import CONSOLE, HOOK, SLACK, a_file, a_route, told
-from interlock.domain.alerting import rules as alerts
+from interlock.domain.alerting import alert_rules as alerts
+from interlock.domain.alerting.alert_rules import Alerts, SinkConfig, SinkType
 from interlock.domain.alerting.deliveries import Target
 from interlock.domain.alerting.routes import targets_of
-from interlock.domain.alerting.rules import Alerts, SinkConfig, SinkType
 from interlock.domain.event import CATALOGUE, EventType, Severity
 
 MAIN = Target("slack", "C0MAIN")

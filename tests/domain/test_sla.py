@@ -20,8 +20,8 @@ from interlock.domain.run import (
 )
 from interlock.domain.sla import (
     ASK_PATIENCE,
+    DeadlineNotice,
     JobSeen,
-    Told,
     Weight,
     asked_as_of,
     asks_first,
@@ -54,27 +54,42 @@ def done(at: datetime | None) -> Run:
 @pytest.mark.parametrize(
     ("kind", "now", "run", "expected"),
     [
-        (W, WARNING_AT, RUNNING, Told(W, None)),
+        (W, WARNING_AT, RUNNING, DeadlineNotice(W, None)),
         (W, WARNING_AT - MINUTE, RUNNING, None),  # not yet: the timer was early, or was moved
-        (W, WARNING_AT, None, Told(W, None)),  # nothing ever started
+        (W, WARNING_AT, None, DeadlineNotice(W, None)),  # nothing ever started
         (W, BREACH_AT, RUNNING, None),  # the breach says more
         (W, WARNING_AT, done(WARNING_AT - MINUTE), None),
         (W, WARNING_AT + MINUTE, done(WARNING_AT + MINUTE), None),  # it is done: nothing to fear
         (W, WARNING_AT, a_run(status=Status.FAILED_FINAL), None),  # a warning changes nothing
         (W, WARNING_AT, a_run(status=Status.FAILED), None),
-        (W, WARNING_AT, a_run(status=Status.FAILED, retry_at=BREACH_AT), Told(W, None)),
+        (W, WARNING_AT, a_run(status=Status.FAILED, retry_at=BREACH_AT), DeadlineNotice(W, None)),
         (B, BREACH_AT - MINUTE, RUNNING, None),
-        (B, BREACH_AT, RUNNING, Told(B, BREACHED)),
-        (B, BREACH_AT, None, Told(B, BREACHED)),
-        (B, BREACH_AT, a_run(status=Status.FAILED_FINAL), Told(B, BREACHED)),  # failed is not met
-        (B, BREACH_AT, a_run(status=Status.FAILED, retry_at=BREACH_AT), Told(B, BREACHED)),
+        (B, BREACH_AT, RUNNING, DeadlineNotice(B, BREACHED)),
+        (B, BREACH_AT, None, DeadlineNotice(B, BREACHED)),
+        (
+            B,
+            BREACH_AT,
+            a_run(status=Status.FAILED_FINAL),
+            DeadlineNotice(B, BREACHED),
+        ),  # failed is not met
+        (
+            B,
+            BREACH_AT,
+            a_run(status=Status.FAILED, retry_at=BREACH_AT),
+            DeadlineNotice(B, BREACHED),
+        ),
         (B, BREACH_AT, done(BREACH_AT - MINUTE), None),  # met, and not settled yet
-        (B, BREACH_AT + MINUTE, done(BREACH_AT), Told(B, BREACHED)),  # at the instant is late
-        (B, BREACH_AT + MINUTE, done(None), Told(B, BREACHED)),  # nobody knows when
+        (
+            B,
+            BREACH_AT + MINUTE,
+            done(BREACH_AT),
+            DeadlineNotice(B, BREACHED),
+        ),  # at the instant is late
+        (B, BREACH_AT + MINUTE, done(None), DeadlineNotice(B, BREACHED)),  # nobody knows when
     ],
 )
 def test_a_moment_is_told_only_if_it_is_true(
-    kind: DeadlineKind, now: datetime, run: Run | None, expected: Told | None
+    kind: DeadlineKind, now: datetime, run: Run | None, expected: DeadlineNotice | None
 ) -> None:
     assert judge_moment(kind, DUE, (), None, run, now) == expected
 
@@ -85,7 +100,7 @@ def test_a_moment_is_told_only_if_it_is_true(
         (B, (B,), BREACHED, None),  # once
         (W, (W,), None, None),
         (B, (), MET, None),
-        (RB, (B,), BREACHED, Told(RB, BREACHED)),  # with two deadlines, both are reported
+        (RB, (B,), BREACHED, DeadlineNotice(RB, BREACHED)),  # with two deadlines, both are reported
         (W, (RB,), BREACHED, None),  # a warning after the breach of the other says nothing
     ],
 )
@@ -93,7 +108,7 @@ def test_what_is_settled_is_not_told_again(
     kind: DeadlineKind,
     told: tuple[DeadlineKind, ...],
     verdict: SlaVerdict | None,
-    expected: Told | None,
+    expected: DeadlineNotice | None,
 ) -> None:
     now = WARNING_AT if kind is W else BREACH_AT
     assert judge_moment(kind, DUE | RELATIVE, told, verdict, RUNNING, now) == expected
@@ -118,7 +133,7 @@ def test_what_is_settled_is_not_told_again(
 def test_whether_a_date_was_ready_is_told_by_when_its_rules_first_held(
     now: datetime, run: Run | None, is_told: bool
 ) -> None:
-    expected = Told(READY, None) if is_told else None
+    expected = DeadlineNotice(READY, None) if is_told else None
     for verdict in (None, BREACHED):  # the verdict is another matter
         assert judge_moment(READY, DUE | {READY: READY_AT}, (), verdict, run, now) == expected
     assert judge_moment(READY, DUE | {READY: READY_AT}, (READY,), None, run, now) is None

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from interlock.domain import baseline, change, execution, job, watchdog
+from interlock.domain import baseline, change, job, waiting_for, watchdog_state
 from interlock.domain.alerting import manner
 from interlock.domain.history import Tally
 from interlock.domain.rerun_request import RerunRequest
@@ -28,7 +28,7 @@ def test_nothing_is_known_before_anything_happened() -> None:
         change.Change(id="1", kind=change.ChangeKind.JOB, pipeline_id="p", key="k", at=NOW).record
         is None
     )
-    assert [str(each) for each in execution.Wait] == ["rules", "job"]
+    assert [str(each) for each in waiting_for.WaitingFor] == ["rules", "job"]
     assert not job.Running().unseen
-    assert watchdog.WatchdogState().last_pass_at is None
+    assert watchdog_state.WatchdogState().last_pass_at is None
     assert not manner.Manner().threaded

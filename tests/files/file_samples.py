@@ -1,6 +1,6 @@
 """Samples: a small valid pipeline file, changed part by part, and what the reader says about it."""
 
-from interlock.files import Loaded, load_text
+from interlock.files import LoadedPipeline, load_text
 
 PARTS = {
     "pipeline": "{id: orders}",
@@ -32,7 +32,7 @@ def warnings(text: str) -> list[tuple[str, str]]:
     return _pairs(loaded, is_error=False)
 
 
-def _pairs(loaded: Loaded, is_error: bool) -> list[tuple[str, str]]:
+def _pairs(loaded: LoadedPipeline, is_error: bool) -> list[tuple[str, str]]:
     return sorted(
         (problem.path, problem.kind.value)
         for problem in loaded.problems

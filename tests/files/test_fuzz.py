@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_job_checks import VALID
 
-from interlock.files import Loaded, load_project, load_text, read_config
+from interlock.files import LoadedPipeline, load_project, load_text, read_config
 from interlock.files.text import load_calendar
 
 many = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -30,7 +30,7 @@ _KEYS = """id cron timezone time grace trigger exclude calendar include evaluati
 """
 
 
-def is_answered(loaded: Loaded) -> None:
+def is_answered(loaded: LoadedPipeline) -> None:
     """There is a pipeline exactly when there is no error, and every problem can be printed."""
     assert (loaded.pipeline is None) is bool(loaded.errors)
     for problem in loaded.problems:

@@ -11,7 +11,7 @@ from test_job_checks import VALID
 from interlock.domain import canonical
 from interlock.domain.job_configs import CONFIGS
 from interlock.files import calendar_schema, load_text, pipeline_schema
-from interlock.files.problem_collector import Reading
+from interlock.files.problem_collector import ProblemCollector
 from interlock.files.reader import read_anything
 from interlock.files.yaml_nodes import parse
 
@@ -21,7 +21,7 @@ CALENDARS = Draft202012Validator(calendar_schema())
 
 def document(text: str) -> Any:
     """What an editor sees: the plain values of the file, numbers as JSON has them."""
-    value = read_anything(parse(text), (), Reading())
+    value = read_anything(parse(text), (), ProblemCollector())
     return json.loads(canonical.encode(value))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from file_samples import pipeline_text
 
-from interlock.domain.alerting.rules import Alerts
+from interlock.domain.alerting.alert_rules import Alerts
 from interlock.files import load_project
 from interlock.files.project import Project
 

@@ -9,7 +9,7 @@ import pytest
 from contracts.samples import a_run
 from interlock.domain.event import EventType, happened, subject
 from interlock.domain.run import Failure, Run, RunKey, Status
-from interlock.queries.attention import Kind, concerns
+from interlock.queries.attention import AttentionKind, concerns
 from interlock.usecases.pause import pause
 from web.house import House, opened
 
@@ -25,7 +25,7 @@ def house(tmp_path: Any) -> Any:
         yield house
 
 
-def kinds(house: House) -> list[Kind]:
+def kinds(house: House) -> list[AttentionKind]:
     return [each.kind for each in found(house)]
 
 
@@ -52,10 +52,15 @@ def test_all_is_well(house: House) -> None:
 
 @pytest.mark.parametrize(
     ("warned", "breached", "kind"),
-    [(-1, 1, [Kind.AT_RISK]), (-2, -1, [Kind.OVERDUE]), (1, 2, []), (-201, -200, [])],
+    [
+        (-1, 1, [AttentionKind.AT_RISK]),
+        (-2, -1, [AttentionKind.OVERDUE]),
+        (1, 2, []),
+        (-201, -200, []),
+    ],
 )
 def test_a_deadline_that_nears_is_a_risk_and_one_that_broke_is_worse(
-    house: House, warned: int, breached: int, kind: list[Kind]
+    house: House, warned: int, breached: int, kind: list[AttentionKind]
 ) -> None:
     now = house.home.ports.clock()
     a_waiting_run(house, warning_at=now + warned * HOUR, breach_at=now + breached * HOUR)
@@ -69,7 +74,7 @@ def test_a_failed_run_is_told_of_once_even_if_it_is_late(house: House) -> None:
     assert house.home.store.runs.save(failed)
 
     (concern,) = found(house)
-    assert concern.kind is Kind.FAILED and concern.reasons == ("failed: out of memory",)
+    assert concern.kind is AttentionKind.FAILED and concern.reasons == ("failed: out of memory",)
 
 
 def test_dates_that_failed_long_ago_hide_nothing_that_is_late_now(house: House) -> None:
@@ -80,7 +85,7 @@ def test_dates_that_failed_long_ago_hide_nothing_that_is_late_now(house: House) 
         run = a_run(key, long_ago, status=Status.FAILED, warning_at=long_ago, breach_at=long_ago)
         assert house.home.store.runs.open(run)
     a_waiting_run(house, warning_at=now - 2 * HOUR, breach_at=now - HOUR)
-    assert kinds(house) == [Kind.OVERDUE]
+    assert kinds(house) == [AttentionKind.OVERDUE]
 
 
 def test_one_that_will_be_tried_again_needs_nobody(house: House) -> None:
@@ -95,7 +100,7 @@ def test_a_missed_date_is_forgotten_when_it_runs_after_all(house: House) -> None
     key = RunKey("silver-orders", "stream", f"{now:%F}")
     for kind in (EventType.SENSOR_DEADLINE_EXPIRED, EventType.SLA_BREACH):
         house.home.store.events.publish([happened(kind, subject(None, key), now, "missed")])
-    assert kinds(house) == [Kind.MISSED]
+    assert kinds(house) == [AttentionKind.MISSED]
 
     a_waiting_run(house)
     assert kinds(house) == []
@@ -116,7 +121,7 @@ def test_a_date_whose_rules_did_not_hold_in_time_needs_attention_while_it_has_no
     key = RunKey("silver-orders", "stream", "2026-03-03")
     event = happened(EventType.READINESS_MISSED, subject(None, key), now - HOUR, "was not ready")
     house.home.store.events.publish([event])
-    assert kinds(house) == [Kind.MISSED]
+    assert kinds(house) == [AttentionKind.MISSED]
 
 
 def test_a_refused_file_is_told_of_until_a_good_one_comes(house: House) -> None:
@@ -125,7 +130,7 @@ def test_a_refused_file_is_told_of_until_a_good_one_comes(house: House) -> None:
     for part in ("a", "b"):
         event = happened(EventType.CONFIG_REJECTED, about, now, "refused", parts=(part,))
         house.home.store.events.publish([event])
-    assert kinds(house) == [Kind.REFUSED]
+    assert kinds(house) == [AttentionKind.REFUSED]
 
     config = house.home.store.pipelines.find("silver-orders")
     assert config is not None
@@ -138,7 +143,7 @@ def test_a_paused_pipeline_comes_last(house: House) -> None:
     now = house.home.ports.clock()
     pause("gold-orders", house.home.ports)
     a_waiting_run(house, warning_at=now - 2 * HOUR, breach_at=now - HOUR)
-    assert kinds(house) == [Kind.OVERDUE, Kind.PAUSED]
+    assert kinds(house) == [AttentionKind.OVERDUE, AttentionKind.PAUSED]
 
 
 def test_a_run_whose_pipeline_is_gone_says_so(house: House) -> None:
@@ -161,7 +166,7 @@ def test_a_row_that_cannot_be_read_needs_a_person_until_it_can(house: House) -> 
     house.home.store.runs.find([run.key])
     house.runtime.settle()
     (concern,) = found(house)
-    assert (concern.kind, concern.key) == (Kind.UNREADABLE, run.key)
+    assert (concern.kind, concern.key) == (AttentionKind.UNREADABLE, run.key)
     assert "can't be read" in concern.reasons[0]
     house.database.write(lambda connection: connection.execute("DELETE FROM runs"))
     assert kinds(house) == []
@@ -173,5 +178,5 @@ def test_other_rows_that_cannot_be_read_are_of_their_pipeline_or_of_nobody(house
     house.home.store.sensors.of_pipeline("silver-orders")
     house.database.write(lambda connection: connection.execute("UPDATE timers SET payload = '{'"))
     house.runtime.settle()
-    concerned = [each for each in found(house) if each.kind is Kind.UNREADABLE]
+    concerned = [each for each in found(house) if each.kind is AttentionKind.UNREADABLE]
     assert [(each.pipeline_id, each.key) for each in concerned] == [("silver-orders", None)]

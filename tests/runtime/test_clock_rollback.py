@@ -8,7 +8,7 @@ import pytest
 from interlock.domain.budgets import Category
 from interlock.domain.job import Running
 from interlock.domain.run import Status
-from interlock.runtime.clock_rollback import SetBack
+from interlock.runtime.clock_rollback import ClockRollback
 from interlock.runtime.engine import Engine
 from interlock.runtime.loop import Runtime
 from interlock.simulation.scenario import JobResult, JobScript
@@ -127,7 +127,7 @@ class SetBackMeanwhile:
     """
 
     def __init__(self, home: Home) -> None:
-        self._home, self._set_back = home, SetBack(home.store, home.ports)
+        self._home, self._set_back = home, ClockRollback(home.store, home.ports)
 
     def poll(self, metadata: object) -> Running:
         ahead = self._home.clock.now

@@ -11,8 +11,8 @@ from interlock.domain.event import Event, EventType
 from interlock.domain.missing import GRACE, MANY_GRACE
 from interlock.domain.sightings import PATIENCE, SETTLED
 from interlock.errors import ConfigError, NotFoundError
-from interlock.files.sources import DEEPEST_FOLDER
-from interlock.runtime.file_watcher import Loader
+from interlock.files.project_files import DEEPEST_FOLDER
+from interlock.runtime.file_watcher import FileWatcher
 from interlock.usecases.adopt_config import adopt_config
 from interlock.usecases.retire_pipeline import retire_pipeline
 from usecases.home import Home, crashed_everywhere
@@ -33,7 +33,7 @@ class Stage:
 
     def start(self) -> None:
         """A new process over the same store."""
-        self.loader = Loader(self.project, self.home.ports, self.home.store.missing_files)
+        self.loader = FileWatcher(self.project, self.home.ports, self.home.store.missing_files)
 
     def file(self, name: str) -> Path:
         return self.project / "pipelines" / f"{name}.yaml"
@@ -175,7 +175,7 @@ def test_dying_after_any_write_neither_loses_a_file_nor_tells_twice(tmp_path: Pa
     project = make_project(tmp_path, "alpha", "beta", "gamma")
 
     def looks(home: Home) -> None:
-        loader = Loader(project, home.ports, home.store.missing_files)
+        loader = FileWatcher(project, home.ports, home.store.missing_files)
         for _ in range(2):
             home.pass_time(seconds=1)
             loader.look()

@@ -13,7 +13,7 @@ from interlock.adapters.sqlite.clock_trail import SqliteClockTrail
 from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.writer import Settled
 from interlock.errors import UnavailableError
-from interlock.runtime.hang_detector import Overdue, Probe
+from interlock.runtime.hang_detector import HangDetector, Probe
 
 EVERY = timedelta(seconds=30)
 INTERVAL = 2.0
@@ -27,7 +27,7 @@ class World:
         self.now = 0.0
         self.beats = 0
         self.said: list[str] = []
-        self.overdue = Overdue(
+        self.overdue = HangDetector(
             store,
             lambda: self.beats,
             EVERY,

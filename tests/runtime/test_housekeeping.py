@@ -8,8 +8,8 @@ from contracts.samples import NOW, ManualClock, an_event
 from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.store import Store
 from interlock.domain.clock_trail import LOOK, STEADY
-from interlock.domain.watchdog import WatchdogState
-from interlock.runtime.housekeeping import House
+from interlock.domain.watchdog_state import WatchdogState
+from interlock.runtime.housekeeping import Housekeeping
 
 YEAR = timedelta(days=400)
 
@@ -23,8 +23,8 @@ class World:
         self.store.events.publish([an_event()])
         self.ran = 0.0
 
-    def serve(self, span: timedelta = timedelta(hours=2)) -> House:
-        house = House(self.store, self.clock, lambda: self.ran)
+    def serve(self, span: timedelta = timedelta(hours=2)) -> Housekeeping:
+        house = Housekeeping(self.store, self.clock, lambda: self.ran)
         house.look()
         while span > timedelta(0):
             span -= LOOK

@@ -9,7 +9,7 @@ import pytest
 
 from interlock.domain.event import EventType
 from interlock.domain.timer import Timer
-from interlock.domain.watchdog import WatchdogState
+from interlock.domain.watchdog_state import WatchdogState
 from interlock.errors import UnavailableError
 from interlock.ports.stores import Watch
 from interlock.runtime.loop import PAUSE, Runtime

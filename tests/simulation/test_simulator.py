@@ -16,9 +16,9 @@ from interlock.domain.run import Evidence, Judgement, Run, RunKey, Status
 from interlock.errors import ConfigError, TransientError
 from interlock.ports.stores import Outbox
 from interlock.simulation.invariants import Invariants
-from interlock.simulation.jobs import Launch
 from interlock.simulation.play import FaultOptions, as_json, play, play_with_faults
 from interlock.simulation.scenario import JobScript, load_scenario, parse_scenario
+from interlock.simulation.scripted_jobs import SimulatedJob
 from interlock.simulation.shrinking import shrunk
 from interlock.simulation.world import World
 from interlock.usecases.pause import pause
@@ -244,8 +244,8 @@ def invariants(home: Home, every: timedelta | None = None) -> Invariants:
     return Invariants(home.store, home.jobs, home.clock, every)
 
 
-def a_launch(token: str = "t", date: str = "2026-03-03", attempt: int = 0) -> Launch:
-    return Launch("silver-orders", "stream", date, attempt, token, NOW, JobScript())
+def a_launch(token: str = "t", date: str = "2026-03-03", attempt: int = 0) -> SimulatedJob:
+    return SimulatedJob("silver-orders", "stream", date, attempt, token, NOW, JobScript())
 
 
 def stored(home: Home, **changes: Any) -> Run:
@@ -385,7 +385,7 @@ def dry_run_with_a_job(home: Home) -> None:
 
 
 def event_never_told(home: Home) -> None:
-    home.store.marks.claim(an_event(0))
+    home.store.claims.claim(an_event(0))
     home.pass_time(minutes=1)
 
 
@@ -481,7 +481,7 @@ def timer_that_nobody_fired(home: Home) -> None:
 
 
 def event_that_nobody_told(home: Home) -> None:
-    home.store.marks.claim(an_event(0))
+    home.store.claims.claim(an_event(0))
 
 
 def alert_that_nobody_sent(home: Home) -> None:
@@ -822,7 +822,7 @@ def test_a_controller_that_dies_in_a_launch_has_launched_once_it_is_halfway() ->
 def test_a_breach_of_a_job_that_ended_in_time_is_found(home: Home) -> None:
     home.adopt("sla: {deadline: '10:00', expectedDuration: 30m}")
     key = RunKey("silver-orders", "stream", "2026-03-02")
-    ended = Launch(*_place(key), 0, "il-1", NOW, JobScript(after="30m"))
+    ended = SimulatedJob(*_place(key), 0, "il-1", NOW, JobScript(after="30m"))
     home.jobs.launches.append(ended)
     invariants = Invariants(home.store, home.jobs, home.clock)
     run = a_run(key, status=Status.RUNNING)

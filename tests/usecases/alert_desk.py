@@ -9,12 +9,12 @@ from typing import Any
 from contracts.samples import ManualClock
 from interlock.adapters.sqlite.database import MEMORY, Database
 from interlock.adapters.sqlite.store import Store
+from interlock.domain.alerting.alert_rules import Alerts
 from interlock.domain.alerting.deliveries import Answer, Delivery, Posted
 from interlock.domain.alerting.manner import Manner
 from interlock.domain.alerting.note import AlertNote, DigestNote, Note, RootNote, SummaryNote
-from interlock.domain.alerting.rules import Alerts
 from interlock.domain.event import Event
-from interlock.runtime.alert_sender import Dispatcher
+from interlock.runtime.alert_sender import AlertSender
 from interlock.runtime.alerting import Alerting, local_ports
 from interlock.usecases.route_event import route_event
 
@@ -98,8 +98,8 @@ class Desk:
     def console(self) -> ScriptedSink:
         return self.sinks["console"]
 
-    def dispatcher(self) -> Dispatcher:
-        return Dispatcher(self.store, lambda: self.alerting)
+    def dispatcher(self) -> AlertSender:
+        return AlertSender(self.store, lambda: self.alerting)
 
     def tell(self, *events: Event) -> None:
         self.store.events.publish(events)
@@ -122,7 +122,7 @@ class Desk:
         return self.store.events.newest(kind=kind)
 
 
-def settle(dispatcher: Dispatcher, clock: ManualClock, span: timedelta) -> None:
+def settle(dispatcher: AlertSender, clock: ManualClock, span: timedelta) -> None:
     """Let a dispatcher do what is due from now until so much later, each thing at its time."""
     end = clock.now + span
     while True:

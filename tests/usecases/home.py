@@ -22,7 +22,6 @@ from interlock.domain.timestamp import spell
 from interlock.files import load_text
 from interlock.lifecycle.modes import ORCHESTRATOR, SLA_MONITOR, call
 from interlock.runtime.loop import Runtime
-from interlock.simulation.clock import VirtualClock
 from interlock.simulation.faults import (
     Crash,
     FailingEvents,
@@ -31,8 +30,9 @@ from interlock.simulation.faults import (
     FailingWorkflows,
     Faults,
 )
-from interlock.simulation.jobs import ScriptedJobs
 from interlock.simulation.scenario import Call, JobScript
+from interlock.simulation.scripted_jobs import ScriptedJobs
+from interlock.simulation.virtual_clock import VirtualClock
 from interlock.usecases.admit_reading import admit_reading
 from interlock.usecases.adopt_config import adopt_config
 from interlock.usecases.ports import Ports
@@ -64,7 +64,7 @@ class Home:
             reruns=self.store.reruns,
             events=FailingEvents(self.store.events, self._faults),
             outbox=self.store.outbox,
-            marks=self.store.marks,
+            claims=self.store.claims,
             timers=self.store.timers,
             workflows=FailingWorkflows(self.store.workflows, self._faults),
             jobs=JobsByPipeline(FailingJobs(self.jobs, self._faults)),

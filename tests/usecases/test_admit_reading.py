@@ -16,8 +16,8 @@ from interlock.domain.admission import (
     Reopen,
 )
 from interlock.domain.event import EventType
-from interlock.domain.execution import Wait
 from interlock.domain.run import OpenedBy, RunKey, Status
+from interlock.domain.waiting_for import WaitingFor
 from interlock.errors import TransientError, UnavailableError
 from interlock.simulation.scenario import Call
 from interlock.usecases.admit_reading import admit_reading
@@ -142,11 +142,11 @@ class Wakes:
     """An engine that notes whom it is asked to wake."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, Wait]] = []
+        self.asked: list[tuple[str, WaitingFor]] = []
 
     def start(self, name: str, given: object) -> None: ...
 
-    def wake(self, pipeline_id: str, waiting_for: Wait) -> None:
+    def wake(self, pipeline_id: str, waiting_for: WaitingFor) -> None:
         self.asked.append((pipeline_id, waiting_for))
 
 
@@ -160,7 +160,7 @@ def test_a_reading_that_the_rules_use_wakes_whoever_waits_for_them(
     home.adopt("validation: {rules: [{key: orders, check: exists}, {key: stock, check: exists}]}")
     engine = Wakes()
     admit_reading(home.reading(key), home.with_ports(workflows=engine))
-    assert engine.asked == [("silver-orders", Wait.RULES)] * wakes
+    assert engine.asked == [("silver-orders", WaitingFor.RULES)] * wakes
 
 
 def test_a_start_that_fails_is_made_up_for_by_the_repeat(home: Home) -> None:

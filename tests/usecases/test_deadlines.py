@@ -294,7 +294,7 @@ def test_a_date_without_a_run_breaches_too(home: Home) -> None:
     assert (event.detail["status"], event.detail["blockedBy"]) == (
         "absent", ["no reading of orders"],
     )  # fmt: skip
-    watch = home.store.marks.watch(DAY)
+    watch = home.store.claims.watch(DAY)
     assert watch is not None
     assert (watch.verdict, watch.told) == (SlaVerdict.BREACHED, (W, B))
 
@@ -358,7 +358,7 @@ class LosingMarks:
     """Marks that somebody else always writes first."""
 
     def __init__(self, home: Home) -> None:
-        self._marks = home.store.marks
+        self._marks = home.store.claims
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._marks, name)
@@ -370,7 +370,7 @@ class LosingMarks:
 def test_who_loses_the_race_says_nothing(home: Home) -> None:
     home.adopt(PROMISED)
     at(home, BREACH_AT)
-    assert not fire_deadline(DAY, B, home.with_ports(marks=LosingMarks(home)))
+    assert not fire_deadline(DAY, B, home.with_ports(claims=LosingMarks(home)))
     assert home.told() == []
 
 

@@ -9,7 +9,7 @@ import pytest
 from interlock.domain.budgets import Category, Spending
 from interlock.domain.event import EventType
 from interlock.domain.rerun_request import RerunRequest
-from interlock.domain.reruns import Cause, Granted, Refused
+from interlock.domain.reruns import Cause, Granted, RerunRefused
 from interlock.domain.run import OpenedBy, RunKey, Status
 from interlock.errors import TransientError
 from interlock.simulation.scenario import Call, JobScript, LaunchOutcome
@@ -22,14 +22,14 @@ USUAL = "job: {type: command, config: {command: [etl]}, maxManualReruns: 1, maxD
 WEEKDAYS = "schedule: {trigger: {key: orders, check: exists}, exclude: {weekends: true}}"
 
 
-def judged(home: Home, **given: Any) -> Granted | Refused | None:
+def judged(home: Home, **given: Any) -> Granted | RerunRefused | None:
     home.pass_time(seconds=1)
     return judge_rerun(home.request(**given), home.ports)
 
 
 def cause(home: Home, **given: Any) -> Cause:
     answer = judged(home, **given)
-    assert isinstance(answer, Refused)
+    assert isinstance(answer, RerunRefused)
     return answer.cause
 
 

@@ -99,7 +99,7 @@ def test_what_was_said_before_the_run_opened_stays_said(home: Home) -> None:
         told=(DeadlineKind.WARNING, DeadlineKind.BREACH),
         verdict=SlaVerdict.BREACHED,
     )
-    home.store.marks.save_watch(watch)
+    home.store.claims.save_watch(watch)
     run = opened(home, CRON)
     assert (run.sla_verdict, run.sla_told) == (SlaVerdict.BREACHED, watch.told)
     assert not any(name.startswith(("breach", "warning")) for name in home.armed())

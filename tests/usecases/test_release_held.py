@@ -8,8 +8,8 @@ import pytest
 
 from alert_samples import HOOK, SLACK, a_file, a_route, told
 from contracts.samples import NOW, a_key
-from interlock.domain.alerting.deliveries import Failed, NoChannel, Target, TryLater
-from interlock.domain.alerting.rules import Alerts, Match, Mute
+from interlock.domain.alerting.alert_rules import Alerts, Match, Mute
+from interlock.domain.alerting.deliveries import NoChannel, SendFailed, Target, TryLater
 from interlock.domain.event import EventType, Severity
 from interlock.usecases.release_held import release_held
 from usecases.alert_desk import Desk, a_desk
@@ -101,8 +101,8 @@ def test_a_summary_waits_for_a_slot(desk: Desk) -> None:
     assert desk.slack.said == ["summary 0 open 1 recovered"]
 
 
-@pytest.mark.parametrize("answer", [Failed("HTTP 500"), NoChannel("is_archived")])
-def test_when_there_can_be_no_summary_each_goes_its_own_way(desk: Desk, answer: Failed) -> None:
+@pytest.mark.parametrize("answer", [SendFailed("HTTP 500"), NoChannel("is_archived")])
+def test_when_there_can_be_no_summary_each_goes_its_own_way(desk: Desk, answer: SendFailed) -> None:
     desk.slack.answers.append(answer)
     desk.tell(FAILED, STILL, DONE)
     desk.settle(hours=2)

@@ -7,9 +7,9 @@ import pytest
 
 from interlock.domain.budgets import Category, Spending
 from interlock.domain.event import EventType
-from interlock.domain.execution import Wait
 from interlock.domain.job_record import JobRecord
 from interlock.domain.run import OpenedBy, Run, Status
+from interlock.domain.waiting_for import WaitingFor
 from interlock.errors import TransientError
 from interlock.simulation.scenario import Call
 from interlock.usecases.note_job_record import note_job_record
@@ -59,7 +59,7 @@ class Engine:
     def __init__(self) -> None:
         self.woken: list[str] = []
 
-    def wake(self, pipeline_id: str, waiting_for: Wait) -> None:
+    def wake(self, pipeline_id: str, waiting_for: WaitingFor) -> None:
         self.woken.append(f"{pipeline_id} {waiting_for}")
 
 

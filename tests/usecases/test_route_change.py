@@ -8,7 +8,7 @@ from interlock.domain.change import Change, ChangeKind
 from interlock.domain.run import Run, Status
 from interlock.errors import TransientError
 from interlock.usecases.route_change import route_change
-from interlock.usecases.save_run import Write, save_run
+from interlock.usecases.save_run import RunWrite, save_run
 from usecases.home import KEY, NOW, Home
 
 
@@ -94,9 +94,9 @@ def test_who_is_overtaken_decides_anew_but_not_for_ever(home: Home, times: int, 
     home.admit()
     decided: list[int] = []
 
-    def decide(run: Run) -> Write:
+    def decide(run: Run) -> RunWrite:
         decided.append(run.version)
-        return Write(run.to(Status.FAILED, NOW))
+        return RunWrite(run.to(Status.FAILED, NOW))
 
     ports = home.with_ports(runs=Busy(home, times))
     if wins:

@@ -12,18 +12,18 @@ import pytest
 
 from alert_samples import CONSOLE, HOOK, SLACK, a_file, a_route, told
 from contracts.samples import NOW, a_key
+from interlock.domain.alerting.alert_rules import Limits
 from interlock.domain.alerting.deliveries import (
     DeliveryState,
-    Failed,
-    Gone,
     NoAccess,
     NoChannel,
     NoThread,
+    SendFailed,
+    SinkGone,
     Target,
     TryLater,
 )
 from interlock.domain.alerting.note import AlertNote, RootNote
-from interlock.domain.alerting.rules import Limits
 from interlock.domain.event import Event, EventType, Severity
 from interlock.errors import TransientError
 from interlock.usecases.send_alert import send_alerts
@@ -140,7 +140,7 @@ def test_many_alerts_at_once_are_one_digest_and_critical_ones_go_alone_and_first
 
 
 def test_a_digest_that_fails_is_tried_again_as_one(desk: Desk) -> None:
-    desk.slack.answers.append(Failed("HTTP 500"))
+    desk.slack.answers.append(SendFailed("HTTP 500"))
     desk.tell(*many(20))
     desk.settle(seconds=4)
     assert desk.slack.posts == []
@@ -229,7 +229,7 @@ def test_a_first_message_that_was_deleted_is_posted_anew_with_the_next_alert(des
 
 
 def test_a_first_message_that_can_not_be_posted_is_left_to_the_next(desk: Desk) -> None:
-    desk.slack.answers.append(Failed("HTTP 500"))
+    desk.slack.answers.append(SendFailed("HTTP 500"))
     desk.tell(FAILED)
     desk.settle(seconds=1)
     desk.tell(told(E.SLA_BREACH, 9, message="late"))
@@ -242,7 +242,7 @@ def test_a_first_message_that_can_not_be_posted_is_left_to_the_next(desk: Desk) 
 def test_the_first_message_is_changed_later_when_it_can_not_be_changed_now(desk: Desk) -> None:
     desk.tell(FAILED)
     desk.settle(seconds=2)
-    desk.slack.update_answers += [TryLater(timedelta(seconds=20)), Failed("HTTP 500")]
+    desk.slack.update_answers += [TryLater(timedelta(seconds=20)), SendFailed("HTTP 500")]
     desk.tell(DONE)
     desk.settle(seconds=60)
     assert desk.slack.said == ["root it failed", "reply it succeeded"]  # the reply is there once
@@ -254,7 +254,7 @@ def test_a_first_message_that_can_never_be_changed_is_no_reason_to_repeat_the_re
 ) -> None:
     desk.tell(FAILED)
     desk.settle(seconds=2)
-    desk.slack.update_answers += [Failed("HTTP 500")] * 9
+    desk.slack.update_answers += [SendFailed("HTTP 500")] * 9
     desk.tell(DONE)
     desk.settle(minutes=5)
     assert desk.slack.said == ["root it failed", "reply it succeeded"]
@@ -279,7 +279,7 @@ def test_of_two_who_change_the_first_message_the_later_state_stays(desk: Desk) -
 
 
 def test_a_failure_is_tried_again_and_at_last_given_up_and_told_elsewhere(desk: Desk) -> None:
-    desk.slack.answers += [Failed("HTTP 500"), TransientError("no answer"), ValueError("a bug")]
+    desk.slack.answers += [SendFailed("HTTP 500"), TransientError("no answer"), ValueError("a bug")]
     desk.tell(FAILED)
     desk.settle(minutes=5)
     assert desk.slack.posts == []
@@ -294,7 +294,7 @@ def test_a_failure_is_tried_again_and_at_last_given_up_and_told_elsewhere(desk: 
 def test_a_failing_alert_of_a_thread_holds_up_nobody(desk: Desk) -> None:
     desk.tell(FAILED)
     desk.settle(seconds=2)
-    desk.slack.answers.append(Failed("internal_error"))
+    desk.slack.answers.append(SendFailed("internal_error"))
     desk.tell(told(E.SLA_WARNING, 5, message="soon"))
     desk.settle(seconds=1)
     desk.tell(GRAVE)
@@ -307,7 +307,7 @@ def test_a_channel_that_can_not_be_reached_is_asked_once_a_round() -> None:
     with a_desk(file) as desk:
         asked = []
         desk.slack.on_post = lambda: asked.append(desk.clock.now)
-        desk.slack.answers.append(Failed("out of time", unreachable=True))
+        desk.slack.answers.append(SendFailed("out of time", unreachable=True))
         desk.tell(*many(5))
         desk.dispatcher().step(desk.clock.now)
         assert len(asked) == 1
@@ -338,7 +338,7 @@ def test_without_access_the_console_gets_it_and_that_is_told(desk: Desk) -> None
 
 def test_a_sink_that_wants_no_more_is_switched_off_until_its_settings_change() -> None:
     with a_desk(a_file(ops=HOOK, slack=SLACK)) as desk:
-        desk.sinks["ops"].answers.append(Gone("HTTP 410"))
+        desk.sinks["ops"].answers.append(SinkGone("HTTP 410"))
         first, second, third = many(3)
         desk.tell(first)
         desk.settle(seconds=5)
@@ -372,7 +372,7 @@ def test_a_digest_for_a_sink_that_is_no_longer_there_is_handed_over_whole(desk: 
 
 def test_that_nobody_could_be_told_is_told_nobody(desk: Desk) -> None:
     desk.slack.answers += [NoAccess("invalid_auth")] * 9
-    desk.console.answers += [Failed("disk full")] * 30
+    desk.console.answers += [SendFailed("disk full")] * 30
     desk.tell(FAILED)
     desk.settle(minutes=30)
     told_of = desk.told_of("ALERT_UNDELIVERED")
@@ -392,7 +392,7 @@ def test_a_quiet_change_for_a_sink_that_is_gone_is_dropped(desk: Desk) -> None:
 def test_several_sinks_each_get_it_and_one_that_fails_fails_alone() -> None:
     file = a_file(a_route(goes_on=True), a_route("ops"), slack=SLACK, ops=HOOK)
     with a_desk(file) as desk:
-        desk.sinks["ops"].answers.append(Failed("HTTP 500"))
+        desk.sinks["ops"].answers.append(SendFailed("HTTP 500"))
         desk.tell(FAILED)
         desk.settle(seconds=1)
         assert desk.state(FAILED) == {"slack C0MAIN": "sent", "ops": "queued"}

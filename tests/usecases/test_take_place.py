@@ -52,7 +52,7 @@ def end(home: Home, key: RunKey, event: str = "success", **facts: Any) -> None:
 
 
 def places(home: Home) -> Places:
-    found = home.store.marks.places("silver-orders")
+    found = home.store.claims.places("silver-orders")
     assert found is not None
     return found
 
@@ -213,7 +213,7 @@ def test_where_nothing_is_limited_nothing_is_asked(home: Home, text: str) -> Non
         def __getattr__(self, name: str) -> Any:
             raise AssertionError(f"{name} was asked for")
 
-    ports = home.with_ports(marks=Untouched())
+    ports = home.with_ports(claims=Untouched())
     assert take_place(home.run(key), config.pipeline, NOW, ports) == ()
     assert leave_place(home.run(key), config.pipeline, ports) == ()
 
@@ -221,8 +221,8 @@ def test_where_nothing_is_limited_nothing_is_asked(home: Home, text: str) -> Non
 class Raced:
     """Marks in which another writer gets there first, a number of times."""
 
-    def __init__(self, marks: Any, times: int, between: Any = lambda: None) -> None:
-        self._marks, self.times, self._between = marks, times, between
+    def __init__(self, claims: Any, times: int, between: Any = lambda: None) -> None:
+        self._marks, self.times, self._between = claims, times, between
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._marks, name)
@@ -241,7 +241,7 @@ def test_of_two_that_see_one_free_place_one_waits(home: Home) -> None:
     def first_wins() -> None:
         launch(home, FIRST)
 
-    raced = home.with_ports(marks=Raced(home.store.marks, 1, first_wins))
+    raced = home.with_ports(claims=Raced(home.store.claims, 1, first_wins))
     answer = call(ORCHESTRATOR, home.payload("evaluate", SECOND), raced)
     assert not answer["passed"]
     assert home.run(SECOND).waits_for == (FIRST,)
@@ -249,7 +249,7 @@ def test_of_two_that_see_one_free_place_one_waits(home: Home) -> None:
 
 def test_a_row_that_others_write_all_the_time_fails_the_step(home: Home) -> None:
     opened(home, FIRST)
-    ports = home.with_ports(marks=Raced(home.store.marks, 100))
+    ports = home.with_ports(claims=Raced(home.store.claims, 100))
     with pytest.raises(TransientError, match="its places were taken first"):
         call(ORCHESTRATOR, home.payload("evaluate", FIRST), ports)
     assert look(home, FIRST)["passed"]

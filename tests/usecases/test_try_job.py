@@ -13,7 +13,7 @@ from interlock.domain.job import Absent, CannotTell, Failed, Launched, Running, 
 from interlock.domain.pipeline import JobType, Schedule
 from interlock.domain.run import RunKey, job_token
 from interlock.errors import LaunchError, TransientError
-from interlock.usecases.try_job import Step, trial_context, try_job
+from interlock.usecases.try_job import TrialStep, trial_context, try_job
 
 NOW = datetime(2026, 3, 3, 8, 30, tzinfo=UTC)
 STARTED = Launched("run-7", {"type": "http"})
@@ -41,7 +41,7 @@ class Platform:
         return answer
 
 
-def tried(platform: Any, pipeline: Any = PIPELINE, patience: int = 10) -> list[Step]:
+def tried(platform: Any, pipeline: Any = PIPELINE, patience: int = 10) -> list[TrialStep]:
     left = iter([True] * patience + [False])
     context = trial_context(pipeline, SCHEDULE, None, NOW, "interlock")
     return list(try_job(pipeline, context, platform, lambda: next(left)))
@@ -83,7 +83,7 @@ def test_whether_a_repeat_would_be_recognised_is_said_and_stops_nothing(
 ) -> None:
     steps = tried(Platform(find=found, polls=[Succeeded()]))
     assert steps[1].is_good is good
-    assert steps[-1] == Step(steps[-1].part, "succeeded")
+    assert steps[-1] == TrialStep(steps[-1].part, "succeeded")
 
 
 @pytest.mark.parametrize(

@@ -12,13 +12,13 @@ from interlock.domain.event import EventType
 from interlock.domain.guards import EngineState, Resume
 from interlock.domain.job_record import JobRecord
 from interlock.domain.run import Status
-from interlock.domain.watchdog import WatchdogState
+from interlock.domain.watchdog_state import WatchdogState
 from interlock.errors import UnavailableError
 from interlock.runtime.loop import Runtime
 from interlock.simulation.scenario import Call, JobScript
 from interlock.usecases.act_on_finding import act_on_finding
 from interlock.usecases.ports import Ports
-from interlock.usecases.watch import Report, watch
+from interlock.usecases.watch import PassReport, watch
 from usecases.home import CADENCE, KEY, NOW, Home, assert_a_crash_changes_nothing
 from usecases.test_watch import end_execution
 
@@ -37,7 +37,7 @@ def quiet() -> Iterator[None]:
     logging.getLogger("interlock").setLevel(logging.NOTSET)
 
 
-def look(home: Home, ports: Ports | None = None, **span: float) -> Report:
+def look(home: Home, ports: Ports | None = None, **span: float) -> PassReport:
     home.pass_time(**(span or {"minutes": 5}))
     report = watch(CADENCE, ports or home.ports)
     assert report is not None

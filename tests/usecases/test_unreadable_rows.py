@@ -13,7 +13,7 @@ from contracts.samples import a_run
 from interlock.domain.admission import Ignore
 from interlock.domain.event import EventType, Severity
 from interlock.domain.rerun_request import RerunRequest
-from interlock.domain.reruns import Cause, Refused
+from interlock.domain.reruns import Cause, RerunRefused
 from interlock.domain.run import DeadlineKind, OpenedBy, Run, RunKey, Status
 from interlock.errors import TransientError, UnreadableError
 from interlock.ports.stores import Runs
@@ -276,7 +276,7 @@ def test_a_rerun_of_such_a_date_is_refused_and_told(stage: Stage) -> None:
     request = RerunRequest(key=KEY, reason="manual", requested_at=stage.clock(), force=True)
     ports = stage.fresh()
     ports.reruns.request(request)
-    assert judge_rerun(request, ports) == Refused(Cause.UNREADABLE)
+    assert judge_rerun(request, ports) == RerunRefused(Cause.UNREADABLE)
     assert ports.reruns.unjudged() == []
     (told,) = stage.told()[-1:]
     assert (told.type, told.detail["cause"]) == (EventType.RERUN_REJECTED, "unreadable")

@@ -18,7 +18,7 @@ from interlock.errors import TransientError, UnavailableError
 from interlock.simulation.scenario import Call
 from interlock.usecases.pause import pause, resume
 from interlock.usecases.ports import Ports
-from interlock.usecases.watch import Report, watch
+from interlock.usecases.watch import PassReport, watch
 from usecases.home import CADENCE, KEY, NOW, Home, assert_a_crash_changes_nothing
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -35,7 +35,7 @@ def quiet() -> Iterator[None]:
     logging.getLogger("interlock").setLevel(logging.NOTSET)
 
 
-def look(home: Home, ports: Ports | None = None, **span: float) -> Report:
+def look(home: Home, ports: Ports | None = None, **span: float) -> PassReport:
     """Time passes, and the watchdog makes a pass."""
     home.pass_time(**(span or {"minutes": 5}))
     report = watch(CADENCE, ports or home.ports)
@@ -369,7 +369,7 @@ def test_a_deadline_without_a_timer_is_judged_all_the_same(home: Home) -> None:
     event = home.event(EventType.SLA_BREACH)
     assert event.detail["lateBy"] == "7m"
     assert home.events(EventType.SLA_WARNING) == []  # the breach says more
-    watched = home.store.marks.watch(day)
+    watched = home.store.claims.watch(day)
     assert watched is not None and watched.verdict is SlaVerdict.BREACHED
 
 

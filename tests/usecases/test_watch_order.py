@@ -6,7 +6,7 @@ import pytest
 
 from contracts.samples import NOW, a_config, a_pipeline
 from interlock.domain.config import Config
-from interlock.domain.watchdog import WatchdogState
+from interlock.domain.watchdog_state import WatchdogState
 from interlock.usecases.watch_order import in_order, in_turn
 
 MINUTE = timedelta(minutes=1)

@@ -18,11 +18,11 @@ from interlock.domain.event import Event
 from interlock.domain.sensor import Reading
 from interlock.files import load_text
 from interlock.ports.jobs import Jobs
-from interlock.simulation.clock import VirtualClock
-from interlock.simulation.jobs import ScriptedJobs
+from interlock.simulation.scripted_jobs import ScriptedJobs
+from interlock.simulation.virtual_clock import VirtualClock
 from interlock.usecases.adopt_config import adopt_config
 from interlock.usecases.ports import Ports
-from interlock.usecases.watch import Report, watch
+from interlock.usecases.watch import PassReport, watch
 from interlock.wiring.aws_settings import Function
 from usecases.home import CADENCE, KEY, NOW, Home
 
@@ -54,7 +54,7 @@ class Stage:
         self.ports.sensors.put(reading)
         return reading
 
-    def look(self, ports: Ports | None = None, **span: float) -> Report:
+    def look(self, ports: Ports | None = None, **span: float) -> PassReport:
         """Time passes, and the watchdog makes a pass."""
         self.clock.now += timedelta(**(span or {"minutes": 5}))
         report = watch(CADENCE, ports or self.fresh())
@@ -80,7 +80,7 @@ def local_stage() -> Stage:
             pipelines=store.pipelines,
             sensors=store.sensors,
             runs=store.runs,
-            marks=store.marks,
+            claims=store.claims,
             watch=store.watch,
         )
 

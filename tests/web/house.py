@@ -19,11 +19,11 @@ from interlock.runtime.health import Health, NotedDatabase
 from interlock.runtime.loop import Runtime
 from interlock.runtime.tokens import make_token, new_secret
 from interlock.web.access import Access
-from interlock.web.api.context import Desk
+from interlock.web.api.context import ApiContext
 from interlock.web.app import application
 from interlock.web.gate import KnownHosts
 from interlock.web.metrics import Metrics
-from interlock.wiring.local_backend import open_home
+from interlock.wiring.local_backend import open_local_backend
 from interlock.wiring.settings import Settings
 
 OWNER = "owner-secret-of-the-tests"
@@ -36,10 +36,10 @@ class House:
     def __init__(self, folder: Path) -> None:
         settings = Settings(project=folder, state=folder / ".interlock", environment={})
         self.database: NotedDatabase = NotedDatabase(MEMORY)
-        self.home = open_home(settings, database=lambda name: self.database)
+        self.home = open_local_backend(settings, database=lambda name: self.database)
         self.health = Health(self.database, self.home.operations)
         self.access = Access(self.home.store.tokens, {"owner": OWNER})
-        self.desk = Desk(self.home, self.health, self.access, Metrics())
+        self.desk = ApiContext(self.home, self.health, self.access, Metrics())
         self.desk.metrics.watch(self.home)
         self.app = application(self.desk, KnownHosts("127.0.0.1", ["interlock.example"]))
         self.runtime = Runtime(self.home.store, self.home.ports, timedelta(minutes=5))

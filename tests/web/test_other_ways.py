@@ -32,7 +32,7 @@ def fed(tmp_path: Path) -> Iterator[House]:
                 PingSource(token="token-of-nobodys-pipeline", pipeline="gone", key="k"),
             ),
         )
-        house.desk.home = replace(house.home, settings=settings)
+        house.desk.backend = replace(house.home, settings=settings)
         yield house
 
 

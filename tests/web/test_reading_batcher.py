@@ -9,7 +9,7 @@ import pytest
 from contracts.samples import NOW
 from interlock.domain.sensor import Reading
 from interlock.errors import UnavailableError
-from interlock.web.api.reading_batcher import Intake
+from interlock.web.api.reading_batcher import ReadingBatcher
 from web.listening import run_apart
 
 Settled = Callable[[BaseException | None], None]
@@ -29,7 +29,7 @@ class Slow:
         return [keys for keys, _ in self.writes]
 
 
-async def _putting(intake: Intake, *keys: str) -> list["asyncio.Task[None]"]:
+async def _putting(intake: ReadingBatcher, *keys: str) -> list["asyncio.Task[None]"]:
     tasks = [asyncio.create_task(intake.put(Reading("p", key, {}, NOW))) for key in keys]
     for _ in range(3):  # they come, and what came together is written
         await asyncio.sleep(0)
@@ -43,7 +43,7 @@ async def _waited(tasks: Sequence["asyncio.Task[None]"]) -> list[Any]:
 def test_those_who_come_meanwhile_are_written_together() -> None:
     async def story() -> None:
         store = Slow()
-        intake = Intake(store)
+        intake = ReadingBatcher(store)
         first = await _putting(intake, "a")
         others = await _putting(intake, "b", "c")
         assert store.keys == [["a"]]
@@ -64,7 +64,7 @@ def test_those_who_come_meanwhile_are_written_together() -> None:
 def test_those_who_come_together_are_written_together() -> None:
     async def story() -> None:
         store = Slow()
-        await _putting(Intake(store), "a", "b", "c")
+        await _putting(ReadingBatcher(store), "a", "b", "c")
         assert store.keys == [["a", "b", "c"]]
 
     run_apart(story())
@@ -73,7 +73,7 @@ def test_those_who_come_together_are_written_together() -> None:
 def test_a_write_that_fails_is_told_to_its_own_and_to_nobody_else() -> None:
     async def story() -> None:
         store = Slow()
-        intake = Intake(store)
+        intake = ReadingBatcher(store)
         first = await _putting(intake, "a")
         second = await _putting(intake, "b")
 
@@ -91,7 +91,7 @@ def test_a_write_that_fails_is_told_to_its_own_and_to_nobody_else() -> None:
 def test_who_left_keeps_nobody_else_waiting() -> None:
     async def story() -> None:
         store = Slow()
-        intake = Intake(store)
+        intake = ReadingBatcher(store)
         gone, stays = await _putting(intake, "a", "b")
         gone.cancel()
         await asyncio.sleep(0)
@@ -112,7 +112,7 @@ def test_a_store_that_takes_nothing_refuses_at_once() -> None:
         raise UnavailableError("the store is closed")
 
     async def story() -> None:
-        intake = Intake(closed)
+        intake = ReadingBatcher(closed)
         for _ in range(2):
             with pytest.raises(UnavailableError):
                 await asyncio.wait_for(intake.put(Reading("p", "a", {}, NOW)), 60)

@@ -13,14 +13,14 @@ import pytest
 from alert_samples import told
 from contracts.samples import ManualClock, a_key
 from interlock.adapters.alerts.console import ConsoleAlerts
+from interlock.domain.alerting.alert_rules import CONSOLE, Alerts
 from interlock.domain.alerting.deliveries import Target
-from interlock.domain.alerting.rules import CONSOLE, Alerts
 from interlock.domain.alerting.threads import Thread, ThreadKey
 from interlock.domain.event import Event, EventType, Severity
 from interlock.files import load_alerts
-from interlock.runtime.alert_sender import Dispatcher, SenderThreads
+from interlock.runtime.alert_sender import AlertSender, SenderThreads
 from interlock.wiring.alert_desk import AlertDesk
-from interlock.wiring.local_backend import Home, open_home
+from interlock.wiring.local_backend import LocalBackend, open_local_backend
 from interlock.wiring.settings import read_settings
 from slack_stand_in import TOKEN, SlackStandIn, slack_stand_in, too_many
 from tiny_server import Said, tiny_server
@@ -44,7 +44,9 @@ class House:
         if file is not None:
             (folder / "alerts.yaml").write_text(file)
         self.clock = ManualClock()
-        self.home: Home = open_home(read_settings(folder, environment), clock=self.clock)
+        self.home: LocalBackend = open_local_backend(
+            read_settings(folder, environment), clock=self.clock
+        )
         self.lines: list[str] = []
         console = ConsoleAlerts(
             self.home.settings.state, lambda severity, line: self.lines.append(line)
@@ -54,8 +56,8 @@ class House:
     def tell(self, *events: Event) -> None:
         self.home.store.events.publish(events)
 
-    def settle(self, dispatcher: Dispatcher | None = None, **span: float) -> None:
-        dispatcher = dispatcher or Dispatcher(self.home.store, self.desk)
+    def settle(self, dispatcher: AlertSender | None = None, **span: float) -> None:
+        dispatcher = dispatcher or AlertSender(self.home.store, self.desk)
         settle(dispatcher, self.clock, timedelta(**span))
 
     def states(self, *events: Event) -> set[str]:
@@ -108,7 +110,7 @@ def test_twenty_first_alerts_through_two_dispatchers_make_one_root(
     barrier = threading.Barrier(2)
 
     def dispatch(_: int) -> None:
-        dispatcher = Dispatcher(house.home.store, house.desk)
+        dispatcher = AlertSender(house.home.store, house.desk)
         barrier.wait(timeout=30)
         for _ in range(50):
             dispatcher.step(house.clock.now)
@@ -329,7 +331,7 @@ def test_a_sink_that_does_not_answer_keeps_no_other_waiting(
         house.lines = _Told(told_at)
         senders = SenderThreads(lambda: None)
         with house.home:
-            dispatcher = Dispatcher(house.home.store, house.desk, senders)
+            dispatcher = AlertSender(house.home.store, house.desk, senders)
             house.tell(FAILED)
             dispatcher.step(house.clock.now)
             assert told_at.wait(30)  # while the other is still stuck
@@ -353,7 +355,7 @@ def test_an_event_that_can_not_be_routed_does_not_vanish(house: House) -> None:
     ports = dataclasses.replace(alerting.ports, threads=BrokenThreads())
     broken = dataclasses.replace(alerting, ports=ports)
     house.tell(FAILED)
-    house.settle(Dispatcher(house.home.store, lambda: broken))
+    house.settle(AlertSender(house.home.store, lambda: broken))
     assert len(house.lines) == 1 and "it failed" in house.lines[0]
 
 

@@ -26,14 +26,14 @@ from interlock.domain.event import EventType
 from interlock.domain.rerun_request import RerunRecord, RerunRequest
 from interlock.domain.run import DeadlineKind, Evidence, RunKey, Status
 from interlock.domain.sla import SlaWatch
-from interlock.runtime.alert_sender import Dispatcher
+from interlock.runtime.alert_sender import AlertSender
 from interlock.runtime.alerting import console_alone
 from interlock.runtime.loop import Runtime
 from interlock.runtime.tokens import make_token, new_secret
-from interlock.simulation.jobs import ScriptedJobs
 from interlock.simulation.scenario import JobScript
+from interlock.simulation.scripted_jobs import ScriptedJobs
 from interlock.usecases.open_run import deadline_timer
-from interlock.wiring.local_backend import Home, open_home
+from interlock.wiring.local_backend import LocalBackend, open_local_backend
 from web.house import House
 from web.pages.visitor import Visitor
 
@@ -62,8 +62,8 @@ def fill(store: Store, key: RunKey, now: datetime) -> None:
     """A row of every kind that the ordinary course of things has not left there."""
     run = store.runs.get(key)
     claim = an_event(kind=EventType.VALIDATION_PASSED, key=key, at=now)
-    assert store.marks.claim(claim)
-    assert store.marks.save_watch(SlaWatch(key=replaced(key, "2020-01-01"), breach_at=now))
+    assert store.claims.claim(claim)
+    assert store.claims.save_watch(SlaWatch(key=replaced(key, "2020-01-01"), breach_at=now))
     seen = {"orders": Evidence("orders", "v", {"count": 1})}
     again = RerunRecord(
         key=key, attempt=run.attempt, source="job", reason="", triggered_at=now, request="r"
@@ -95,7 +95,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Place:
     place.put(count=1940)
     place.wait(minutes=30)
     key = RunKey("silver-orders", "stream", place.today)
-    with open_home(place.settings, clock=lambda: place.now) as home:
+    with open_local_backend(place.settings, clock=lambda: place.now) as home:
         fill(home.store, key, place.now)
     return place
 
@@ -114,14 +114,14 @@ def spoil(path: Path, number: int, *kinds: str) -> list[str]:
         return [kind for kind in kinds if spoiler(kind, number)]
 
 
-def work(home: Home, clock: Any, span: timedelta) -> None:
+def work(home: LocalBackend, clock: Any, span: timedelta) -> None:
     """The controller at work for a while; whatever is due comes to an end."""
     jobs = ScriptedJobs({}, clock)
     ports = replace(home.ports, jobs=jobs)
     runtime = Runtime(home.store, ports, CADENCE)
     lines: list[str] = []
     alerting = console_alone(home.store, ports.events, LineAlerts(lines.append))
-    dispatcher = Dispatcher(home.store, lambda: alerting)
+    dispatcher = AlertSender(home.store, lambda: alerting)
     until = clock.now + span
     while clock.now < until:
         clock.now = min(until, clock.now + timedelta(minutes=1))
@@ -151,7 +151,7 @@ _SPAN = timedelta(minutes=11) + 2 * CADENCE
 def controlled(place: Place) -> list[Any]:
     """What was told by a controller that goes on with the file."""
     clock = Clock(place.now)
-    with open_home(place.settings, clock=clock) as home:
+    with open_local_backend(place.settings, clock=clock) as home:
         before = home.store.events.last()
         work(home, clock, _SPAN)
         state = home.store.watch.load()

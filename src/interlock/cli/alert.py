@@ -9,12 +9,12 @@ import click
 from interlock.adapters.alerts.console import ConsoleAlerts
 from interlock.adapters.alerts.sinks import sinks_of, slack_channel
 from interlock.cli.exits import Exit
+from interlock.cli.file_problems import in_lines
 from interlock.cli.options import Options
-from interlock.cli.problems import in_lines
 from interlock.cli.shown import SEVERITIES, printable
+from interlock.domain.alerting.alert_rules import Alerts, with_sinks
 from interlock.domain.alerting.deliveries import Answer, Posted, Target
 from interlock.domain.alerting.note import TrialNote
-from interlock.domain.alerting.rules import Alerts, with_sinks
 from interlock.domain.event import Severity
 from interlock.errors import ConfigError
 from interlock.files import load_project

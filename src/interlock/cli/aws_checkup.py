@@ -38,7 +38,7 @@ from interlock.domain.event import EventType
 from interlock.domain.unreadable import UnreadableRow
 from interlock.errors import InterlockError
 from interlock.files import load_project, read_alerts
-from interlock.wiring.aws_ports import AwsHome
+from interlock.wiring.aws_ports import AwsBackend
 from interlock.wiring.aws_settings import Function
 from interlock.wiring.operations import Operations
 
@@ -82,7 +82,7 @@ RIGHTS = {
 }
 
 
-class Look(NamedTuple):
+class AwsCheck(NamedTuple):
     """A check, what it looks at, and how."""
 
     check: str
@@ -93,13 +93,13 @@ class Look(NamedTuple):
 class AwsCheckup:
     """All checks of one installation. A check that breaks is itself a finding."""
 
-    def __init__(self, home: AwsHome, operations: Operations, project: Path) -> None:
-        self._home = home
+    def __init__(self, backend: AwsBackend, operations: Operations, project: Path) -> None:
+        self._backend = backend
         self._operations = operations
         self._project = project
-        self._settings = home.settings
-        self._survey = Survey(home.client, home.ports.clock)
-        self._now: datetime = home.ports.clock()
+        self._settings = backend.settings
+        self._survey = Survey(backend.client, backend.ports.clock)
+        self._now: datetime = backend.ports.clock()
 
     def findings(self) -> list[Finding]:
         """Raises UnavailableError or TransientError when nothing can be asked at all."""
@@ -113,29 +113,29 @@ class AwsCheckup:
             if is_unreached(error.__cause__):
                 raise explained(error) from error.__cause__
 
-    def _looks(self) -> Iterator[Look]:
-        settings, names = self._settings, self._home.store.names
-        yield Look("python", "python", lambda: [python()])
-        yield Look("tables", names.control, partial(self._table, names.control, WATCH, True))
-        yield Look("tables", names.joblog, partial(self._table, names.joblog, None, True))
-        yield Look("tables", names.rerun, partial(self._table, names.rerun, None, False))
-        yield Look("tables", names.events, partial(self._table, names.events, _BY_TYPE, False))
-        yield Look("bus", settings.bus, self._bus)
-        yield Look("state machine", _name(settings.machine_arn), self._machine)
+    def _looks(self) -> Iterator[AwsCheck]:
+        settings, names = self._settings, self._backend.store.names
+        yield AwsCheck("python", "python", lambda: [python()])
+        yield AwsCheck("tables", names.control, partial(self._table, names.control, WATCH, True))
+        yield AwsCheck("tables", names.joblog, partial(self._table, names.joblog, None, True))
+        yield AwsCheck("tables", names.rerun, partial(self._table, names.rerun, None, False))
+        yield AwsCheck("tables", names.events, partial(self._table, names.events, _BY_TYPE, False))
+        yield AwsCheck("bus", settings.bus, self._bus)
+        yield AwsCheck("state machine", _name(settings.machine_arn), self._machine)
         for arn in self._functions():
-            yield Look("functions", _name(arn), partial(self._function, arn))
-        yield Look("timers", settings.scheduler_group, self._timers)
+            yield AwsCheck("functions", _name(arn), partial(self._function, arn))
+        yield AwsCheck("timers", settings.scheduler_group, self._timers)
         for arn in self._queues():
-            yield Look("queues", _name(arn), partial(self._dead_letters, arn))
-        yield Look("clock", "the clock of AWS", self._clock)
-        yield Look("watchdog", "the watchdog's row", self._watchdog)
-        yield Look("configs", "what is in force", self._configs)
-        yield Look("rows", "the stored rows", self._rows)
-        yield Look("files", "what is in force", self._files)
-        yield Look("alerts", "the alert routes", self._alerts)
-        yield Look("holidays", "what is in force", self._holidays)
+            yield AwsCheck("queues", _name(arn), partial(self._dead_letters, arn))
+        yield AwsCheck("clock", "the clock of AWS", self._clock)
+        yield AwsCheck("watchdog", "the watchdog's row", self._watchdog)
+        yield AwsCheck("configs", "what is in force", self._configs)
+        yield AwsCheck("rows", "the stored rows", self._rows)
+        yield AwsCheck("files", "what is in force", self._files)
+        yield AwsCheck("alerts", "the alert routes", self._alerts)
+        yield AwsCheck("holidays", "what is in force", self._holidays)
 
-    def _guarded(self, look: Look) -> Iterator[Finding]:
+    def _guarded(self, look: AwsCheck) -> Iterator[Finding]:
         try:
             yield from look.find()
         except InterlockError as error:
@@ -210,7 +210,7 @@ class AwsCheckup:
         yield heartbeat(self._operations.heartbeat(), self._now, COMMAND, remedy)
 
     def _configs(self) -> Iterator[Finding]:
-        pipelines = self._home.store.pipelines
+        pipelines = self._backend.store.pipelines
         pending, refused = pipelines.unadopted(), self._operations.refused()
         for wanted in pending[:_SHOWN]:
             what = f"{wanted.pipeline_id}: what is wanted is not in force yet"
@@ -228,9 +228,9 @@ class AwsCheckup:
 
     def _rows(self) -> Iterator[Finding]:
         """The runs of the last days, everything under way, and what was reported and is still as it was."""
-        found = {row.id: row for row in unreadable_now(self._home.store, self._now)}
+        found = {row.id: row for row in unreadable_now(self._backend.store, self._now)}
         events = self._operations.events(kind=EventType.ROW_UNREADABLE, limit=_REPORTED)
-        for row in still_unreadable(self._home.store, events):
+        for row in still_unreadable(self._backend.store, events):
             found.setdefault(row.id, row)
         yield from unreadable_rows(list(found.values()), _delete_row)
 
@@ -240,7 +240,7 @@ class AwsCheckup:
         yield from refused_files(project)
         in_force = {
             config.pipeline.id: config.config_hash
-            for config in self._home.store.pipelines.in_force()
+            for config in self._backend.store.pipelines.in_force()
         }
         for name, pipeline in sorted(project.pipelines.items()):
             if name not in in_force:
@@ -253,7 +253,7 @@ class AwsCheckup:
 
     def _alerts(self) -> Iterator[Finding]:
         """Routes that can't be used leave the last good ones in force, and only the log tells of it."""
-        events = Table(self._home.store.client, self._home.store.names.events)
+        events = Table(self._backend.store.client, self._backend.store.names.events)
         try:
             stored = DynamoAlertRoutes(events).find()
         except ValueError:
@@ -266,7 +266,7 @@ class AwsCheckup:
                 yield Finding("alerts", Level.WRONG, what, remedy)
 
     def _holidays(self) -> Iterator[Finding]:
-        configs = self._home.store.pipelines.in_force()
+        configs = self._backend.store.pipelines.in_force()
         remedy = "update the package `holidays`; `interlock compile`, then `terraform apply`"
         yield from short_holidays(configs, self._now, remedy)
 
@@ -305,7 +305,7 @@ def _standing(check: str, name: str, state: str) -> Finding:
     return Finding(check, Level.WRONG, f"{name} is {state}, and must be active", _APPLY)
 
 
-def _failed(look: Look, error: InterlockError) -> Finding:
+def _failed(look: AwsCheck, error: InterlockError) -> Finding:
     cause = error.__cause__
     if is_denied(cause):
         operation = operation_of(cause)

@@ -21,11 +21,11 @@ import click
 
 from interlock.adapters.sqlite.audit import AuditEntry
 from interlock.adapters.sqlite.lock import is_served, lock_file, serving
-from interlock.adapters.sqlite.read_only import ReadOnlyDatabase
+from interlock.adapters.sqlite.read_only_database import ReadOnlyDatabase
 from interlock.cli.options import Options
 from interlock.cli.remote import Remote
 from interlock.client import Client
-from interlock.domain.config import Config, Refusal
+from interlock.domain.config import Config, RefusedConfig
 from interlock.domain.event import Event
 from interlock.domain.missing import Missing
 from interlock.domain.rerun_request import RerunRequest
@@ -33,22 +33,21 @@ from interlock.domain.run import Run, RunKey
 from interlock.domain.sensor import Reading
 from interlock.errors import ConfigError, TransientError, UnavailableError
 from interlock.queries.alerted import Alerted
-from interlock.queries.findings import Pass
+from interlock.queries.findings import WatchdogPass
 from interlock.queries.heartbeat import Heartbeat
 from interlock.queries.pipeline_state import PipelineState
-from interlock.queries.stored_reading import Accepted
+from interlock.queries.stored_reading import StoredReading
 from interlock.queries.why import Why
 from interlock.runtime.server_address import NAME as ADDRESS_FILE
 from interlock.runtime.server_address import find_address
 from interlock.usecases.pause import Foreseen
-from interlock.wiring.local_backend import Home as LocalHome
-from interlock.wiring.local_backend import open_home
+from interlock.wiring.local_backend import LocalBackend, open_local_backend
 from interlock.wiring.operations import Operations
 from interlock.wiring.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from interlock.usecases.foresee_files import FileEdit
-    from interlock.wiring.aws_ports import AwsHome
+    from interlock.wiring.aws_ports import AwsBackend
 
 #: Another command may hold the file for a moment.
 _PATIENCE = 3.0
@@ -99,7 +98,7 @@ class Looking(Protocol):
 
     def heartbeat(self) -> Heartbeat: ...
 
-    def refused(self) -> list[Refusal]: ...
+    def refused(self) -> list[RefusedConfig]: ...
 
     def missing(self) -> list[Missing]: ...
 
@@ -119,7 +118,7 @@ class Acting(Protocol):
 
     def put(
         self, pipeline_id: str, key: str, fields: Mapping[str, Any], decide: bool = False
-    ) -> Accepted: ...
+    ) -> StoredReading: ...
 
     def rerun(
         self,
@@ -138,7 +137,7 @@ class Acting(Protocol):
 
     def retire(self, pipeline_id: str) -> Config: ...
 
-    def watch_pass(self, since: datetime | None = None) -> Pass | None: ...
+    def watch_pass(self, since: datetime | None = None) -> WatchdogPass | None: ...
 
     def prune(self, runs_before: str | None = None) -> dict[str, int]: ...
 
@@ -146,7 +145,7 @@ class Acting(Protocol):
 
 
 @dataclass(frozen=True)
-class Home:
+class ReachedBackend:
     """A home that was reached. `served`: somebody acts on what is written there."""
 
     look: Looking
@@ -176,30 +175,30 @@ def looking(options: Options) -> Iterator[Looking]:
     if client is not None:
         yield Remote(client)
         return
-    with file_for_reading(settings_of(options)) as home:
-        yield home.operations
+    with file_for_reading(settings_of(options)) as backend:
+        yield backend.operations
 
 
 @contextmanager
-def acting(options: Options) -> Iterator[Home]:
+def acting(options: Options) -> Iterator[ReachedBackend]:
     """For commands that write. Raises UnavailableError when nobody can be reached."""
     if options.backend == AWS:
         with acting_on_aws(options) as operations:
-            yield Home(operations, operations, served=True)
+            yield ReachedBackend(operations, operations, served=True)
         return
     client = named_server()
     if client is not None:
         remote = Remote(client)
-        yield Home(remote, remote, served=True)
+        yield ReachedBackend(remote, remote, served=True)
         return
     settings = settings_of(options)
     client = server_of(settings)
     if client is not None:
-        with file_for_reading(settings) as home:
-            yield Home(home.operations, Remote(client), served=True)
+        with file_for_reading(settings) as backend:
+            yield ReachedBackend(backend.operations, Remote(client), served=True)
         return
-    with file_for_writing(settings) as home:
-        yield Home(home.operations, home.operations, False, partial(_note, home))
+    with file_for_writing(settings) as backend:
+        yield ReachedBackend(backend.operations, backend.operations, False, partial(_note, backend))
 
 
 def actor() -> str:
@@ -210,15 +209,15 @@ def actor() -> str:
         return ""
 
 
-def _note(home: LocalHome, action: str, target: str, reason: str) -> None:
+def _note(backend: LocalBackend, action: str, target: str, reason: str) -> None:
     entry = AuditEntry(
-        at=home.ports.clock(), actor=actor(), action=action, target=target, reason=reason
+        at=backend.ports.clock(), actor=actor(), action=action, target=target, reason=reason
     )
-    home.store.audit.note(entry)
+    backend.store.audit.note(entry)
 
 
 @contextmanager
-def looking_at_aws(options: Options) -> Iterator[tuple["AwsHome", Operations]]:
+def looking_at_aws(options: Options) -> Iterator[tuple["AwsBackend", Operations]]:
     """Errors say what mends them, where that is known."""
     try:
         from interlock.adapters.aws.failures import explained  # botocore is an extra
@@ -227,10 +226,10 @@ def looking_at_aws(options: Options) -> Iterator[tuple["AwsHome", Operations]]:
         message = f"--backend aws needs {error.name}: pip install 'interlock[aws]'"
         raise ConfigError(message) from error
     project = Path(options.project)
-    home = open_aws_backend(project, os.environ)
+    backend = open_aws_backend(project, os.environ)
     every = read_settings(project, os.environ).watchdog_every
     try:
-        yield home, Operations(None, home.ports, every, deliveries=home.store.deliveries)
+        yield backend, Operations(None, backend.ports, every, deliveries=backend.store.deliveries)
     except (UnavailableError, TransientError) as error:
         raise explained(error) from error.__cause__
 
@@ -238,9 +237,9 @@ def looking_at_aws(options: Options) -> Iterator[tuple["AwsHome", Operations]]:
 @contextmanager
 def acting_on_aws(options: Options) -> Iterator[Operations]:
     """Timers that are due when they are armed are done at the end, as a function does."""
-    with looking_at_aws(options) as (home, operations):
+    with looking_at_aws(options) as (backend, operations):
         yield operations
-        home.settle()
+        backend.settle()
 
 
 def settings_of(options: Options) -> Settings:
@@ -289,17 +288,17 @@ def left_address(settings: Settings) -> Client | None:
     return Client(left.url, settings.token or left.token, tries=_TRIES)
 
 
-def file_for_reading(settings: Settings) -> LocalHome:
+def file_for_reading(settings: Settings) -> LocalBackend:
     """Looks at the file, whoever writes to it."""
     _existing(settings)
-    return open_home(settings, database=ReadOnlyDatabase)
+    return open_local_backend(settings, database=ReadOnlyDatabase)
 
 
 @contextmanager
-def file_for_writing(settings: Settings) -> Iterator[LocalHome]:
+def file_for_writing(settings: Settings) -> Iterator[LocalBackend]:
     """As its only writer: a server that starts meanwhile finds the lock taken."""
-    with serving(_existing(settings)), open_home(settings) as home:
-        yield home
+    with serving(_existing(settings)), open_local_backend(settings) as backend:
+        yield backend
 
 
 def _existing(settings: Settings) -> Path:

@@ -6,13 +6,13 @@ import time
 import click
 import msgspec
 
-from interlock.cli.answers import awaited, is_accepted
-from interlock.cli.backend import Home, acting, actor
+from interlock.cli.backend import ReachedBackend, acting, actor
 from interlock.cli.exits import Exit
-from interlock.cli.moments import date_label
 from interlock.cli.options import Options
 from interlock.cli.progress import progress
+from interlock.cli.rerun_answers import awaited, is_accepted
 from interlock.cli.shown import STATES, as_json_option, count, document, lines, printable
+from interlock.cli.typed_values import date_label
 from interlock.domain.run import FINAL, Run, Status
 from interlock.errors import UnavailableError
 
@@ -20,7 +20,7 @@ _PAUSE = 0.5
 _ANSWER_SECONDS = 10.0
 
 
-class Ended(msgspec.Struct, frozen=True):
+class DateOutcome(msgspec.Struct, frozen=True):
     """How a date of the range ended: a state of its run, or why it never began."""
 
     date: str
@@ -58,18 +58,18 @@ def command(
     Waits for each to end before the next one begins. When interrupted, what was begun goes on, and
     the same command goes on with the rest. Exits 1 when a date was refused or failed.
     """
-    with acting(options) as home:
-        dates = home.look.backfill(pipeline, first, last, schedule)
+    with acting(options) as backend:
+        dates = backend.look.backfill(pipeline, first, last, schedule)
         if dry_run or not dates:
             _list(pipeline, dates, as_json)
             return
-        if not home.served:
+        if not backend.served:
             raise UnavailableError(
                 "a backfill goes on as its runs end, so somebody must run them:"
                 " start `interlock serve` first"
             )
         try:
-            ended = _Backfill(home, pipeline, schedule, max_active, quiet=as_json).all(dates)
+            ended = _Backfill(backend, pipeline, schedule, max_active, quiet=as_json).all(dates)
         except KeyboardInterrupt:
             lines(
                 "", ["Interrupted. What was begun goes on; the same command goes on with the rest."]
@@ -87,14 +87,19 @@ class _Backfill:
     """Dates that wait, dates that run, dates that ended."""
 
     def __init__(
-        self, home: Home, pipeline: str, schedule: str | None, max_active: int, quiet: bool
+        self,
+        backend: ReachedBackend,
+        pipeline: str,
+        schedule: str | None,
+        max_active: int,
+        quiet: bool,
     ) -> None:
-        self._home, self._pipeline, self._schedule = home, pipeline, schedule
+        self._backend, self._pipeline, self._schedule = backend, pipeline, schedule
         self._max_active, self._quiet = max_active, quiet
         self._active: dict[str, str] = {}  # each date with the state that was told last
-        self._ended: list[Ended] = []
+        self._ended: list[DateOutcome] = []
 
-    def all(self, dates: list[str]) -> list[Ended]:
+    def all(self, dates: list[str]) -> list[DateOutcome]:
         waiting = list(dates)
         with progress("backfill", stride=1) as step:
             while waiting or self._active:
@@ -108,10 +113,10 @@ class _Backfill:
         return self._ended
 
     def _begin(self, date: str) -> None:
-        request = self._home.act.rerun(
+        request = self._backend.act.rerun(
             self._pipeline, date, schedule_id=self._schedule, reason="backfill", actor=actor()
         )
-        answer = awaited(request, self._home.look, _ANSWER_SECONDS)
+        answer = awaited(request, self._backend.look, _ANSWER_SECONDS)
         if answer is None:
             self._end(date, "no answer; is the pipeline paused?", ok=False)
         elif not is_accepted(answer):
@@ -122,7 +127,7 @@ class _Backfill:
 
     def _look(self) -> None:
         for date, told in list(self._active.items()):
-            run = self._home.look.run(self._pipeline, date, self._schedule)
+            run = self._backend.look.run(self._pipeline, date, self._schedule)
             word = STATES[run.status][0]
             if _is_over(run):
                 del self._active[date]
@@ -133,7 +138,7 @@ class _Backfill:
                 self._tell(date, word)
 
     def _end(self, date: str, how: str, ok: bool) -> None:
-        self._ended.append(Ended(date, how, ok))
+        self._ended.append(DateOutcome(date, how, ok))
         self._tell(date, how)
 
     def _tell(self, date: str, what: str) -> None:

@@ -24,13 +24,13 @@ def command(options: Options, file: Path, as_json: bool) -> None:
     settings = settings_of(options)
     if not file.parent.is_dir():
         raise ConfigError(f"{file.parent} is no folder")
-    with file_for_reading(settings) as home, progress("backup") as step:
+    with file_for_reading(settings) as backend, progress("backup") as step:
         if file.exists() and file.samefile(settings.database):
             raise ConfigError(f"{file} is the state file itself")
         if step is None:
-            back_up(home.database, file)
+            back_up(backend.database, file)
         else:
-            back_up(home.database, file, lambda left, total: step(total - left, total))
+            back_up(backend.database, file, lambda left, total: step(total - left, total))
     size = file.stat().st_size
     if as_json:
         document({"file": str(file), "bytes": size})

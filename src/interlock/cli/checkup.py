@@ -19,7 +19,7 @@ from interlock.adapters.sqlite.lock import is_served, lock_file
 from interlock.cli.backend import absence, file_for_reading, left_address
 from interlock.cli.shown import count, span
 from interlock.domain import duration
-from interlock.domain.config import Config, Refusal
+from interlock.domain.config import Config, RefusedConfig
 from interlock.domain.unreadable import RowKind, UnreadableRow
 from interlock.errors import InterlockError
 from interlock.files import Project, load_project
@@ -27,7 +27,7 @@ from interlock.files.problem import by_file
 from interlock.queries.heartbeat import Heartbeat
 from interlock.queries.missing_files import missing_files
 from interlock.runtime.server_address import NAME as ADDRESS_FILE
-from interlock.wiring.local_backend import Home
+from interlock.wiring.local_backend import LocalBackend
 from interlock.wiring.settings import Settings
 
 #: The first version without the rare defect of write-ahead logs with several writers.
@@ -69,7 +69,7 @@ class Checkup:
     def __init__(self, settings: Settings, now: Callable[[], datetime] | None = None) -> None:
         self._settings = settings
         self._now = (now or (lambda: datetime.now(UTC)))()
-        self._home: Home | None = None
+        self._backend: LocalBackend | None = None
 
     def findings(self) -> list[Finding]:
         with ExitStack() as stack:
@@ -105,9 +105,9 @@ class Checkup:
             level = Level.WRONG if lock_file(path).exists() else Level.NOTE
             yield Finding("state file", level, *absence(path))
             return
-        self._home = stack.enter_context(file_for_reading(self._settings))
+        self._backend = stack.enter_context(file_for_reading(self._settings))
         size = path.stat().st_size
-        if size <= _QUICKLY_READ and not self._home.database.read(_is_sound):
+        if size <= _QUICKLY_READ and not self._backend.database.read(_is_sound):
             what = f"{path} is damaged"
             remedy = (
                 "stop the server, keep a copy of the file, and put the last backup in its place"
@@ -157,7 +157,7 @@ class Checkup:
         if self._now.year < _NO_YEAR_BEFORE:
             yield Finding("clock", Level.WRONG, f"the clock says {self._now:%Y-%m-%d}", remedy)
             return
-        newest = [] if self._home is None else self._home.operations.events(limit=1)
+        newest = [] if self._backend is None else self._backend.operations.events(limit=1)
         if newest and newest[0].timestamp > self._now + _CLOCK_MARGIN:
             ahead = duration.for_people(newest[0].timestamp - self._now)
             what = f"the newest event lies {ahead} ahead of the clock"
@@ -166,7 +166,7 @@ class Checkup:
             yield Finding("clock", Level.FINE, f"the clock says {self._now:%Y-%m-%d %H:%M} UTC")
 
     def _server(self) -> Iterator[Finding]:
-        if self._home is None:
+        if self._backend is None:
             return
         if not is_served(self._settings.database):
             what = "no server holds the state file; nothing acts on what is written"
@@ -182,15 +182,15 @@ class Checkup:
         yield Finding("server", Level.FINE, f"{client.url} answers")
 
     def _watchdog(self) -> Iterator[Finding]:
-        if self._home is None:
+        if self._backend is None:
             return
-        beat = self._home.operations.heartbeat()
+        beat = self._backend.operations.heartbeat()
         yield heartbeat(beat, self._now, "interlock", "interlock serve, or `interlock watchdog`")
 
     def _parked(self) -> Iterator[Finding]:
-        if self._home is None:
+        if self._backend is None:
             return
-        parked = self._home.store.changes.parked()
+        parked = self._backend.store.changes.parked()
         if not parked:
             yield Finding("changes", Level.FINE, "every change was handled")
         for each in parked[:_SHOWN]:
@@ -200,8 +200,8 @@ class Checkup:
             yield Finding("changes", Level.WRONG, what, "interlock doctor --retry")
 
     def _rows(self) -> Iterator[Finding]:
-        if self._home is not None:
-            yield from unreadable_rows(inspect(self._home.database), self._delete_row)
+        if self._backend is not None:
+            yield from unreadable_rows(inspect(self._backend.database), self._delete_row)
 
     def _delete_row(self, row: UnreadableRow) -> str:
         statement = " ".join(("DELETE FROM", row.table, "WHERE", row.key))
@@ -215,34 +215,34 @@ class Checkup:
             what = count(len(project.pipelines), "sound pipeline file")
             level = Level.FINE if project.pipelines else Level.NOTE
             yield Finding("files", level, what, "" if project.pipelines else "interlock init")
-        if self._home is not None:
-            yield from self._not_in_force(self._home, set(project.pipelines))
-            yield from self._missing(self._home)
-            for each in self._home.operations.refused():
+        if self._backend is not None:
+            yield from self._not_in_force(self._backend, set(project.pipelines))
+            yield from self._missing(self._backend)
+            for each in self._backend.operations.refused():
                 if not each.file:  # the files themselves are judged as they are now
                     yield refused_config(each, "store it anew, as it must be")
 
-    def _not_in_force(self, home: Home, declared: set[str]) -> Iterator[Finding]:
+    def _not_in_force(self, backend: LocalBackend, declared: set[str]) -> Iterator[Finding]:
         """A sound file that the controller does not follow."""
-        in_force = {config.pipeline.id for config in home.store.pipelines.in_force()}
+        in_force = {config.pipeline.id for config in backend.store.pipelines.in_force()}
         for name in sorted(declared - in_force):
             what = f"{name} is declared and not in force"
             yield Finding(
                 "files", Level.NOTE, what, "a running server reads its file within seconds"
             )
 
-    def _missing(self, home: Home) -> Iterator[Finding]:
+    def _missing(self, backend: LocalBackend) -> Iterator[Finding]:
         """A pipeline in force without a file; many of them are an error."""
-        missing = home.operations.missing()
+        missing = backend.operations.missing()
         held = any(each.held_at is not None for each in missing)
         remedy = "put the files back, or confirm: `interlock retire PIPELINE`, or `--all-missing`"
         for what in missing_files(missing):
             yield Finding("files", Level.WRONG if held else Level.NOTE, what, remedy)
 
     def _holidays(self) -> Iterator[Finding]:
-        if self._home is None:
+        if self._backend is None:
             return
-        configs = self._home.store.pipelines.in_force()
+        configs = self._backend.store.pipelines.in_force()
         yield from short_holidays(configs, self._now, "update the package `holidays`; serve again")
 
 
@@ -253,7 +253,7 @@ def refused_files(project: Project) -> Iterator[Finding]:
         yield Finding("files", Level.WRONG, f"refused: {first}{rest}", "interlock validate")
 
 
-def refused_config(refused: Refusal, remedy: str) -> Finding:
+def refused_config(refused: RefusedConfig, remedy: str) -> Finding:
     """A config that was stored and does not validate."""
     what = f"refused: {refused}; what was in force before stays in force"
     return Finding("configs", Level.WRONG, what, remedy)

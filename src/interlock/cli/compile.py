@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from interlock.cli.exits import Exit
+from interlock.cli.file_problems import in_lines
 from interlock.cli.options import Options
-from interlock.cli.problems import in_lines
 from interlock.cli.progress import progress
 from interlock.errors import ConfigError
 from interlock.files import load_project

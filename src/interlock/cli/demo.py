@@ -16,8 +16,8 @@ import click
 
 from interlock.cli.shown import SEVERITIES, lines, printable
 from interlock.client import API, Client
-from interlock.demo.project import write_project
-from interlock.demo.sources import play, regions
+from interlock.demo.demo_project import write_project
+from interlock.demo.demo_sources import play, regions
 from interlock.errors import ConfigError, InterlockError
 from interlock.runtime.server_address import find_address
 from interlock.wiring.settings import Settings, read_settings

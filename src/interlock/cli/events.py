@@ -8,11 +8,10 @@ from datetime import datetime, timedelta
 import click
 
 from interlock.cli.backend import AWS, Looking, looking
-from interlock.cli.moments import moment_past
 from interlock.cli.options import Options
 from interlock.cli.shown import (
     SEVERITIES,
-    Cell,
+    StyledText,
     as_json_option,
     brief,
     document,
@@ -22,9 +21,10 @@ from interlock.cli.shown import (
     table,
     today,
 )
+from interlock.cli.typed_values import moment_past
 from interlock.domain.alerting.deliveries import Target
 from interlock.domain.event import ALIASES, Event, EventType
-from interlock.queries.alerted import Alerted, Told
+from interlock.queries.alerted import Alerted, AlertOutcome
 
 #: How often the log is looked at, by home: on AWS each look costs a request a type. And how far an event
 #: may be told after its time.
@@ -74,35 +74,35 @@ def command(
     """
     if alerts and follow:
         raise click.UsageError("--alerts shows what was sent by now: without --follow")
-    with looking(options) as home:
+    with looking(options) as backend:
         if alerts:
-            _show_alerted(home.alerted(pipeline, kind, since, limit)[::-1], as_json)
+            _show_alerted(backend.alerted(pipeline, kind, since, limit)[::-1], as_json)
             return
-        found = home.events(pipeline, kind, since, limit)[::-1]
+        found = backend.events(pipeline, kind, since, limit)[::-1]
         if pipeline is not None and not found:
-            home.why(pipeline)  # one that nobody declared is said to be so
+            backend.why(pipeline)  # one that nobody declared is said to be so
         _show(found, as_json, follow)
         if follow:
             try:
                 every = _EVERY_SECONDS[options.backend]
-                for event in followed(home, pipeline, kind, found, every):
+                for event in followed(backend, pipeline, kind, found, every):
                     line(event) if as_json else click.echo(_line(event))
             except KeyboardInterrupt:
                 return
 
 
 def followed(
-    home: Looking, pipeline: str | None, kind: str | None, known: Sequence[Event], every: float
+    backend: Looking, pipeline: str | None, kind: str | None, known: Sequence[Event], every: float
 ) -> Iterator[Event]:
     """Every event from now on, once each."""
     start = now()
     seen = {event.event_id: event.timestamp for event in known}
     if not known:
         seen = {
-            e.event_id: e.timestamp for e in home.events(pipeline, kind, start - _OVERLAP, 1000)
+            e.event_id: e.timestamp for e in backend.events(pipeline, kind, start - _OVERLAP, 1000)
         }
     while True:
-        for event in reversed(home.events(pipeline, kind, now() - _OVERLAP, 1000)):
+        for event in reversed(backend.events(pipeline, kind, now() - _OVERLAP, 1000)):
             if event.event_id not in seen and event.timestamp >= start - _OVERLAP:
                 seen[event.event_id] = event.timestamp
                 yield event
@@ -141,17 +141,17 @@ def _show_alerted(found: Sequence[Alerted], as_json: bool) -> None:
     table(heads, rows, folds=("WHAT", "ALERTS"))
 
 
-def _told(told: Told) -> str:
+def _told(told: AlertOutcome) -> str:
     """`slack C0MAIN: sent`, or what keeps it."""
     where = Target(told.sink, told.channel)
     why = f" ({told.error})" if told.error else ""
     return printable(f"{where}: {told.state.replace('_', ' ')}{why}")
 
 
-def _row(event: Event, on: str) -> tuple[str | Cell, ...]:
+def _row(event: Event, on: str) -> tuple[str | StyledText, ...]:
     return (
         brief(event.timestamp, on),
-        Cell(event.type, SEVERITIES[event.severity]),
+        StyledText(event.type, SEVERITIES[event.severity]),
         _what(event),
     )
 

@@ -11,15 +11,15 @@ from pathlib import Path
 import click
 
 from interlock.cli.exits import Exit
+from interlock.cli.file_problems import in_lines
 from interlock.cli.options import Options
-from interlock.cli.problems import in_lines
 from interlock.cli.shown import document, lines
 from interlock.domain import duration
 from interlock.domain.job import JobContext
 from interlock.domain.pipeline import Pipeline, Schedule
 from interlock.errors import ConfigError, NotFoundError
 from interlock.files import load_project
-from interlock.usecases.try_job import Step, trial_context, try_job
+from interlock.usecases.try_job import TrialStep, trial_context, try_job
 from interlock.wiring.local_backend import make_folder, utc_now
 from interlock.wiring.open_jobs import open_jobs, open_previews, open_secrets
 from interlock.wiring.settings import Settings, read_settings
@@ -112,7 +112,7 @@ def _try(pipeline: Pipeline, context: JobContext, settings: Settings, patience: 
 
     click.echo(f"{pipeline.id} {context.label}: {pipeline.job.type} job, token {context.token}")
     began = time.monotonic()
-    last: Step | None = None
+    last: TrialStep | None = None
     with (
         closing(open_jobs(settings, open_secrets(settings), utc_now)) as jobs,
         Console(stderr=True).status("") as status,
@@ -136,6 +136,6 @@ def _waiting(began: float, patience: float, tell: Callable[[str], None]) -> Call
     return wait
 
 
-def _show(step: Step, seconds: float) -> None:
+def _show(step: TrialStep, seconds: float) -> None:
     colour = None if step.is_good else "red"
     lines(f"  {step.part:<6} {seconds:6.1f} s  ", [step.message], colour)

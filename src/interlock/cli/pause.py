@@ -5,9 +5,9 @@ from datetime import datetime
 import click
 
 from interlock.cli.backend import acting
-from interlock.cli.moments import moment_ahead
 from interlock.cli.options import Options
 from interlock.cli.shown import as_json_option, clock, document, now, span, today
+from interlock.cli.typed_values import moment_ahead
 from interlock.domain.config import Config
 from interlock.errors import ConfigError
 
@@ -23,9 +23,9 @@ def command(options: Options, pipeline: str, until: datetime | None, as_json: bo
     """Hold PIPELINE back: nothing opens. Readings are kept, and SLA deadlines still count."""
     if until is not None and until <= now():
         raise ConfigError("--until lies in the past: give a moment ahead, such as 2h")
-    with acting(options) as home:
-        home.note("pause", pipeline)
-        config = home.act.pause(pipeline, until)
+    with acting(options) as backend:
+        backend.note("pause", pipeline)
+        config = backend.act.pause(pipeline, until)
     if as_json:
         document(config)
         return

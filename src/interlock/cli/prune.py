@@ -57,6 +57,6 @@ def _prunable(options: Options, bound: str) -> int:
 
 
 def _remove(options: Options, bound: str | None) -> dict[str, int]:
-    with acting(options) as home:
-        home.note("prune", bound or "-")
-        return home.act.prune(bound)
+    with acting(options) as backend:
+        backend.note("prune", bound or "-")
+        return backend.act.prune(bound)

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from interlock.adapters.sqlite.rows import decoder
 from interlock.client import API, Client
 from interlock.domain import canonical
-from interlock.domain.config import Config, Refusal
+from interlock.domain.config import Config, RefusedConfig
 from interlock.domain.event import Event
 from interlock.domain.missing import Missing
 from interlock.domain.rerun_request import RerunRequest
@@ -17,10 +17,10 @@ from interlock.domain.sensor import Reading
 from interlock.domain.timestamp import spell
 from interlock.errors import NotFoundError, UnavailableError
 from interlock.queries.alerted import Alerted
-from interlock.queries.findings import Pass
+from interlock.queries.findings import WatchdogPass
 from interlock.queries.heartbeat import Heartbeat
 from interlock.queries.pipeline_state import PipelineState
-from interlock.queries.stored_reading import Accepted
+from interlock.queries.stored_reading import StoredReading
 from interlock.queries.why import Why
 from interlock.usecases.pause import Foreseen
 
@@ -94,8 +94,8 @@ class Remote:
     def heartbeat(self) -> Heartbeat:
         return self._one(Heartbeat, "GET", "/watchdog")
 
-    def refused(self) -> list[Refusal]:
-        return self._list(Refusal, "/refused")
+    def refused(self) -> list[RefusedConfig]:
+        return self._list(RefusedConfig, "/refused")
 
     def missing(self) -> list[Missing]:
         return self._list(Missing, "/missing")
@@ -120,8 +120,8 @@ class Remote:
 
     def put(
         self, pipeline_id: str, key: str, fields: Mapping[str, Any], decide: bool = False
-    ) -> Accepted:
-        return _as(Accepted, self._client.put(pipeline_id, key, fields, wait=decide))
+    ) -> StoredReading:
+        return _as(StoredReading, self._client.put(pipeline_id, key, fields, wait=decide))
 
     def rerun(
         self,
@@ -149,10 +149,10 @@ class Remote:
     def retire(self, pipeline_id: str) -> Config:
         return _as(Config, self._client.retire(pipeline_id))
 
-    def watch_pass(self, since: datetime | None = None) -> Pass | None:
+    def watch_pass(self, since: datetime | None = None) -> WatchdogPass | None:
         query = {"since": None if since is None else spell(since)}
         answer = self._client.call("POST", f"{API}/watchdog", query)
-        return _as(Pass, answer.json()) if answer.body else None
+        return _as(WatchdogPass, answer.json()) if answer.body else None
 
     def prunable(self, runs_before: str) -> int:
         answer = self._client.call("GET", f"{API}/prune", {"before": runs_before})

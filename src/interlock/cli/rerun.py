@@ -4,12 +4,12 @@ import sys
 
 import click
 
-from interlock.cli.answers import awaited, is_accepted
 from interlock.cli.backend import acting, actor
 from interlock.cli.exits import Exit
-from interlock.cli.moments import date_label
 from interlock.cli.options import Options
+from interlock.cli.rerun_answers import awaited, is_accepted
 from interlock.cli.shown import as_json_option, document, lines
+from interlock.cli.typed_values import date_label
 from interlock.domain.event import Event
 from interlock.domain.rerun_request import RerunRequest
 from interlock.domain.reruns import Cause
@@ -35,17 +35,17 @@ def command(
     as_json: bool,
 ) -> None:
     """Ask for PIPELINE's DATE to run again. Exits 1 when that is refused."""
-    with acting(options) as home:
-        home.note("rerun", f"{pipeline}/{schedule or '-'}/{date}", reason)
-        request = home.act.rerun(
+    with acting(options) as backend:
+        backend.note("rerun", f"{pipeline}/{schedule or '-'}/{date}", reason)
+        request = backend.act.rerun(
             pipeline, date, schedule_id=schedule, reason=reason, force=force, actor=actor()
         )
-        answer = awaited(request, home.look, wait) if home.served else None
+        answer = awaited(request, backend.look, wait) if backend.served else None
         if as_json:
             document({"request": request, "answer": answer})
         else:
-            _show(request, answer, options.command if home.served else None, wait)
-        home.say_if_nobody_acts()
+            _show(request, answer, options.command if backend.served else None, wait)
+        backend.say_if_nobody_acts()
     refused = answer is not None and not is_accepted(answer)
     sys.exit(Exit.FOUND_PROBLEMS if refused else Exit.FINE)
 

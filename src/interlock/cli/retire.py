@@ -20,14 +20,14 @@ def command(options: Options, pipelines: tuple[str, ...], all_missing: bool, as_
     """
     if bool(pipelines) == all_missing:
         raise click.UsageError("name the pipelines, or give --all-missing")
-    with acting(options) as home:
-        names = pipelines or tuple(each.pipeline_id for each in home.look.missing())
+    with acting(options) as backend:
+        names = pipelines or tuple(each.pipeline_id for each in backend.look.missing())
         if not names:
             raise ConfigError("no file is missing")
         retired = []
         for name in names:
-            home.note("retire", name)
-            retired.append(home.act.retire(name))
+            backend.note("retire", name)
+            retired.append(backend.act.retire(name))
     if as_json:
         document(retired)
         return

@@ -3,11 +3,10 @@
 import click
 
 from interlock.cli.backend import Looking, looking
-from interlock.cli.moments import date_label
 from interlock.cli.options import Options
 from interlock.cli.shown import (
     SEVERITIES,
-    Cell,
+    StyledText,
     age,
     as_json_option,
     clock,
@@ -17,6 +16,7 @@ from interlock.cli.shown import (
     state,
     table,
 )
+from interlock.cli.typed_values import date_label
 from interlock.domain.event import Event
 from interlock.domain.run import Run, Status
 
@@ -31,10 +31,10 @@ def command(
     options: Options, pipeline: str, date: str, schedule: str | None, as_json: bool
 ) -> None:
     """The timeline of PIPELINE's run of DATE."""
-    with looking(options) as home:
-        run = home.run(pipeline, date, schedule)
-        events = home.history(run.key)
-        zone_name = _zone_of(run, home)
+    with looking(options) as backend:
+        run = backend.run(pipeline, date, schedule)
+        events = backend.history(run.key)
+        zone_name = _zone_of(run, backend)
     if as_json:
         document({"run": run, "events": events})
         return
@@ -44,8 +44,8 @@ def command(
     table(heads, [_row(event, run, zone_name) for event in events], folds=("MESSAGE",))
 
 
-def _zone_of(run: Run, home: Looking) -> str:
-    answers = home.why(run.key.pipeline_id, run.key.date)
+def _zone_of(run: Run, backend: Looking) -> str:
+    answers = backend.why(run.key.pipeline_id, run.key.date)
     return next((a.timezone for a in answers if a.schedule_id == run.key.schedule_id), "UTC")
 
 
@@ -71,10 +71,10 @@ def _show(run: Run, zone_name: str) -> None:
         click.echo(f"SLA {run.sla_verdict.lower()}")
 
 
-def _row(event: Event, run: Run, zone_name: str) -> tuple[str | Cell, ...]:
+def _row(event: Event, run: Run, zone_name: str) -> tuple[str | StyledText, ...]:
     return (
         clock(event.timestamp, zone_name, run.key.date),
         "-" if event.attempt is None else str(event.attempt),
-        Cell(event.type, SEVERITIES[event.severity]),
+        StyledText(event.type, SEVERITIES[event.severity]),
         event.message,
     )

@@ -6,7 +6,17 @@ import click
 
 from interlock.cli.backend import looking
 from interlock.cli.options import Options
-from interlock.cli.shown import Cell, age, as_json_option, brief, document, now, state, table, today
+from interlock.cli.shown import (
+    StyledText,
+    age,
+    as_json_option,
+    brief,
+    document,
+    now,
+    state,
+    table,
+    today,
+)
 from interlock.domain.run import Run
 
 
@@ -23,10 +33,10 @@ def command(
     options: Options, pipeline: str | None, since: str, until: str, limit: int, as_json: bool
 ) -> None:
     """The runs of PIPELINE, or of all, the newest dates first."""
-    with looking(options) as home:
-        runs = home.runs(pipeline, since, until, limit)
+    with looking(options) as backend:
+        runs = backend.runs(pipeline, since, until, limit)
         if pipeline is not None and not runs:
-            home.why(pipeline)  # one that nobody declared is said to be so
+            backend.why(pipeline)  # one that nobody declared is said to be so
     if as_json:
         document(runs)
         return
@@ -38,7 +48,7 @@ def command(
     table(heads, [_row(run, at, on) for run in runs], folds=("PIPELINE",))
 
 
-def _row(run: Run, at: datetime, on: str) -> tuple[str | Cell, ...]:
+def _row(run: Run, at: datetime, on: str) -> tuple[str | StyledText, ...]:
     end = at if run.is_open else run.completed_at or run.changed_at
     return (
         run.key.pipeline_id,
@@ -51,6 +61,6 @@ def _row(run: Run, at: datetime, on: str) -> tuple[str | Cell, ...]:
     )
 
 
-def _verdict(run: Run) -> Cell:
+def _verdict(run: Run) -> StyledText:
     verdict = "-" if run.sla_verdict is None else run.sla_verdict.lower()
-    return Cell(verdict, {"met": "green", "breached": "red"}.get(verdict, ""))
+    return StyledText(verdict, {"met": "green", "breached": "red"}.get(verdict, ""))

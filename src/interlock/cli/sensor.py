@@ -5,10 +5,9 @@ from typing import Any
 import click
 
 from interlock.cli.backend import acting, looking
-from interlock.cli.moments import field
 from interlock.cli.options import Options
 from interlock.cli.shown import (
-    Cell,
+    StyledText,
     age,
     as_json_option,
     document,
@@ -18,6 +17,7 @@ from interlock.cli.shown import (
     table,
     value,
 )
+from interlock.cli.typed_values import field
 from interlock.domain import canonical
 from interlock.errors import ConfigError
 
@@ -47,12 +47,12 @@ def put(
     """Write a reading, for example: sensor put silver-orders orders-landed count=4200"""
     fields = {**_object(text), **dict(map(field, pairs))}
     fields |= {name: given for name, given in (("date", date), ("hour", hour)) if given is not None}
-    with acting(options) as home:
-        accepted = home.act.put(pipeline, key, fields, decide=home.served)
+    with acting(options) as backend:
+        accepted = backend.act.put(pipeline, key, fields, decide=backend.served)
         click.echo(f"{pipeline}: {key} received at {accepted.received_at:%H:%M:%S} UTC")
         for what in accepted.led_to:
             click.echo(f"  {printable(what)}")
-        home.say_if_nobody_acts()
+        backend.say_if_nobody_acts()
 
 
 @command.command("list")
@@ -61,8 +61,8 @@ def put(
 @click.pass_obj
 def list_readings(options: Options, pipeline: str, as_json: bool) -> None:
     """The readings of a pipeline, the newest first."""
-    with looking(options) as home:
-        readings = sorted(home.readings(pipeline), key=lambda r: r.received_at, reverse=True)
+    with looking(options) as backend:
+        readings = sorted(backend.readings(pipeline), key=lambda r: r.received_at, reverse=True)
     if as_json:
         document(readings)
         return
@@ -74,7 +74,7 @@ def list_readings(options: Options, pipeline: str, as_json: bool) -> None:
     table(
         ("KEY", "AGE", "FIELDS"),
         [
-            (reading.key, age(reading.received_at, at), Cell(_fields(reading.fields)))
+            (reading.key, age(reading.received_at, at), StyledText(_fields(reading.fields)))
             for reading in readings
         ],
         folds=("KEY", "FIELDS"),

@@ -33,7 +33,7 @@ STATES: dict[str, tuple[str, str]] = {
 SEVERITIES = {"info": "", "warning": "yellow", "error": "red", "critical": "bold red"}
 
 
-class Cell(NamedTuple):
+class StyledText(NamedTuple):
     """A text with a style."""
 
     text: str
@@ -55,12 +55,12 @@ def line(value: Any) -> None:
     click.echo(_escaped(canonical.encode(value)))
 
 
-def state(status: str) -> Cell:
-    return Cell(*STATES.get(status, (status.lower(), "")))
+def state(status: str) -> StyledText:
+    return StyledText(*STATES.get(status, (status.lower(), "")))
 
 
 def table(
-    heads: Sequence[str], rows: Iterable[Sequence[str | Cell]], folds: Sequence[str] = ()
+    heads: Sequence[str], rows: Iterable[Sequence[str | StyledText]], folds: Sequence[str] = ()
 ) -> None:
     """Rows under heads, as wide as the terminal; the columns that fold give way first."""
     from rich.table import Table
@@ -72,7 +72,7 @@ def table(
         least = _LEAST_FOLDED if gives_way else None
         drawn.add_column(head, overflow="fold", no_wrap=not gives_way, min_width=least)
     for row in rows:
-        cells = [cell if isinstance(cell, Cell) else Cell(cell) for cell in row]
+        cells = [cell if isinstance(cell, StyledText) else StyledText(cell) for cell in row]
         drawn.add_row(*(Text(printable(cell.text), cell.style) for cell in cells))
     _console().print(drawn)
 

@@ -11,7 +11,7 @@ from interlock.cli.backend import AWS, looking
 from interlock.cli.exits import Exit
 from interlock.cli.options import Options
 from interlock.cli.shown import (
-    Cell,
+    StyledText,
     age,
     as_json_option,
     clock,
@@ -25,7 +25,7 @@ from interlock.cli.shown import (
     today,
 )
 from interlock.domain import duration
-from interlock.domain.config import Refusal
+from interlock.domain.config import RefusedConfig
 from interlock.domain.missing import Missing
 from interlock.queries.heartbeat import Heartbeat
 from interlock.queries.missing_files import missing_files
@@ -43,9 +43,9 @@ def command(options: Options, as_json: bool) -> None:
 
     Exits 1 when the last good pass of the watchdog is older than three of its cadences.
     """
-    with looking(options) as home:
-        pipelines, heartbeat, refused = home.pipelines(), home.heartbeat(), home.refused()
-        missing = home.missing()
+    with looking(options) as backend:
+        pipelines, heartbeat, refused = backend.pipelines(), backend.heartbeat(), backend.refused()
+        missing = backend.missing()
     if as_json:
         _document(pipelines, heartbeat, refused, missing)
     else:
@@ -56,7 +56,7 @@ def command(options: Options, as_json: bool) -> None:
 def _document(
     pipelines: Sequence[PipelineState],
     heartbeat: Heartbeat,
-    refused: Sequence[Refusal],
+    refused: Sequence[RefusedConfig],
     missing: Sequence[Missing],
 ) -> None:
     watchdog = msgspec.to_builtins(heartbeat) | {"isLate": heartbeat.is_late}
@@ -66,7 +66,7 @@ def _document(
 def _show(
     pipelines: Sequence[PipelineState],
     heartbeat: Heartbeat,
-    refused: Sequence[Refusal],
+    refused: Sequence[RefusedConfig],
     missing: Sequence[Missing],
     options: Options,
 ) -> None:
@@ -92,29 +92,29 @@ def _show(
     )
 
 
-def _row(pipeline: PipelineState, at: datetime) -> tuple[str | Cell, ...]:
+def _row(pipeline: PipelineState, at: datetime) -> tuple[str | StyledText, ...]:
     on = today(pipeline.timezone)
     return (
         pipeline.id,
         pipeline.date,
-        Cell("paused", "yellow") if pipeline.paused else state(pipeline.status),
+        StyledText("paused", "yellow") if pipeline.paused else state(pipeline.status),
         ", ".join(f"{number} {state(name).text}" for name, number in pipeline.today.items()) or "-",
         clock(pipeline.next_expected, pipeline.timezone, on),
         _deadline(pipeline, at, on),
     )
 
 
-def _deadline(pipeline: PipelineState, at: datetime, on: str) -> Cell:
+def _deadline(pipeline: PipelineState, at: datetime, on: str) -> StyledText:
     """The moment that a run must meet, or how it fared."""
     if pipeline.sla_verdict is not None:
         verdict = pipeline.sla_verdict.lower()
-        return Cell(verdict, "red" if verdict == "breached" else "green")
+        return StyledText(verdict, "red" if verdict == "breached" else "green")
     breaches = [moment for kind, moment in pipeline.deadlines.items() if kind.endswith("breach")]
     if not breaches:
-        return Cell("-")
+        return StyledText("-")
     first = min(breaches)
     style = "red" if first <= at else "yellow" if _is_warned(pipeline, at) else ""
-    return Cell(f"{clock(first, pipeline.timezone, on)}", style)
+    return StyledText(f"{clock(first, pipeline.timezone, on)}", style)
 
 
 def _is_warned(pipeline: PipelineState, at: datetime) -> bool:

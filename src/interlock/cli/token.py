@@ -18,7 +18,7 @@ from interlock.client import API, Client
 from interlock.errors import ConfigError, NotFoundError, TransientError, UnavailableError
 from interlock.runtime.server_address import find_address
 from interlock.runtime.tokens import GRANTABLE, make_token, new_secret, shown
-from interlock.wiring.local_backend import Home, open_home
+from interlock.wiring.local_backend import LocalBackend, open_local_backend
 from interlock.wiring.settings import Settings, read_settings
 
 
@@ -54,7 +54,7 @@ def create(
     as_document: bool,
 ) -> None:
     """Make a token. Its secret is printed this once, and only its hash is kept."""
-    made = _desk(options).create(name, scopes, pipelines)
+    made = _context(options).create(name, scopes, pipelines)
     if as_document:
         document(made)
         return
@@ -67,7 +67,7 @@ def create(
 @click.pass_obj
 def list_tokens(options: Options, as_document: bool) -> None:
     """List the tokens, without their secrets."""
-    tokens = _desk(options).all()
+    tokens = _context(options).all()
     if as_document:
         document(tokens)
         return
@@ -92,7 +92,7 @@ def _day(created_at: object) -> str:
 @click.pass_obj
 def revoke(options: Options, name: str) -> None:
     """Revoke a token, from now on."""
-    _desk(options).revoke(name)
+    _context(options).revoke(name)
     click.echo(f"{name} is revoked")
 
 
@@ -104,7 +104,7 @@ class _Desk(Protocol):
     def revoke(self, name: str) -> None: ...
 
 
-def _desk(options: Options) -> _Desk:
+def _context(options: Options) -> _Desk:
     settings = read_settings(Path(options.project), os.environ)
     if settings.database.exists() and is_served(settings.database):
         address = find_address(settings.state)
@@ -142,25 +142,25 @@ class _File:
 
     def create(self, name: str, scopes: Sequence[str], pipelines: Sequence[str]) -> Any:
         secret = new_secret()
-        with self._opened() as home:
-            token = make_token(name, scopes, pipelines, secret, home.ports.clock())
-            if not home.store.tokens.create(token):
+        with self._opened() as backend:
+            token = make_token(name, scopes, pipelines, secret, backend.ports.clock())
+            if not backend.store.tokens.create(token):
                 raise ConfigError(f"there is a token {name} already")
         return msgspec.to_builtins(shown(token, secret))
 
     def all(self) -> list[Any]:
-        with self._opened() as home:
-            return [msgspec.to_builtins(shown(token)) for token in home.store.tokens.all()]
+        with self._opened() as backend:
+            return [msgspec.to_builtins(shown(token)) for token in backend.store.tokens.all()]
 
     def revoke(self, name: str) -> None:
-        with self._opened() as home:
-            if not home.store.tokens.revoke(name):
+        with self._opened() as backend:
+            if not backend.store.tokens.revoke(name):
                 raise NotFoundError(f"there is no token {name}")
 
     @contextmanager
-    def _opened(self) -> Iterator[Home]:
+    def _opened(self) -> Iterator[LocalBackend]:
         settings = self._settings
         check_folder(settings.project)
         settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with serving(settings.database), open_home(settings) as home:
-            yield home
+        with serving(settings.database), open_local_backend(settings) as backend:
+            yield backend

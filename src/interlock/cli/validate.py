@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from interlock.cli.exits import Exit
+from interlock.cli.file_problems import RENDERS
 from interlock.cli.options import Options
-from interlock.cli.problems import RENDERS
 from interlock.cli.progress import progress
 from interlock.files import Project, load_project
 
@@ -60,8 +60,8 @@ def _foreseen(options: Options, places: tuple[Path, ...], project: Project) -> S
 
     documents = {name: canonical.as_json(each) for name, each in project.pipelines.items()}
     whole = not project.errors and all(place.is_dir() for place in places)
-    with looking(options) as home:
-        return home.foresee(documents, whole)
+    with looking(options) as backend:
+        return backend.foresee(documents, whole)
 
 
 def _say_nothing_was_found(places: tuple[Path, ...]) -> None:

@@ -7,11 +7,11 @@ import click
 
 from interlock.cli.backend import acting
 from interlock.cli.exits import Exit
-from interlock.cli.moments import moment_past
 from interlock.cli.options import Options
 from interlock.cli.shown import as_json_option, clock, count, document, lines, today
+from interlock.cli.typed_values import moment_past
 from interlock.domain.guards import GUARDS
-from interlock.queries.findings import Pass
+from interlock.queries.findings import WatchdogPass
 
 
 @click.command("watchdog")
@@ -25,9 +25,9 @@ from interlock.queries.findings import Pass
 @click.pass_obj
 def command(options: Options, since: datetime | None, as_json: bool) -> None:
     """One pass of the watchdog now. Exits 1 when a check failed itself."""
-    with acting(options) as home:
-        home.note("watchdog", "-")
-        found = home.act.watch_pass(since)
+    with acting(options) as backend:
+        backend.note("watchdog", "-")
+        found = backend.act.watch_pass(since)
         if found is None:
             click.echo("another pass is under way: try again in a moment", err=True)
             sys.exit(Exit.FOUND_PROBLEMS)
@@ -36,11 +36,11 @@ def command(options: Options, since: datetime | None, as_json: bool) -> None:
         else:
             _show(found)
         if found.found:
-            home.say_if_nobody_acts()
+            backend.say_if_nobody_acts()
     sys.exit(Exit.FOUND_PROBLEMS if found.failures else Exit.FINE)
 
 
-def _show(found: Pass) -> None:
+def _show(found: WatchdogPass) -> None:
     click.echo(f"pass at {clock(found.now, on=today())}: {count(len(found.found), 'finding')}")
     for check in GUARDS:
         here = [each for each in found.found if each.check == check]

@@ -5,10 +5,9 @@ from collections.abc import Iterator
 import click
 
 from interlock.cli.backend import looking
-from interlock.cli.moments import date_label
 from interlock.cli.options import Options
 from interlock.cli.shown import (
-    Cell,
+    StyledText,
     age,
     as_json_option,
     clock,
@@ -21,6 +20,7 @@ from interlock.cli.shown import (
     table,
     value,
 )
+from interlock.cli.typed_values import date_label
 from interlock.domain.rules import receipt_need
 from interlock.domain.run import Status
 from interlock.queries.why import RuleState, Why
@@ -50,8 +50,8 @@ def command(options: Options, pipeline: str, date: str | None, as_json: bool) ->
 
     A date that was decided is explained from what was recorded then.
     """
-    with looking(options) as home:
-        answers = home.why(pipeline, date)
+    with looking(options) as backend:
+        answers = backend.why(pipeline, date)
     if as_json:
         document(answers)
         return
@@ -76,13 +76,13 @@ def _show(why: Why) -> None:
         lines(_LABEL.format(label), [text])
 
 
-def _rule(rule: RuleState, why: Why) -> tuple[str | Cell, ...]:
+def _rule(rule: RuleState, why: Why) -> tuple[str | StyledText, ...]:
     name = f"{rule.key}.{rule.field}" if rule.field else rule.key
     return (
         name,
         _need(rule),
         "no reading" if rule.kind == "sensor_missing" else value(rule.actual),
-        Cell("holds", "green") if rule.kind is None else Cell("fails", "red"),
+        StyledText("holds", "green") if rule.kind is None else StyledText("fails", "red"),
         age(rule.received_at, why.judged_at),
         clock(rule.since, why.timezone, why.date),
     )

@@ -21,7 +21,7 @@ class Category(StrEnum):
     TIMEOUT = "TIMEOUT"
 
 
-class Source(StrEnum):
+class RerunSource(StrEnum):
     """Who asks for a rerun."""
 
     DRIFT = "drift"
@@ -62,16 +62,16 @@ def retry_budget(category: Category | None, spending: Spending, job: Job) -> Bud
     return Budget("retries", spending.retries, job.max_retries)
 
 
-def rerun_budget(source: Source, spending: Spending, job: Job) -> Budget:
+def rerun_budget(source: RerunSource, spending: Spending, job: Job) -> Budget:
     """Drift and late data share one budget; every other request shares the other."""
-    if source is Source.DRIFT:
+    if source is RerunSource.DRIFT:
         return Budget("drift_reruns", spending.drift_reruns, job.max_drift_reruns)
     return Budget("manual_reruns", spending.manual_reruns, job.max_manual_reruns)
 
 
-def rerun_source(reason: str) -> Source:
+def rerun_source(reason: str) -> RerunSource:
     """The budget that a request of this reason is charged to."""
-    return Source.DRIFT if reason in AUTOMATIC_REASONS else Source.MANUAL
+    return RerunSource.DRIFT if reason in AUTOMATIC_REASONS else RerunSource.MANUAL
 
 
 def retry_delay(retries_before: int) -> timedelta:

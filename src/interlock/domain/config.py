@@ -49,7 +49,7 @@ class Wanted(msgspec.Struct, frozen=True):
     wanted_at: datetime
 
 
-class Refusal(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+class RefusedConfig(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """A file, or a stored config, that does not validate: the first of its problems, and where it is."""
 
     #: None for the file of alerts, and for a file that does not say its id.

@@ -113,7 +113,7 @@ class EventType(StrEnum):
 ALIASES = {"JOB_STARTED": EventType.JOB_TRIGGERED}
 
 
-class Entry(msgspec.Struct, frozen=True):
+class EventSpec(msgspec.Struct, frozen=True):
     """One row of the catalogue."""
 
     when: str
@@ -327,185 +327,185 @@ _WHY = "see `interlock why {pipeline} {date}`"
 _RERUN = "fix the cause, then `interlock rerun {pipeline} {date}`"
 
 # fmt: off
-CATALOGUE: dict[EventType, Entry] = {
-    _E.TRIGGER_STARTED: Entry(
+CATALOGUE: dict[EventType, EventSpec] = {
+    _E.TRIGGER_STARTED: EventSpec(
         "a run is opened, or reopened with a new attempt", "open_run", Severity.INFO, Alert.NO,
         ("attempt",), ("openedBy", "key", "reason", "executionName", "lateBy")),
-    _E.VALIDATION_PASSED: Entry(
+    _E.VALIDATION_PASSED: EventSpec(
         "the rules hold for the first time in this attempt", "evaluate", Severity.INFO, Alert.NO,
         ("attempt",), ("results", "waitedSeconds", "evaluations")),
-    _E.VALIDATION_EXHAUSTED: Entry(
+    _E.VALIDATION_EXHAUSTED: EventSpec(
         "the evaluation window closed", "validation-exhausted", Severity.ERROR, Alert.YES,
         ("attempt",), (*_RULES, "windowEnd", "evaluations"),
         "fix the upstream load; a changed reading or `interlock rerun {pipeline} {date}` opens it again"),
-    _E.JOB_TRIGGERED: Entry(
+    _E.JOB_TRIGGERED: EventSpec(
         "the job was launched", "trigger", Severity.INFO, Alert.NO,
         ("attempt",), ("jobType", "runId", "evidence")),
-    _E.JOB_COMPLETED: Entry(
+    _E.JOB_COMPLETED: EventSpec(
         "the job succeeded", "complete-trigger", Severity.INFO, Alert.THREAD,
         ("attempt",), ("runId", "durationSeconds", "attempts", "lateBy"), twin=_E.DRY_RUN_COMPLETED),
-    _E.JOB_FAILED: Entry(
+    _E.JOB_FAILED: EventSpec(
         "an attempt failed, for every failed attempt", "check-job", Severity.ERROR, Alert.YES,
         ("attempt",), ("runId", "category", "error", "willRetry", "retryAt", "spent", "max"),
         _RERUN),
-    _E.JOB_POLL_EXHAUSTED: Entry(
+    _E.JOB_POLL_EXHAUSTED: EventSpec(
         "the poll window closed", "job-poll-exhausted", Severity.ERROR, Alert.YES,
         ("attempt",), ("runId", "runningForSeconds", "pollWindowSeconds", "lastState", "cancelled"),
         "make sure that the job has ended, then `interlock rerun {pipeline} {date}`"),
-    _E.RETRY_EXHAUSTED: Entry(
+    _E.RETRY_EXHAUSTED: EventSpec(
         "the job's or the launch's retries are spent, or what was to come went with its pipeline or schedule",
         "complete-trigger", Severity.ERROR, Alert.YES,
         ("attempt", "kind"), ("kind", "category", "spent", "max", "lastError", "runId", "cancelled"), _RERUN),
-    _E.INFRA_FAILURE: Entry(
+    _E.INFRA_FAILURE: EventSpec(
         "a step, or a change record, failed beyond its retries, or a job can't be seen",
         "infra-failure", Severity.CRITICAL, Alert.YES,
         ("attempt or change", "state"), ("state", "error", "cause", "executionName", "change"),
         "run `interlock doctor`"),
-    _E.INFRA_ALARM: Entry(
+    _E.INFRA_ALARM: EventSpec(
         "a CloudWatch alarm changed state", "input-transformer", Severity.ERROR, Alert.YES,
         ("alarm", "change time"), ("alarmName", "alarmState", "metric", "threshold", "reason"),
         "look at the alarm in CloudWatch"),
-    _E.SLA_WARNING: Entry(
+    _E.SLA_WARNING: EventSpec(
         "the warning instant passed, the run is not done", "fire_deadline", Severity.WARNING, Alert.YES,
         (), _ABSOLUTE, _WHY),
-    _E.SLA_BREACH: Entry(
+    _E.SLA_BREACH: EventSpec(
         "the breach instant passed, the run is not done", "fire_deadline", Severity.ERROR, Alert.YES,
         (), (*_ABSOLUTE, "failed", "failure"), _WHY),
-    _E.SLA_MET: Entry(
+    _E.SLA_MET: EventSpec(
         "completed before the breach instant", "settle_deadline", Severity.INFO, Alert.THREAD,
         (), ("breachAt", "completedAt", "marginSeconds", "warned")),
-    _E.RELATIVE_SLA_WARNING: Entry(
+    _E.RELATIVE_SLA_WARNING: EventSpec(
         "as SLA_WARNING, for `maxDuration`", "fire_deadline", Severity.WARNING, Alert.YES,
         (), _RELATIVE, _WHY),
-    _E.RELATIVE_SLA_BREACH: Entry(
+    _E.RELATIVE_SLA_BREACH: EventSpec(
         "as SLA_BREACH, for `maxDuration`", "fire_deadline", Severity.ERROR, Alert.YES,
         (), (*_RELATIVE, "failed", "failure"), _WHY),
-    _E.READINESS_MISSED: Entry(
+    _E.READINESS_MISSED: EventSpec(
         "the rules had not held by `evaluationDeadline`; the run goes on", "fire_deadline",
         Severity.WARNING, Alert.YES, (),
         ("evaluationDeadline", "timezone", "readinessAt", "status", "blockedBy", "lateBy"), _WHY),
-    _E.DEADLINE_UNKNOWN: Entry(
+    _E.DEADLINE_UNKNOWN: EventSpec(
         "a `:MM` deadline met a date without an hour", "open_run", Severity.WARNING, Alert.YES,
         (), ("deadline", "problem"), "give the deadline as HH:MM, or send readings with an hour"),
-    _E.SCHEDULE_MISSED: Entry(
+    _E.SCHEDULE_MISSED: EventSpec(
         "a cron moment had no run and can't be fired late", "watchdog", Severity.ERROR, Alert.YES,
         (), ("cron", "timezone", "due", "grace", "cause", "notWatched"),
         "`interlock rerun {pipeline} {date}` runs it now"),
-    _E.IRREGULAR_SCHEDULE_MISSED: Entry(
+    _E.IRREGULAR_SCHEDULE_MISSED: EventSpec(
         "an inclusion date had no run", "watchdog", Severity.ERROR, Alert.YES,
         (), ("due", "trigger"), _WHY),
-    _E.SENSOR_DEADLINE_EXPIRED: Entry(
+    _E.SENSOR_DEADLINE_EXPIRED: EventSpec(
         "the trigger deadline passed with no run; the date is closed", "watchdog",
         Severity.ERROR, Alert.YES, (), ("triggerDeadline", "deadlineAt", "trigger"),
         "when the data is there, `interlock rerun {pipeline} {date}`"),
-    _E.TRIGGER_RECOVERED: Entry(
+    _E.TRIGGER_RECOVERED: EventSpec(
         "the watchdog did what should have happened", "watchdog", Severity.WARNING, Alert.YES,
         ("attempt", "how"), ("how", "due", "key", "lateBy"),
         "nothing to do for this date; `interlock doctor` may tell why it was needed"),
-    _E.SFN_TIMEOUT: Entry(
+    _E.SFN_TIMEOUT: EventSpec(
         "an attempt has used up its time, and the engine confirms that it is over", "watchdog",
         Severity.ERROR, Alert.YES, ("attempt",),
         ("executionName", "leaseUntil", "engineStatus", "runStatus", "runId"),
         "make sure that the job has ended, then `interlock rerun {pipeline} {date}`"),
-    _E.POST_RUN_BASELINE_CAPTURED: Entry(
+    _E.POST_RUN_BASELINE_CAPTURED: EventSpec(
         "readings to compare later ones with were stored: at completion, and with the first reading "
         "of a key that had none", "complete-trigger", Severity.INFO, Alert.NO,
         ("attempt", "readings"), ("baseline",)),
-    _E.BASELINE_CAPTURE_FAILED: Entry(
+    _E.BASELINE_CAPTURE_FAILED: EventSpec(
         "its readings can't be read or don't fit; the run completes without a baseline",
         "complete-trigger", Severity.WARNING, Alert.YES, ("attempt",), ("error",),
         "drift of this date will not be seen; " + _WHY),
-    _E.POST_RUN_PASSED: Entry(
+    _E.POST_RUN_PASSED: EventSpec(
         "post-run rules hold, and did not before", "judge_post_run", Severity.INFO, Alert.THREAD,
         ("attempt", "n"), ("results",)),
-    _E.POST_RUN_FAILED: Entry(
+    _E.POST_RUN_FAILED: EventSpec(
         "post-run rules fail, and did not before; no drift", "judge_post_run", Severity.ERROR, Alert.YES,
         ("attempt", "n"), _RULES, _RERUN),
-    _E.POST_RUN_DRIFT: Entry(
+    _E.POST_RUN_DRIFT: EventSpec(
         "a reading left the baseline after completion", "judge_post_run", Severity.WARNING, Alert.YES,
         ("attempt", "key", "hash"), _DRIFT, "a rerun was requested; " + _WHY, _E.DRY_RUN_DRIFT),
-    _E.POST_RUN_DRIFT_INFLIGHT: Entry(
+    _E.POST_RUN_DRIFT_INFLIGHT: EventSpec(
         "the same while the job runs", "judge_post_run", Severity.INFO, Alert.THREAD,
         ("attempt", "key", "hash"), _DRIFT),
-    _E.POST_RUN_SENSOR_MISSING: Entry(
+    _E.POST_RUN_SENSOR_MISSING: EventSpec(
         "post-run readings absent after `sensorTimeout`", "watchdog", Severity.WARNING, Alert.YES,
         ("attempt",), ("missing", "sensorTimeout", "completedAt", "lastSeen"),
         "check what the job wrote, and who reports it"),
-    _E.POST_RUN_ENDED: Entry(
+    _E.POST_RUN_ENDED: EventSpec(
         "the post-run window is over", "judge_post_run", Severity.INFO, Alert.NO,
         ("attempt",), ("outcome", "results", "seen", "unseen", "windowEnd")),
-    _E.LATE_DATA_ARRIVAL: Entry(
+    _E.LATE_DATA_ARRIVAL: EventSpec(
         "the trigger reading changed after completion", "admit", Severity.WARNING, Alert.YES,
         ("attempt", "hash"), _LATE, _WHY, _E.DRY_RUN_LATE_DATA),
-    _E.RERUN_ACCEPTED: Entry(
+    _E.RERUN_ACCEPTED: EventSpec(
         "a rerun was granted and the new attempt is stored", "judge_rerun", Severity.INFO, Alert.THREAD,
         ("attempt",), ("reason", "requestedBy", "budget", "spent", "max", "forced"),
         twin=_E.DRY_RUN_WOULD_RERUN),
-    _E.RERUN_REJECTED: Entry(
+    _E.RERUN_REJECTED: EventSpec(
         "a rerun was refused", "judge_rerun", Severity.WARNING, Alert.YES,
         ("request",), _REJECTED, _WHY, _E.DRY_RUN_RERUN_REJECTED),
-    _E.PIPELINE_EXCLUDED: Entry(
+    _E.PIPELINE_EXCLUDED: EventSpec(
         "a reading would have opened a run on an excluded date", "admit", Severity.INFO, Alert.NO,
         (), ("key", "excludedBy", "name")),
-    _E.DATE_ALREADY_RUN: Entry(
+    _E.DATE_ALREADY_RUN: EventSpec(
         "an edited schedule comes to a date that ran before the edit; it is not run again",
         "admit, fire_cron", Severity.INFO, Alert.NO,
         ("schedule in force since",), ("openedAt", "runStatus", "since", "due", "key"),
         "`interlock rerun {pipeline} {date}` runs it again"),
-    _E.SENSOR_REJECTED: Entry(
+    _E.SENSOR_REJECTED: EventSpec(
         "a stored reading can't be used", "admit", Severity.WARNING, Alert.YES,
         ("key", "problem", "day received"), ("key", "problem", "field", "value", "allowed"),
         "correct the producer and send the reading again"),
-    _E.CONFIG_ADOPTED: Entry(
+    _E.CONFIG_ADOPTED: EventSpec(
         "a stored config came into force, or was retired", "adopt_config", Severity.INFO, Alert.NO,
         ("hash", "change time"), ("change", "hash", "previousHash", "changedPaths", "schedules")),
-    _E.CONFIG_REJECTED: Entry(
+    _E.CONFIG_REJECTED: EventSpec(
         "a stored config does not validate", "adopt_config", Severity.ERROR, Alert.YES,
         ("hash",), ("problems", "inForce"), "run `interlock validate` on the file and mend it"),
-    _E.CONFIG_MISSING: Entry(
+    _E.CONFIG_MISSING: EventSpec(
         "the file of a pipeline in force is missing; an error without a pipeline: those of many at once",
         "follow_files", Severity.WARNING, Alert.YES,
         ("since",), ("since", "until", "pipelines", "inForce"),
         "put the file back, or confirm that it was meant to go: `interlock retire {pipeline}`"),
-    _E.WATCHDOG_DEGRADED: Entry(
+    _E.WATCHDOG_DEGRADED: EventSpec(
         "a check failed, for one pipeline or all", "watchdog", Severity.ERROR, Alert.YES,
         ("failing since", "failures", "days"), ("failures", "count", "since"), "run `interlock doctor`"),
-    _E.WATCHDOG_RECOVERED: Entry(
+    _E.WATCHDOG_RECOVERED: EventSpec(
         "first clean pass after failures or after a gap", "watchdog", Severity.WARNING, Alert.YES,
         ("since",), ("from", "until", "firedLate", "missed", "recovered", "notWatched"),
         "look at what was missed: `interlock events --since DATE`"),
-    _E.ALERT_UNDELIVERED: Entry(
+    _E.ALERT_UNDELIVERED: EventSpec(
         "a sink gave up on an alert", "send_alert", Severity.ERROR, Alert.OTHER_SINKS,
         ("sink", "event id"), ("sink", "channel", "error", "tries"),
         "check the sink's settings with `interlock alert test`"),
-    _E.ROW_UNREADABLE: Entry(
+    _E.ROW_UNREADABLE: EventSpec(
         "a stored row can't be read: it is left as it is, and its date neither runs nor counts as late",
         "report_unreadable", Severity.ERROR, Alert.YES,
         ("table", "row"), ("table", "key", "problem", "kind"),
         "`interlock doctor` names the row and what to do about it"),
-    _E.DRY_RUN_WOULD_TRIGGER: Entry(
+    _E.DRY_RUN_WOULD_TRIGGER: EventSpec(
         "rules hold", "trigger", Severity.INFO, Alert.NO, ("attempt",), ("results", "wouldLaunch")),
-    _E.DRY_RUN_SLA_PROJECTION: Entry(
+    _E.DRY_RUN_SLA_PROJECTION: EventSpec(
         "with it, if there is an SLA", "trigger", Severity.INFO, Alert.NO,
         ("attempt",), ("estimatedCompletion", "breachAt", "marginSeconds", "status")),
-    _E.DRY_RUN_COMPLETED: Entry(
+    _E.DRY_RUN_COMPLETED: EventSpec(
         "the date is closed", "complete-trigger", Severity.INFO, Alert.NO,
         ("attempt",), ("triggeredAt", "slaStatus")),
-    _E.DRY_RUN_LATE_DATA: Entry(
+    _E.DRY_RUN_LATE_DATA: EventSpec(
         "as LATE_DATA_ARRIVAL", "admit", Severity.INFO, Alert.NO,
         ("attempt", "hash"), (*_LATE, "triggeredAt")),
-    _E.DRY_RUN_DRIFT: Entry(
+    _E.DRY_RUN_DRIFT: EventSpec(
         "as POST_RUN_DRIFT", "judge_post_run", Severity.INFO, Alert.NO,
         ("attempt", "key", "hash"), _DRIFT),
-    _E.DRY_RUN_WOULD_RERUN: Entry(
+    _E.DRY_RUN_WOULD_RERUN: EventSpec(
         "as RERUN_ACCEPTED", "judge_rerun", Severity.INFO, Alert.NO,
         ("request",), ("reason", "requestedBy", "budget", "spent", "max")),
-    _E.DRY_RUN_RERUN_REJECTED: Entry(
+    _E.DRY_RUN_RERUN_REJECTED: EventSpec(
         "as RERUN_REJECTED", "judge_rerun", Severity.INFO, Alert.NO, ("request",), _REJECTED),
-    _E.DRY_RUN_WOULD_RETRY: Entry(
+    _E.DRY_RUN_WOULD_RETRY: EventSpec(
         "a failure would be retried", "retry_job", Severity.INFO, Alert.NO,
         ("attempt",), ("category", "spent", "max", "retryAt")),
-    _E.DRY_RUN_RETRY_EXHAUSTED: Entry(
+    _E.DRY_RUN_RETRY_EXHAUSTED: EventSpec(
         "a failure would not be", "retry_job", Severity.INFO, Alert.NO,
         ("attempt",), ("category", "spent", "max")),
 }

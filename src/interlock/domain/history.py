@@ -35,7 +35,7 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
         return self.newest.date[:10]
 
 
-class Told(msgspec.Struct, frozen=True):
+class LoggedEvent(msgspec.Struct, frozen=True):
     """An event and its place in the log."""
 
     seq: int

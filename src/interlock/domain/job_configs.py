@@ -59,11 +59,11 @@ JsonMap = Annotated[
 ]
 
 
-class Config(Declared, frozen=True):
+class JobConfig(Declared, frozen=True):
     """The common ground of the nine."""
 
 
-class AwsConfig(Config, frozen=True, kw_only=True):
+class AwsConfig(JobConfig, frozen=True, kw_only=True):
     """What every AWS type takes."""
 
     region: Region | None = None
@@ -241,7 +241,7 @@ class StepFunctionConfig(AwsConfig, frozen=True, kw_only=True):
     ] = None
 
 
-class DatabricksConfig(Config, frozen=True, kw_only=True):
+class DatabricksConfig(JobConfig, frozen=True, kw_only=True):
     """A run of a Databricks job."""
 
     workspace_url: HttpsUrl
@@ -270,7 +270,7 @@ class Auth(Declared, frozen=True):
     password: Annotated[str, _form("secret text", "`secret://` is replaced.")]
 
 
-class AirflowConfig(Config, frozen=True, kw_only=True):
+class AirflowConfig(JobConfig, frozen=True, kw_only=True):
     """A run of an Airflow DAG."""
 
     url: Annotated[Url, Meta(description="Base URL; a path prefix is kept.")]
@@ -294,7 +294,7 @@ FAILURE_VALUES = (
 )
 
 
-class HttpConfig(Config, frozen=True, kw_only=True):
+class HttpConfig(JobConfig, frozen=True, kw_only=True):
     """A request, and how to learn what became of it."""
 
     url: Url
@@ -335,7 +335,7 @@ class HttpConfig(Config, frozen=True, kw_only=True):
         return Completion.RESPONSE if self.status_url is None else Completion.POLL
 
 
-class CommandConfig(Config, frozen=True, kw_only=True):
+class CommandConfig(JobConfig, frozen=True, kw_only=True):
     """A local process."""
 
     command: Annotated[
@@ -379,7 +379,7 @@ class LambdaConfig(AwsConfig, frozen=True, kw_only=True):
         return self.completion or LambdaCompletion.RESPONSE
 
 
-CONFIGS: dict[JobType, type[Config]] = {
+CONFIGS: dict[JobType, type[JobConfig]] = {
     JobType.HTTP: HttpConfig,
     JobType.COMMAND: CommandConfig,
     JobType.AIRFLOW: AirflowConfig,

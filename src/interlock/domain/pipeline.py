@@ -87,7 +87,7 @@ class Weekday(StrEnum):
     SUNDAY = "sunday"
 
 
-class Hours(StrEnum):
+class UpstreamHours(StrEnum):
     """Which hourly dates of an upstream pipeline a daily run waits for."""
 
     ALL = "all"
@@ -141,7 +141,7 @@ class Trigger(Declared, frozen=True):
         Meta(description="Instead of `key`: opens when that pipeline completes the same date."),
     ] = None
     hours: Annotated[
-        Hours | None,
+        UpstreamHours | None,
         Meta(description="`all`: a daily run waits for every date that upstream expects that day."),
     ] = None
 

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 import msgspec
 
-from interlock.domain.budgets import Budget, Source, rerun_budget, rerun_source
+from interlock.domain.budgets import Budget, RerunSource, rerun_budget, rerun_source
 from interlock.domain.calendars import Excluded
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import Run, Status
@@ -30,7 +30,7 @@ class Granted(msgspec.Struct, frozen=True):
     budget: Budget | None
 
 
-class Refused(msgspec.Struct, frozen=True):
+class RerunRefused(msgspec.Struct, frozen=True):
     """The date may not run again."""
 
     cause: Cause
@@ -45,28 +45,28 @@ def judge_request(
     run: Run | None,
     readings: Mapping[str, Reading],
     believed: bool = True,
-) -> Granted | Refused:
+) -> Granted | RerunRefused:
     """Judge in a fixed order: calendar, horizon, a run in progress, the budget, the circuit breaker.
 
     A row that says no more than that the date is done has no evidence to compare with: nothing breaks
     the circuit.
     """
     if excluded is not None:
-        return Refused(Cause.EXCLUDED)
+        return RerunRefused(Cause.EXCLUDED)
     if run is None:
-        return Granted(None) if believed else Refused(Cause.BEYOND_HORIZON)
+        return Granted(None) if believed else RerunRefused(Cause.BEYOND_HORIZON)
     if run.status is Status.UNREADABLE:
-        return Refused(Cause.UNREADABLE)
+        return RerunRefused(Cause.UNREADABLE)
     if run.is_open or run.awaits_retry:
-        return Refused(Cause.IN_PROGRESS)
+        return RerunRefused(Cause.IN_PROGRESS)
     source = rerun_source(reason)
     budget = rerun_budget(source, run.spending, pipeline.job)
     if not budget.left:
-        return Refused(Cause.BUDGET, budget)
-    forced = force and source is Source.MANUAL
+        return RerunRefused(Cause.BUDGET, budget)
+    forced = force and source is RerunSource.MANUAL
     done = run.status is Status.COMPLETED and not run.is_bare
     if done and not forced and not news(run, readings):
-        return Refused(Cause.NO_NEW_DATA, budget)
+        return RerunRefused(Cause.NO_NEW_DATA, budget)
     return Granted(budget)
 
 

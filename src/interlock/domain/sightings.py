@@ -19,7 +19,7 @@ PATIENCE = timedelta(seconds=10)
 Stamp = tuple[int, ...] | None
 
 
-class Change(msgspec.Struct, frozen=True):
+class ChangedFile(msgspec.Struct, frozen=True):
     """A file that does not look as it did when it was read, and since when it looks as it does."""
 
     stamp: Stamp
@@ -31,7 +31,7 @@ class Sightings(msgspec.Struct, frozen=True):
 
     #: How each file looked when it was last read; None before the first reading.
     read: Mapping[str, Stamp] | None = None
-    changes: Mapping[str, Change] = {}
+    changes: Mapping[str, ChangedFile] = {}
     #: Since when some change waits to be read.
     since: datetime | None = None
 
@@ -92,8 +92,8 @@ def after_reading(seen: Sightings, now: datetime) -> Sightings:
     )
 
 
-def _change(before: Change | None, stamp: Stamp, now: datetime, own: datetime) -> Change:
+def _change(before: ChangedFile | None, stamp: Stamp, now: datetime, own: datetime) -> ChangedFile:
     """A clock that was set back makes a file wait again, and never for longer than SETTLED."""
     if before is not None and before.stamp == stamp and before.since <= now:
         return before
-    return Change(stamp, min(own, now))
+    return ChangedFile(stamp, min(own, now))

@@ -50,7 +50,7 @@ class SlaWatch(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     pruned_at: datetime | None = None
 
 
-class Told(msgspec.Struct, frozen=True):
+class DeadlineNotice(msgspec.Struct, frozen=True):
     """A moment to tell of, and the verdict that goes with it."""
 
     kind: DeadlineKind
@@ -64,24 +64,24 @@ def judge_moment(
     verdict: SlaVerdict | None,
     run: Run | None,
     now: datetime,
-) -> Told | None:
+) -> DeadlineNotice | None:
     """What to tell when a moment has come; None when it is told, moved, or no longer true."""
     at = instants.get(kind)
     if at is None or now < at or kind in told:
         return None
     if kind is DeadlineKind.READINESS:
-        return None if was_ready(run, at) else Told(kind, None)
+        return None if was_ready(run, at) else DeadlineNotice(kind, None)
     if run is not None and run.status is Status.COMPLETED and (run.completed_at or now) < at:
         return None
     if run is not None and run.status is Status.COMPLETED and kind in WARNINGS:
         return None
     if kind in BREACHES:
-        return None if verdict is SlaVerdict.MET else Told(kind, SlaVerdict.BREACHED)
+        return None if verdict is SlaVerdict.MET else DeadlineNotice(kind, SlaVerdict.BREACHED)
     if verdict is not None or now >= instants.get(WARNINGS[kind], now):
         return None  # the breach has passed too, and says more
     if run is not None and run.has_given_up:
         return None  # its failure was told, and no warning changes anything
-    return Told(kind, None)
+    return DeadlineNotice(kind, None)
 
 
 def pruned(run: Run, now: datetime) -> SlaWatch:

@@ -23,7 +23,7 @@ from interlock.domain.pipeline import (
 from interlock.domain.pipeline import Check as Operator
 from interlock.domain.rules import number
 from interlock.files.job_checks import JOB_CHECKS, check_job
-from interlock.files.problem import Kind
+from interlock.files.problem import ProblemKind
 from interlock.files.problem_collector import At, Check, known
 
 _LONGEST_SLA = timedelta(hours=24)
@@ -40,7 +40,7 @@ def check_max_age(bounded: Rule | Validation, at: At) -> None:
     """No reading is received within no time."""
     age = bounded.max_age
     if age is not None and known(age) and not duration.seconds(age):
-        at.error("maxAge", Kind.OUT_OF_RANGE, "must be more than 0s")
+        at.error("maxAge", ProblemKind.OUT_OF_RANGE, "must be more than 0s")
 
 
 def check_operator(rule: Rule | Trigger, at: At) -> None:
@@ -49,7 +49,7 @@ def check_operator(rule: Rule | Trigger, at: At) -> None:
     if operator is None or not known(operator) or operator is Operator.EXISTS:
         return
     if rule.field is None:
-        at.error("field", Kind.MISSING, f"{operator} needs the field to look at")
+        at.error("field", ProblemKind.MISSING, f"{operator} needs the field to look at")
     if rule.value is None:
         _no_value(operator, at)
     elif known(rule.value) and operator in NUMBER_CHECKS:
@@ -60,24 +60,26 @@ def check_operator(rule: Rule | Trigger, at: At) -> None:
 
 def _no_value(operator: Operator, at: At) -> None:
     hint = "to ask only whether the sensor is there, use check: exists"
-    at.error("value", Kind.MISSING, f"{operator} needs a value to compare with", hint)
+    at.error("value", ProblemKind.MISSING, f"{operator} needs a value to compare with", hint)
 
 
 def _check_number(value: object, operator: Operator, at: At) -> None:
     if isinstance(value, bool) or not isinstance(value, int | Decimal | str):
-        at.error("value", Kind.WRONG_TYPE, f"{operator} compares with a number")
+        at.error("value", ProblemKind.WRONG_TYPE, f"{operator} compares with a number")
     elif number(value) is None:
-        at.error("value", Kind.BAD_VALUE, f"{operator} compares with a number, and this is none")
+        at.error(
+            "value", ProblemKind.BAD_VALUE, f"{operator} compares with a number, and this is none"
+        )
 
 
 def _check_age(value: object, operator: Operator, at: At) -> None:
     if not isinstance(value, str):
-        at.error("value", Kind.WRONG_TYPE, f"{operator} compares with a duration such as 2h")
+        at.error("value", ProblemKind.WRONG_TYPE, f"{operator} compares with a duration such as 2h")
         return
     try:
         duration.seconds(value)
     except ValueError as error:
-        at.error("value", Kind.BAD_VALUE, str(error))
+        at.error("value", ProblemKind.BAD_VALUE, str(error))
 
 
 def check_trigger(trigger: Trigger, at: At) -> None:
@@ -85,16 +87,16 @@ def check_trigger(trigger: Trigger, at: At) -> None:
     if trigger.pipeline is None:
         _check_sensor_trigger(trigger, at)
     elif trigger.key is not None and known(trigger.key, trigger.pipeline):
-        at.error("pipeline", Kind.CONFLICT, "a trigger has a key or a pipeline, not both")
+        at.error("pipeline", ProblemKind.CONFLICT, "a trigger has a key or a pipeline, not both")
 
 
 def _check_sensor_trigger(trigger: Trigger, at: At) -> None:
     if trigger.key is None:
-        at.error("key", Kind.MISSING, "the sensor key that opens a run (or: pipeline)")
+        at.error("key", ProblemKind.MISSING, "the sensor key that opens a run (or: pipeline)")
     if trigger.check is None:
-        at.error("check", Kind.MISSING, "is missing")
+        at.error("check", ProblemKind.MISSING, "is missing")
     if trigger.hours is not None and known(trigger.hours):
-        at.error("hours", Kind.CONFLICT, "hours belongs to a trigger with pipeline")
+        at.error("hours", ProblemKind.CONFLICT, "hours belongs to a trigger with pipeline")
     check_operator(trigger, at)
 
 
@@ -102,22 +104,22 @@ def check_evaluation(evaluation: Evaluation | PostRunEvaluation, at: At) -> None
     """The window is not empty, and an interval fits into it."""
     window, interval = evaluation.window, evaluation.interval
     if known(window) and not duration.seconds(window):
-        at.error("window", Kind.OUT_OF_RANGE, "must be more than 0s")
+        at.error("window", ProblemKind.OUT_OF_RANGE, "must be more than 0s")
         return
     if interval is None or not known(interval):
         return
     if duration.parse(interval) < _SHORTEST_INTERVAL:
-        at.error("interval", Kind.OUT_OF_RANGE, "must be at least 1s")
+        at.error("interval", ProblemKind.OUT_OF_RANGE, "must be at least 1s")
     elif known(window) and duration.seconds(interval) > duration.seconds(window):
-        at.error("interval", Kind.OUT_OF_RANGE, f"must be at most the window, {window}")
+        at.error("interval", ProblemKind.OUT_OF_RANGE, f"must be at most the window, {window}")
 
 
 def check_schedule(schedule: Schedule, at: At) -> None:
     """Something opens its runs, and cron and dates don't contradict each other."""
     if schedule.cron is None and schedule.trigger is None and schedule.include is None:
-        at.error("cron", Kind.MISSING, "a schedule needs a cron, a trigger or include")
+        at.error("cron", ProblemKind.MISSING, "a schedule needs a cron, a trigger or include")
     elif None not in (schedule.cron, schedule.include) and known(schedule.cron, schedule.include):
-        at.error("include", Kind.CONFLICT, "cron and include exclude each other")
+        at.error("include", ProblemKind.CONFLICT, "cron and include exclude each other")
 
 
 def check_sla(sla: Sla, at: At) -> None:
@@ -126,14 +128,14 @@ def check_sla(sla: Sla, at: At) -> None:
     """
     if sla.deadline is None and sla.max_duration is None and sla.evaluation_deadline is None:
         message = "an SLA needs a deadline, a maxDuration or an evaluationDeadline"
-        at.error("deadline", Kind.MISSING, message)
+        at.error("deadline", ProblemKind.MISSING, message)
     ready, done = sla.evaluation_deadline, sla.deadline
     given = ready is not None and done is not None and known(ready, done)
     if given and ready and done and len(ready) == len(done) and ready >= done:
-        at.error("evaluationDeadline", Kind.CONFLICT, f"must be before the deadline, {done}")
+        at.error("evaluationDeadline", ProblemKind.CONFLICT, f"must be before the deadline, {done}")
     longest = sla.max_duration
     if longest is not None and known(longest) and duration.parse(longest) > _LONGEST_SLA:
-        at.error("maxDuration", Kind.OUT_OF_RANGE, "must be at most 24h")
+        at.error("maxDuration", ProblemKind.OUT_OF_RANGE, "must be at most 24h")
 
 
 CHECKS: dict[type, Check] = {

@@ -9,7 +9,7 @@ from typing import Any
 from interlock import __version__
 from interlock.domain import canonical
 from interlock.domain.pipeline import Pipeline
-from interlock.files.problem import Kind, Problem
+from interlock.files.problem import Problem, ProblemKind
 from interlock.files.project import Project
 from interlock.files.warnings import MOST_TURNS, polls, turns
 
@@ -47,11 +47,13 @@ def _obstacles(pipeline: Pipeline, file: str) -> Iterator[Problem]:
     size = len(canonical.encode(pipeline).encode())
     if size > LARGEST_CONFIG:
         message = f"compiled it is {size} bytes, and a config has at most {LARGEST_CONFIG}"
-        yield Problem(path="", kind=Kind.OUT_OF_RANGE, message=message, file=file)
+        yield Problem(path="", kind=ProblemKind.OUT_OF_RANGE, message=message, file=file)
     if polls(pipeline.job) > MOST_TURNS:
         message = f"poll window / pollInterval is more than {MOST_TURNS}"
-        yield Problem(path="job.pollInterval", kind=Kind.OUT_OF_RANGE, message=message, file=file)
+        yield Problem(
+            path="job.pollInterval", kind=ProblemKind.OUT_OF_RANGE, message=message, file=file
+        )
     for schedule in pipeline.schedules:
         if turns(schedule.evaluation) > MOST_TURNS:
             message = f"schedule {schedule.id}: window / interval is more than {MOST_TURNS}"
-            yield Problem(path="", kind=Kind.OUT_OF_RANGE, message=message, file=file)
+            yield Problem(path="", kind=ProblemKind.OUT_OF_RANGE, message=message, file=file)

@@ -10,7 +10,7 @@ from datetime import date
 from functools import lru_cache
 
 from interlock.domain import duration, job_configs, job_forms, pipeline, timestamp, zones
-from interlock.domain.alerting import rules as alerts
+from interlock.domain.alerting import alert_rules as alerts
 from interlock.domain.alerting.routes import names_type
 from interlock.domain.event import EventType
 from interlock.domain.partition import Label

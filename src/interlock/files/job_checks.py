@@ -13,16 +13,16 @@ from interlock.domain.job_configs import (
     AirflowConfig,
     CommandConfig,
     Completion,
-    Config,
     DatabricksConfig,
     HttpConfig,
     InvocationType,
+    JobConfig,
     JobDriver,
     LambdaConfig,
 )
 from interlock.domain.pipeline import Job
 from interlock.files.nodes import Map, Node, scalars
-from interlock.files.problem import Kind
+from interlock.files.problem import ProblemKind
 from interlock.files.problem_collector import BROKEN, At, Check, known
 from interlock.files.reader import read_anything, reader
 from interlock.files.scalars import meaning
@@ -39,7 +39,7 @@ def check_job(job: Job, at: At) -> None:
     node, path = at.given("config"), (*at.path, "config")
     if node is None:
         if known(job.type) and _needs_config(CONFIGS[job.type]):
-            at.error("config", Kind.MISSING, f"a job of type {job.type} needs its settings")
+            at.error("config", ProblemKind.MISSING, f"a job of type {job.type} needs its settings")
         return
     if not known(job.type):
         _check_loosely(node, at)
@@ -54,13 +54,15 @@ def _check_poll_interval(job: Job, at: At) -> None:
     if every is None or not known(every):
         return
     if not SHORTEST_POLL <= duration.parse(every) <= LONGEST_POLL:
-        at.error("pollInterval", Kind.OUT_OF_RANGE, "must be from 10s to 10m")
+        at.error("pollInterval", ProblemKind.OUT_OF_RANGE, "must be from 10s to 10m")
     elif known(job.job_poll_window_seconds) and duration.parse(every) > job.poll_window:
         longest = duration.spell(job.poll_window)
-        at.error("pollInterval", Kind.OUT_OF_RANGE, f"must be at most the poll window, {longest}")
+        at.error(
+            "pollInterval", ProblemKind.OUT_OF_RANGE, f"must be at most the poll window, {longest}"
+        )
 
 
-def _needs_config(kind: type[Config]) -> bool:
+def _needs_config(kind: type[JobConfig]) -> bool:
     return any(field.required for field in _fields(kind))
 
 
@@ -81,10 +83,10 @@ def _refuse_own_settings(node: Node, at: At) -> None:
         name = job_forms.own_setting_in(value) if isinstance(value, str) else None
         if name is not None:
             message = f"{name} is a setting of Interlock itself and not for files"
-            at.reading.error(path, scalar, Kind.BAD_VALUE, message, "use a name of your own")
+            at.reading.error(path, scalar, ProblemKind.BAD_VALUE, message, "use a name of your own")
 
 
-def _given(config: Config, node: Map) -> dict[str, Any]:
+def _given(config: JobConfig, node: Map) -> dict[str, Any]:
     """The settings that were written, as plain values. Defaults are left to the struct."""
     return {
         field.encode_name: _plain(getattr(config, field.name))
@@ -104,17 +106,17 @@ def _plain(value: Any) -> Any:
 
 def _check_driver(driver: JobDriver, at: At) -> None:
     if driver.spark_submit is None and driver.hive is None:
-        at.error("sparkSubmit", Kind.MISSING, "a jobDriver is sparkSubmit or hive")
+        at.error("sparkSubmit", ProblemKind.MISSING, "a jobDriver is sparkSubmit or hive")
     elif driver.spark_submit is not None and driver.hive is not None and known(driver.hive):
-        at.error("hive", Kind.CONFLICT, "a jobDriver is sparkSubmit or hive, not both")
+        at.error("hive", ProblemKind.CONFLICT, "a jobDriver is sparkSubmit or hive, not both")
 
 
 def _check_http(config: HttpConfig, at: At) -> None:
     _check_headers(config, at)
     if known(config.body) and not isinstance(config.body, dict | list | str | None):
-        at.error("body", Kind.WRONG_TYPE, "a body is a map, a list or text")
+        at.error("body", ProblemKind.WRONG_TYPE, "a body is a map, a list or text")
     if config.completion is Completion.POLL and config.status_url is None:
-        at.error("completion", Kind.CONFLICT, "poll needs a statusUrl")
+        at.error("completion", ProblemKind.CONFLICT, "poll needs a statusUrl")
 
 
 def _check_lambda(config: LambdaConfig, at: At) -> None:
@@ -122,7 +124,7 @@ def _check_lambda(config: LambdaConfig, at: At) -> None:
     if config.invocation_type is not InvocationType.EVENT:
         return
     if config.completion is None:
-        at.error("completion", Kind.MISSING, "must be given with invocationType Event")
+        at.error("completion", ProblemKind.MISSING, "must be given with invocationType Event")
 
 
 def _check_headers(config: HttpConfig | AirflowConfig | DatabricksConfig, at: At) -> None:
@@ -131,7 +133,7 @@ def _check_headers(config: HttpConfig | AirflowConfig | DatabricksConfig, at: At
     seen: set[str] = set()
     for name in config.headers if known(config.headers) else ():
         if name.lower() in seen:
-            at.inner("headers").error(name, Kind.DUPLICATE, "this header is set twice")
+            at.inner("headers").error(name, ProblemKind.DUPLICATE, "this header is set twice")
         seen.add(name.lower())
 
 
@@ -141,7 +143,7 @@ def _check_timeout(
     if config.timeout is None or not known(config.timeout):
         return
     if not duration.seconds(config.timeout):
-        at.error("timeout", Kind.OUT_OF_RANGE, "must be more than 0s")
+        at.error("timeout", ProblemKind.OUT_OF_RANGE, "must be more than 0s")
 
 
 JOB_CHECKS: dict[type, Check] = {

@@ -9,11 +9,11 @@ from interlock.files import shell_marks
 from interlock.files.authored import PipelineFile
 from interlock.files.nodes import List, Map, Node, Scalar, scalars
 from interlock.files.pipeline_checks import is_daily, placed_schedules
-from interlock.files.problem import Kind, Path, printable
+from interlock.files.problem import Path, ProblemKind, printable
 from interlock.files.problem_collector import At
 from interlock.files.scalars import meaning
 
-Remark = tuple[Path, Kind, str]
+Remark = tuple[Path, ProblemKind, str]
 
 #: Has "key" in its name and is none.
 _NO_SECRET = frozenset({"idempotency-key"})
@@ -30,7 +30,7 @@ def job_warnings(file: PipelineFile, at: At) -> Iterator[Remark]:
     for path, text in _texts(at):
         yield from _odd_names(path, text, file)
         if "secret://" in text and path[len(at.path)] not in _SECRET_PLACES:
-            yield path, Kind.BAD_VALUE, "secret:// is replaced in headers, auth and env only"
+            yield path, ProblemKind.BAD_VALUE, "secret:// is replaced in headers, auth and env only"
     if isinstance(at.node, Map):
         yield from _literal_secrets(at)
         yield from _literal_password(at)
@@ -53,15 +53,19 @@ def _odd_names(path: Path, text: str, file: PipelineFile) -> Iterator[Remark]:
         shown = printable(name)
         if name == job_forms.JOB_RUN_ID:
             if not _ANSWER_PLACES & set(path):
-                yield path, Kind.BAD_VALUE, f"${{{shown}}} is known in statusUrl and cancelUrl only"
+                yield (
+                    path,
+                    ProblemKind.BAD_VALUE,
+                    f"${{{shown}}} is known in statusUrl and cancelUrl only",
+                )
         elif name == "HOUR":
             if all(is_daily(schedule) for _, schedule in placed_schedules(file)):
-                yield path, Kind.CONFLICT, "${HOUR} is an error in a daily run"
+                yield path, ProblemKind.CONFLICT, "${HOUR} is an error in a daily run"
         elif name not in job_forms.RUN_NAMES and not name.startswith("INTERLOCK_"):
             message = (
                 f"${{{shown}}} is unknown and stays as it is; if you mean that, write $${{{shown}}}"
             )
-            yield path, Kind.BAD_VALUE, message
+            yield path, ProblemKind.BAD_VALUE, message
 
 
 def _literal_secrets(at: At) -> Iterator[Remark]:
@@ -70,14 +74,14 @@ def _literal_secrets(at: At) -> Iterator[Remark]:
         if name.lower() in _NO_SECRET or not job_forms.names_a_secret(name):
             continue
         if isinstance(value, Scalar) and not _is_replaced(value.text):
-            yield (*at.path, "headers", name), Kind.BAD_VALUE, _LITERAL
+            yield (*at.path, "headers", name), ProblemKind.BAD_VALUE, _LITERAL
 
 
 def _literal_password(at: At) -> Iterator[Remark]:
     auth = at.given("auth")
     password = auth.items.get("password") if isinstance(auth, Map) else None
     if isinstance(password, Scalar) and not _is_replaced(password.text):
-        yield (*at.path, "auth", "password"), Kind.BAD_VALUE, _LITERAL
+        yield (*at.path, "auth", "password"), ProblemKind.BAD_VALUE, _LITERAL
 
 
 def _is_replaced(text: str) -> bool:
@@ -94,15 +98,15 @@ def _odd_addresses(at: At) -> Iterator[Remark]:
             continue
         if "{{" in node.text:
             message = "{{ }} is not replaced; for the date of the run, write ${DATE}"
-            yield (*at.path, key), Kind.BAD_VALUE, message
+            yield (*at.path, key), ProblemKind.BAD_VALUE, message
         if job_forms.is_private_url(node.text):
             message = "a private address, refused unless INTERLOCK_ALLOW_HOSTS admits it"
-            yield (*at.path, key), Kind.BAD_VALUE, message
+            yield (*at.path, key), ProblemKind.BAD_VALUE, message
         if has_secret and node.text.lower().startswith("http://"):
             message = (
                 "a secret over plain http, refused unless INTERLOCK_ALLOW_HOSTS admits the host"
             )
-            yield (*at.path, key), Kind.BAD_VALUE, message
+            yield (*at.path, key), ProblemKind.BAD_VALUE, message
 
 
 def _shell_marks(at: At) -> Iterator[Remark]:
@@ -113,12 +117,16 @@ def _shell_marks(at: At) -> Iterator[Remark]:
         found = dict.fromkeys(mark for _, each in shell_marks.marks(words) for mark in each)
         if found:
             literal = ", for a literal character single quotes"
-            yield (*at.path, "command"), Kind.BAD_VALUE, _said(found, words[0].text) + literal
+            yield (
+                (*at.path, "command"),
+                ProblemKind.BAD_VALUE,
+                _said(found, words[0].text) + literal,
+            )
     elif isinstance(command, List):
         words = shell_marks.words_of_list([_text(item) for item in command.items])
         for position, each in shell_marks.marks(words):
             message = _said(dict.fromkeys(each), words[0].text)
-            yield (*at.path, "command", position), Kind.BAD_VALUE, message
+            yield (*at.path, "command", position), ProblemKind.BAD_VALUE, message
     yield from _unexpanded(at)
 
 
@@ -142,7 +150,7 @@ def _unexpanded(at: At) -> Iterator[Remark]:
         found = _EXPANDED_BY_SHELLS.search(node.text)
         if found is not None:
             message = f"{found[0]} stays as it is: no shell expands it"
-            yield (*at.path, *path), Kind.BAD_VALUE, message
+            yield (*at.path, *path), ProblemKind.BAD_VALUE, message
 
 
 def _text(node: Node) -> str:
@@ -153,4 +161,8 @@ def _overridden(at: At) -> Iterator[Remark]:
     arguments = at.given("arguments")
     for name in _OURS_IN_GLUE if isinstance(arguments, Map) else ():
         if name in arguments.items:  # type: ignore[union-attr]
-            yield (*at.path, "arguments", name), Kind.CONFLICT, "is overridden: ours always wins"
+            yield (
+                (*at.path, "arguments", name),
+                ProblemKind.CONFLICT,
+                "is overridden: ours always wins",
+            )

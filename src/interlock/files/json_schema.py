@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from interlock.domain.alerting.rules import Alerts
+from interlock.domain.alerting.alert_rules import Alerts
 from interlock.domain.job_configs import CONFIGS
 from interlock.domain.pipeline import Calendar, JobType
 from interlock.files.authored import PipelineFile

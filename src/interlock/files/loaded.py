@@ -16,8 +16,8 @@ from interlock.files.pipeline_checks import (
     placed_schedules,
     upstreams,
 )
-from interlock.files.problem import Kind, Path, Problem
-from interlock.files.problem_collector import BROKEN, At, Reading, known
+from interlock.files.problem import Path, Problem, ProblemKind
+from interlock.files.problem_collector import BROKEN, At, ProblemCollector, known
 from interlock.files.reader import reader
 from interlock.files.scalars import is_nothing
 from interlock.files.warnings import warn
@@ -35,7 +35,7 @@ class Mention(msgspec.Struct, frozen=True):
     column: int
 
 
-class Loaded(msgspec.Struct, frozen=True):
+class LoadedPipeline(msgspec.Struct, frozen=True):
     """A pipeline, or None when there are errors; every problem; and what other files must know of it."""
 
     pipeline: Pipeline | None
@@ -50,12 +50,12 @@ class Loaded(msgspec.Struct, frozen=True):
 
 def load(
     node: Node, kind: type[Written], library: Callable[[Written], Library], file: str = ""
-) -> Loaded:
+) -> LoadedPipeline:
     """Read a whole pipeline, with every check."""
-    reading = Reading(file, CHECKS)
+    reading = ProblemCollector(file, CHECKS)
     written = read_whole(kind, node, reading)
     if written is None:
-        return Loaded(None, tuple(reading.problems))
+        return LoadedPipeline(None, tuple(reading.problems))
     at = At(reading, node, ())
     check_pipeline(written, at)
     calendars = check_calendars(written, library(written), at)
@@ -64,13 +64,13 @@ def load(
         pipeline = _assembled(written, calendars)
         warn(written, calendars, at)
     waits_for = tuple(_mention(upstream, path, at) for path, upstream in upstreams(written))
-    return Loaded(pipeline, in_order(reading.problems), _own_id(written, at), waits_for)
+    return LoadedPipeline(pipeline, in_order(reading.problems), _own_id(written, at), waits_for)
 
 
-def read_whole(kind: type[Part], node: Node, reading: Reading) -> Part | None:
+def read_whole(kind: type[Part], node: Node, reading: ProblemCollector) -> Part | None:
     """The struct that a whole file holds, perhaps with BROKEN parts; None when it holds none."""
     if isinstance(node, Scalar) and is_nothing(node):
-        reading.error((), node, Kind.MISSING, "the file is empty")
+        reading.error((), node, ProblemKind.MISSING, "the file is empty")
         return None
     value: Any = reader(kind)(node, (), reading)
     return None if value is BROKEN else value
@@ -80,7 +80,7 @@ def unreadable(error: Unreadable, file: str = "") -> Problem:
     """The one problem of a file that can't be read at all."""
     return Problem(
         path="",
-        kind=Kind.BAD_VALUE,
+        kind=ProblemKind.BAD_VALUE,
         message=str(error),
         hint=error.hint,
         file=file,

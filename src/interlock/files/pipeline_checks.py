@@ -11,7 +11,7 @@ from interlock.domain.pipeline import Calendar, Schedule
 from interlock.domain.schedule import cron_grain
 from interlock.errors import ConfigError
 from interlock.files.authored import PipelineFile
-from interlock.files.problem import Kind, Path
+from interlock.files.problem import Path, ProblemKind
 from interlock.files.problem_collector import At, known
 
 
@@ -82,18 +82,18 @@ def _look_up(
     try:
         calendar = find(name)
     except (ValueError, ConfigError) as error:
-        at.error(key, Kind.BAD_VALUE, str(error))
+        at.error(key, ProblemKind.BAD_VALUE, str(error))
     else:
         found[calendar.name] = calendar
 
 
 def _check_either(file: PipelineFile, at: At) -> None:
     if file.schedule is None and file.schedules is None:
-        at.error("schedule", Kind.MISSING, "a pipeline needs a schedule, or schedules")
+        at.error("schedule", ProblemKind.MISSING, "a pipeline needs a schedule, or schedules")
     elif file.schedule is None and file.schedules == ():
-        at.error("schedules", Kind.MISSING, "the list is empty")
+        at.error("schedules", ProblemKind.MISSING, "the list is empty")
     elif None not in (file.schedule, file.schedules) and known(file.schedule, file.schedules):
-        at.error("schedules", Kind.CONFLICT, "schedule and schedules exclude each other")
+        at.error("schedules", ProblemKind.CONFLICT, "schedule and schedules exclude each other")
 
 
 def _check_ids(file: PipelineFile, at: At) -> None:
@@ -104,9 +104,11 @@ def _check_ids(file: PipelineFile, at: At) -> None:
             continue
         place = at.inner(*path)
         if place.given("id") is None:
-            place.error("id", Kind.MISSING, "required in a list of schedules")
+            place.error("id", ProblemKind.MISSING, "required in a list of schedules")
         elif schedule.id in seen:
-            place.error("id", Kind.DUPLICATE, f"a schedule above is called {schedule.id} already")
+            place.error(
+                "id", ProblemKind.DUPLICATE, f"a schedule above is called {schedule.id} already"
+            )
         seen.add(schedule.id)
 
 
@@ -117,9 +119,9 @@ def _check_needed_trigger(file: PipelineFile, at: At) -> None:
     longest = None if file.sla is None else file.sla.max_duration
     if longest is not None and known(longest):
         message = "counts from a trigger, and no schedule has one"
-        at.inner("sla").error("maxDuration", Kind.CONFLICT, message)
+        at.inner("sla").error("maxDuration", ProblemKind.CONFLICT, message)
     if file.dry_run is True:
-        at.error("dryRun", Kind.CONFLICT, "needs a trigger, and no schedule has one")
+        at.error("dryRun", ProblemKind.CONFLICT, "needs a trigger, and no schedule has one")
 
 
 def _all_read(file: PipelineFile) -> bool:
@@ -138,7 +140,7 @@ def _check_minute_deadline(file: PipelineFile, at: At) -> None:
             continue
         if any(is_daily(schedule) for _, schedule in placed_schedules(file)):
             message = ":MM is for hourly runs, and the cron of this schedule is daily"
-            at.inner("sla").error(name, Kind.CONFLICT, message, "write HH:MM")
+            at.inner("sla").error(name, ProblemKind.CONFLICT, message, "write HH:MM")
 
 
 def _check_upstream(file: PipelineFile, at: At) -> None:
@@ -148,4 +150,4 @@ def _check_upstream(file: PipelineFile, at: At) -> None:
     for path, upstream in upstreams(file):
         if upstream == file.pipeline.id:
             message = "a pipeline can't wait for itself"
-            at.inner(*path[:-1]).error("pipeline", Kind.CONFLICT, message)
+            at.inner(*path[:-1]).error("pipeline", ProblemKind.CONFLICT, message)

@@ -10,7 +10,7 @@ Path = tuple[str | int, ...]
 _LONGEST_KEY = 200
 
 
-class Kind(StrEnum):
+class ProblemKind(StrEnum):
     """What sort of wrong it is. The list is closed: programs rely on it."""
 
     UNKNOWN_KEY = "unknown_key"
@@ -22,7 +22,7 @@ class Kind(StrEnum):
     DUPLICATE = "duplicate"
 
 
-class Severity(StrEnum):
+class ProblemSeverity(StrEnum):
     """A file with an error is refused; a warning is legal but surely not what was meant."""
 
     ERROR = "error"
@@ -33,17 +33,17 @@ class Problem(msgspec.Struct, frozen=True):
     """One problem. Lines and columns count from 1; 0 means the file as a whole."""
 
     path: str
-    kind: Kind
+    kind: ProblemKind
     message: str
     hint: str = ""
-    severity: Severity = Severity.ERROR
+    severity: ProblemSeverity = ProblemSeverity.ERROR
     file: str = ""
     line: int = 0
     column: int = 0
 
     @property
     def is_error(self) -> bool:
-        return self.severity is Severity.ERROR
+        return self.severity is ProblemSeverity.ERROR
 
     def __str__(self) -> str:
         """`file:line:column: path: message; hint`, on one line whatever the file holds."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from interlock.files.nodes import Map, Node, Scalar, find
-from interlock.files.problem import Kind, Path, Problem, Severity, printable, spell
+from interlock.files.problem import Path, Problem, ProblemKind, ProblemSeverity, printable, spell
 from interlock.files.scalars import is_nothing
 
 _LONGEST_MESSAGE = 400
@@ -31,7 +31,7 @@ def known(*values: object) -> bool:
     return all(value is not BROKEN for value in values)
 
 
-class Reading:
+class ProblemCollector:
     """The problems of one file so far."""
 
     def __init__(self, file: str = "", checks: Mapping[type, "Check"] | None = None) -> None:
@@ -45,15 +45,17 @@ class Reading:
     def is_sound(self) -> bool:
         return not self._errors
 
-    def error(self, path: Path, place: Node, kind: Kind, message: str, hint: str = "") -> Any:
+    def error(
+        self, path: Path, place: Node, kind: ProblemKind, message: str, hint: str = ""
+    ) -> Any:
         """Note an error and give what stands in for the value."""
         if path not in self._errors:
             self._errors.add(path)
-            self.note(path, place, kind, message, hint, Severity.ERROR)
+            self.note(path, place, kind, message, hint, ProblemSeverity.ERROR)
         return BROKEN
 
-    def warn(self, path: Path, root: Node, kind: Kind, message: str, hint: str = "") -> None:
-        self.note(path, find(root, path), kind, message, hint, Severity.WARNING)
+    def warn(self, path: Path, root: Node, kind: ProblemKind, message: str, hint: str = "") -> None:
+        self.note(path, find(root, path), kind, message, hint, ProblemSeverity.WARNING)
 
     def may_suggest(self) -> bool:
         """Whether to look for what was meant: that is slow, and a file may hold only nonsense."""
@@ -61,7 +63,13 @@ class Reading:
         return self._suggestions_left >= 0
 
     def note(
-        self, path: Path, place: Node, kind: Kind, message: str, hint: str, severity: Severity
+        self,
+        path: Path,
+        place: Node,
+        kind: ProblemKind,
+        message: str,
+        hint: str,
+        severity: ProblemSeverity,
     ) -> None:
         self.problems.append(
             Problem(
@@ -82,7 +90,7 @@ class At:
 
     __slots__ = ("node", "path", "reading")
 
-    def __init__(self, reading: Reading, node: Node, path: Path) -> None:
+    def __init__(self, reading: ProblemCollector, node: Node, path: Path) -> None:
         self.reading, self.node, self.path = reading, node, path
 
     def inner(self, *steps: str | int) -> "At":
@@ -94,15 +102,15 @@ class At:
         node = self.node.items.get(key) if isinstance(self.node, Map) else None
         return None if isinstance(node, Scalar) and is_nothing(node) else node
 
-    def error(self, key: str, kind: Kind, message: str, hint: str = "") -> Any:
+    def error(self, key: str, kind: ProblemKind, message: str, hint: str = "") -> Any:
         """The part named by the key is wrong, or missing."""
         place = find(self.node, (key,))
         return self.reading.error((*self.path, key), place, kind, message, hint)
 
-    def warn(self, key: str, kind: Kind, message: str, hint: str = "") -> None:
+    def warn(self, key: str, kind: ProblemKind, message: str, hint: str = "") -> None:
         """The part named by the key is legal, and surely not what was meant."""
         place = find(self.node, (key,))
-        self.reading.note((*self.path, key), place, kind, message, hint, Severity.WARNING)
+        self.reading.note((*self.path, key), place, kind, message, hint, ProblemSeverity.WARNING)
 
 
 Check = Callable[[Any, At], None]

@@ -6,17 +6,17 @@ from decimal import Decimal
 from typing import Any
 
 from interlock.files.nodes import List, Map, Node, Scalar
-from interlock.files.problem import Kind, Path, printable
-from interlock.files.problem_collector import Reading
+from interlock.files.problem import Path, ProblemKind, printable
+from interlock.files.problem_collector import ProblemCollector
 from interlock.files.scalars import is_nothing, meaning
 
 
-def wrong_type(node: Node, path: Path, reading: Reading, due: str) -> Any:
+def wrong_type(node: Node, path: Path, reading: ProblemCollector, due: str) -> Any:
     hint = ""
     if due == "text" and isinstance(node, Scalar) and not is_nothing(node):
         hint = f'put it in quotes: "{printable(node.text)}"'
     message = f"expected {due}, found {_found(node)}"
-    return reading.error(path, node, Kind.WRONG_TYPE, message, hint)
+    return reading.error(path, node, ProblemKind.WRONG_TYPE, message, hint)
 
 
 def _found(node: Node) -> str:
@@ -35,17 +35,17 @@ def _found(node: Node) -> str:
 
 
 def unknown_key(
-    node: Map, key: str, allowed: Collection[str], path: Path, reading: Reading
+    node: Map, key: str, allowed: Collection[str], path: Path, reading: ProblemCollector
 ) -> None:
     hint = f"allowed are {', '.join(allowed)}"
     if key == "<<":
         hint = "merge keys are not YAML 1.2: repeat the lines, or use an alias for a whole value"
     else:
         hint = meant(key, allowed, reading) or hint
-    reading.error(path, node.keys[key], Kind.UNKNOWN_KEY, "unknown key", hint)
+    reading.error(path, node.keys[key], ProblemKind.UNKNOWN_KEY, "unknown key", hint)
 
 
-def meant(word: str, allowed: Collection[str], reading: Reading) -> str:
+def meant(word: str, allowed: Collection[str], reading: ProblemCollector) -> str:
     """The nearest of the allowed words, if it is near; nothing in a file that has only wrong ones."""
     if not reading.may_suggest():
         return ""
@@ -54,10 +54,10 @@ def meant(word: str, allowed: Collection[str], reading: Reading) -> str:
     return f"did you mean {by_small[near[0]]}?" if near else ""
 
 
-def duplicate(node: Map, key: str, path: Path, reading: Reading) -> Any:
+def duplicate(node: Map, key: str, path: Path, reading: ProblemCollector) -> Any:
     first, again = node.keys[key], node.again[key]
     where = f"; it stands in line {first.line} already" if first.line else ""
-    return reading.error(path, again, Kind.DUPLICATE, f"the key is written twice{where}")
+    return reading.error(path, again, ProblemKind.DUPLICATE, f"the key is written twice{where}")
 
 
 def is_whole(value: int | Decimal) -> bool:

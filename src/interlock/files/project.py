@@ -10,14 +10,14 @@ from pathlib import Path
 
 import msgspec
 
-from interlock.domain.alerting.rules import Alerts
+from interlock.domain.alerting.alert_rules import Alerts
 from interlock.domain.pipeline import Calendar, Pipeline
-from interlock.files.alerts import load_alerts
-from interlock.files.cascade import knotted, reach
-from interlock.files.loaded import Loaded, Mention, in_order, unreadable
+from interlock.files.alert_rules import load_alerts
+from interlock.files.cascade_circles import knotted, reach
+from interlock.files.loaded import LoadedPipeline, Mention, in_order, unreadable
 from interlock.files.nodes import Unreadable
-from interlock.files.problem import Kind, Problem, printable, spell
-from interlock.files.sources import Source, find_sources, read_source
+from interlock.files.problem import Problem, ProblemKind, printable, spell
+from interlock.files.project_files import ProjectFile, find_sources, read_source
 from interlock.files.text import load_calendar, load_text, this_year
 
 Progress = Callable[[int, int], None]
@@ -43,8 +43,8 @@ class Project(msgspec.Struct, frozen=True):
 class _Found(msgspec.Struct):
     """A pipeline file and what came of it."""
 
-    source: Source
-    loaded: Loaded
+    source: ProjectFile
+    loaded: LoadedPipeline
     problems: list[Problem]
 
     @property
@@ -55,7 +55,7 @@ class _Found(msgspec.Struct):
     def id(self) -> str | None:
         return None if self.loaded.own_id is None else self.loaded.own_id.id
 
-    def error(self, mention: Mention, kind: Kind, message: str) -> None:
+    def error(self, mention: Mention, kind: ProblemKind, message: str) -> None:
         self.problems.append(
             Problem(
                 path=spell(mention.path),
@@ -91,7 +91,7 @@ def load_project(
         if progress is not None:
             progress(count, len(sources))
         if str(source.path) in without:
-            found.append(_Found(source, Loaded(None, ()), []))
+            found.append(_Found(source, LoadedPipeline(None, ()), []))
             continue
         found.append(_load(source, list(calendars.values()), year or this_year(), hashes))
     _check_ids(found)
@@ -105,27 +105,29 @@ def shown(path: Path) -> str:
     return printable(str(path).encode(errors="backslashreplace").decode(), 1000)
 
 
-def _pipelines(sources: Sequence[Source]) -> list[Source]:
+def _pipelines(sources: Sequence[ProjectFile]) -> list[ProjectFile]:
     return [source for source in sources if not (source.is_calendar or source.is_alerts)]
 
 
-def _read(source: Source, hashes: dict[str, str]) -> bytes:
+def _read(source: ProjectFile, hashes: dict[str, str]) -> bytes:
     data = read_source(source.path)
     hashes[source.name] = hashlib.sha256(data).hexdigest()
     return data
 
 
-def _load(source: Source, calendars: list[Calendar], year: int, hashes: dict[str, str]) -> _Found:
+def _load(
+    source: ProjectFile, calendars: list[Calendar], year: int, hashes: dict[str, str]
+) -> _Found:
     file = shown(source.path)
     try:
         loaded = load_text(_read(source, hashes), file, calendars, year)
     except Unreadable as error:
-        loaded = Loaded(None, (unreadable(error, file),))
+        loaded = LoadedPipeline(None, (unreadable(error, file),))
     return _Found(source, loaded, list(loaded.problems))
 
 
 def _load_calendars(
-    sources: Sequence[Source], hashes: dict[str, str]
+    sources: Sequence[ProjectFile], hashes: dict[str, str]
 ) -> tuple[dict[str, Calendar], list[Problem]]:
     calendars: dict[str, Calendar] = {}
     problems: list[Problem] = []
@@ -145,7 +147,7 @@ def _load_calendars(
 
 
 def _load_alerts(
-    sources: Sequence[Source], hashes: dict[str, str], problems: list[Problem]
+    sources: Sequence[ProjectFile], hashes: dict[str, str], problems: list[Problem]
 ) -> Alerts | None:
     found = None
     for source in sources:
@@ -161,7 +163,9 @@ def _load_alerts(
 
 def _twice(path: str, name: str, file: str) -> Problem:
     message = f"another file has the name {name} already"
-    return Problem(path=path, kind=Kind.DUPLICATE, message=message, file=file, line=1, column=1)
+    return Problem(
+        path=path, kind=ProblemKind.DUPLICATE, message=message, file=file, line=1, column=1
+    )
 
 
 def _check_ids(found: Sequence[_Found]) -> None:
@@ -173,7 +177,7 @@ def _check_ids(found: Sequence[_Found]) -> None:
             continue
         earlier = first.setdefault(own.id, each)
         if earlier is not each:
-            each.error(own, Kind.DUPLICATE, f"{earlier.file} has this id already")
+            each.error(own, ProblemKind.DUPLICATE, f"{earlier.file} has this id already")
 
 
 def _check_upstreams(found: Sequence[_Found]) -> None:
@@ -184,7 +188,7 @@ def _check_upstreams(found: Sequence[_Found]) -> None:
     for each in found:
         for upstream in each.loaded.upstreams if each.source.is_whole else ():
             if upstream.id not in ids:
-                each.error(upstream, Kind.BAD_VALUE, f"there is no pipeline {upstream.id}")
+                each.error(upstream, ProblemKind.BAD_VALUE, f"there is no pipeline {upstream.id}")
 
 
 def _check_cycles(found: Sequence[_Found]) -> None:
@@ -196,7 +200,7 @@ def _check_cycles(found: Sequence[_Found]) -> None:
         for upstream in each.loaded.upstreams if each.id in waits else ():
             if upstream.id != each.id and each.id in reach(upstream.id, waits):
                 message = f"{upstream.id} waits, perhaps by way of others, for {each.id}"
-                each.error(upstream, Kind.CONFLICT, message)
+                each.error(upstream, ProblemKind.CONFLICT, message)
 
 
 def _project(

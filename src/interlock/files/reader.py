@@ -13,8 +13,8 @@ from typing import Any
 from msgspec import inspect
 
 from interlock.files.nodes import List, Map, Node, Scalar
-from interlock.files.problem import Kind, Path
-from interlock.files.problem_collector import BROKEN, At, Reading
+from interlock.files.problem import Path, ProblemKind
+from interlock.files.problem_collector import BROKEN, At, ProblemCollector
 from interlock.files.problem_messages import duplicate, unknown_key, wrong_type
 from interlock.files.rewrites import REWRITES
 from interlock.files.scalar_readers import (
@@ -44,11 +44,11 @@ def _reader(kind: inspect.Type, extra: Extra) -> Read:
 
 
 def _rewritten(rewrite: Callable[[Node], Node], read: Read) -> Read:
-    def read_rewritten(node: Node, path: Path, reading: Reading) -> Any:
+    def read_rewritten(node: Node, path: Path, reading: ProblemCollector) -> Any:
         try:
             node = rewrite(node)
         except ValueError as error:
-            return reading.error(path, node, Kind.BAD_VALUE, str(error))
+            return reading.error(path, node, ProblemKind.BAD_VALUE, str(error))
         return read(node, path, reading)
 
     return read_rewritten
@@ -63,11 +63,11 @@ def _union(kind: inspect.UnionType, extra: Extra) -> Read:
 def _list(kind: inspect.VarTupleType, extra: Extra) -> Read:
     read_item = _reader(kind.item_type, {})
 
-    def read_list(node: Node, path: Path, reading: Reading) -> Any:
+    def read_list(node: Node, path: Path, reading: ProblemCollector) -> Any:
         if not isinstance(node, List):
             return wrong_type(node, path, reading, "a list")
         if kind.min_length and not node.items:
-            return reading.error(path, node, Kind.MISSING, "the list is empty")
+            return reading.error(path, node, ProblemKind.MISSING, "the list is empty")
         return tuple(
             read_item(item, (*path, position), reading) for position, item in enumerate(node.items)
         )
@@ -78,7 +78,7 @@ def _list(kind: inspect.VarTupleType, extra: Extra) -> Read:
 def _dict(kind: inspect.DictType, extra: Extra) -> Read:
     read_key, read_value = _reader(kind.key_type, {}), _reader(kind.value_type, {})
 
-    def read_dict(node: Node, path: Path, reading: Reading) -> Any:
+    def read_dict(node: Node, path: Path, reading: ProblemCollector) -> Any:
         if not isinstance(node, Map):
             return wrong_type(node, path, reading, "a map")
         values = {}
@@ -97,12 +97,12 @@ def _anything(kind: inspect.AnyType, extra: Extra) -> Read:
     return read_anything
 
 
-def read_anything(node: Node, path: Path, reading: Reading) -> Any:
+def read_anything(node: Node, path: Path, reading: ProblemCollector) -> Any:
     """Where anything may stand: plain values, as JSON has them."""
     if isinstance(node, Scalar):
         value = meaning(node)
         if isinstance(value, Decimal) and not value.is_finite():
-            return reading.error(path, node, Kind.BAD_VALUE, "not a finite number")
+            return reading.error(path, node, ProblemKind.BAD_VALUE, "not a finite number")
         return value
     if isinstance(node, List):
         return [
@@ -133,13 +133,13 @@ def _struct(kind: inspect.StructType, extra: Extra) -> Read:
     fields = {field.encode_name: _Field(field) for field in kind.fields}
     required = [(key, field.name) for key, field in fields.items() if field.is_required]
 
-    def read_struct(node: Node, path: Path, reading: Reading) -> Any:
+    def read_struct(node: Node, path: Path, reading: ProblemCollector) -> Any:
         if not isinstance(node, Map):
             return wrong_type(node, path, reading, "a map")
         values = _values(node, fields, path, reading)
         for key, name in required:
             if name not in values:
-                values[name] = reading.error((*path, key), node, Kind.MISSING, "is missing")
+                values[name] = reading.error((*path, key), node, ProblemKind.MISSING, "is missing")
         value = kind.cls(**values)
         check = reading.checks.get(kind.cls)
         if check is not None:
@@ -149,7 +149,9 @@ def _struct(kind: inspect.StructType, extra: Extra) -> Read:
     return read_struct
 
 
-def _values(node: Map, fields: dict[str, _Field], path: Path, reading: Reading) -> dict[str, Any]:
+def _values(
+    node: Map, fields: dict[str, _Field], path: Path, reading: ProblemCollector
+) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for key, value in node.items.items():
         field, at = fields.get(key), (*path, key)

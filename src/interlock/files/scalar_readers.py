@@ -10,12 +10,12 @@ from msgspec import inspect
 from interlock.domain import duration
 from interlock.files.forms import DUE, check_form, hint_for
 from interlock.files.nodes import Node, Scalar
-from interlock.files.problem import Kind, Path, quoted
-from interlock.files.problem_collector import Reading
+from interlock.files.problem import Path, ProblemKind, quoted
+from interlock.files.problem_collector import ProblemCollector
 from interlock.files.problem_messages import is_whole, meant, wrong_type
 from interlock.files.scalars import boolean, meaning
 
-Read = Callable[[Node, Path, Reading], Any]
+Read = Callable[[Node, Path, ProblemCollector], Any]
 #: What a struct's field says about itself beyond its type.
 Extra = dict[str, Any]
 
@@ -27,7 +27,7 @@ def text_reader(kind: inspect.StrType, extra: Extra) -> Read:
     form, longest = extra.get("form"), extra.get("longest")
     due = DUE.get(form or "", "text")
 
-    def read_text(node: Node, path: Path, reading: Reading) -> Any:
+    def read_text(node: Node, path: Path, reading: ProblemCollector) -> Any:
         value = meaning(node) if isinstance(node, Scalar) else None
         if not isinstance(value, str):
             return wrong_type(node, path, reading, due)
@@ -37,10 +37,10 @@ def text_reader(kind: inspect.StrType, extra: Extra) -> Read:
             check_form(form, value)
         except ValueError as error:
             hint = hint_for(form, value) if reading.may_suggest() else ""
-            return reading.error(path, node, Kind.BAD_VALUE, str(error), hint)
+            return reading.error(path, node, ProblemKind.BAD_VALUE, str(error), hint)
         if longest is not None and not 0 < duration.seconds(value) <= duration.seconds(longest):
             return reading.error(
-                path, node, Kind.OUT_OF_RANGE, f"must be more than 0s and at most {longest}"
+                path, node, ProblemKind.OUT_OF_RANGE, f"must be more than 0s and at most {longest}"
             )
         return value
 
@@ -51,14 +51,14 @@ def whole_number_reader(kind: inspect.IntType, extra: Extra) -> Read:
     most = LARGEST_WHOLE if kind.le is None else kind.le
     bounds = (extra.get("ge", kind.ge), most, extra.get("or"))
 
-    def read_whole_number(node: Node, path: Path, reading: Reading) -> Any:
+    def read_whole_number(node: Node, path: Path, reading: ProblemCollector) -> Any:
         value = meaning(node) if isinstance(node, Scalar) else None
         if isinstance(value, bool) or not isinstance(value, int | Decimal) or not is_whole(value):
             return wrong_type(node, path, reading, "a whole number")
         if not _inside(value, *bounds):
             # that it must fit into 64 bits is of interest to one that does not
             named = bounds if value > most else (bounds[0], kind.le, bounds[2])
-            return reading.error(path, node, Kind.OUT_OF_RANGE, _bounds(*named))
+            return reading.error(path, node, ProblemKind.OUT_OF_RANGE, _bounds(*named))
         return int(value)
 
     return read_whole_number
@@ -67,22 +67,22 @@ def whole_number_reader(kind: inspect.IntType, extra: Extra) -> Read:
 def number_reader(kind: inspect.DecimalType, extra: Extra) -> Read:
     bounds = (extra.get("ge"), extra.get("le"), extra.get("or"))
 
-    def read_number(node: Node, path: Path, reading: Reading) -> Any:
+    def read_number(node: Node, path: Path, reading: ProblemCollector) -> Any:
         value = meaning(node) if isinstance(node, Scalar) else None
         if isinstance(value, bool) or not isinstance(value, int | Decimal):
             return wrong_type(node, path, reading, "a number")
         number = Decimal(value)
         if not number.is_finite():
-            return reading.error(path, node, Kind.BAD_VALUE, "not a finite number")
+            return reading.error(path, node, ProblemKind.BAD_VALUE, "not a finite number")
         if not _inside(number, *bounds):
-            return reading.error(path, node, Kind.OUT_OF_RANGE, _bounds(*bounds))
+            return reading.error(path, node, ProblemKind.OUT_OF_RANGE, _bounds(*bounds))
         return number
 
     return read_number
 
 
 def boolean_reader(kind: inspect.BoolType, extra: Extra) -> Read:
-    def read_boolean(node: Node, path: Path, reading: Reading) -> Any:
+    def read_boolean(node: Node, path: Path, reading: ProblemCollector) -> Any:
         value = boolean(node) if isinstance(node, Scalar) else None
         if value is None:
             return wrong_type(node, path, reading, "true or false")
@@ -95,7 +95,7 @@ def enum_reader(kind: inspect.EnumType, extra: Extra) -> Read:
     members: dict[str, Enum] = {member.value: member for member in kind.cls}
     any_case = bool(extra.get("any case"))
 
-    def read_enum(node: Node, path: Path, reading: Reading) -> Any:
+    def read_enum(node: Node, path: Path, reading: ProblemCollector) -> Any:
         value = meaning(node) if isinstance(node, Scalar) else None
         if not isinstance(value, str):
             return wrong_type(node, path, reading, "text")
@@ -103,7 +103,7 @@ def enum_reader(kind: inspect.EnumType, extra: Extra) -> Read:
         if found is None:
             message = f"{quoted(value)} is not one of {', '.join(members)}"
             return reading.error(
-                path, node, Kind.BAD_VALUE, message, meant(value, members, reading)
+                path, node, ProblemKind.BAD_VALUE, message, meant(value, members, reading)
             )
         return found
 

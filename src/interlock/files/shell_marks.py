@@ -40,7 +40,7 @@ _OWN_LANGUAGE = frozenset(
 _EXECUTES = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 
 
-class Word(msgspec.Struct, frozen=True):
+class ShellWord(msgspec.Struct, frozen=True):
     """One argument. `bare` is it where nothing is quoted, `open` where a shell would look for `$`; the rest
     of both is blanked out.
     """
@@ -50,9 +50,9 @@ class Word(msgspec.Struct, frozen=True):
     open: str
 
 
-def words_of_line(line: str) -> list[Word]:
+def words_of_line(line: str) -> list[ShellWord]:
     """The words of a text, as `shlex.split` finds them."""
-    words: list[Word] = []
+    words: list[ShellWord] = []
     current: list[tuple[str, str]] | None = None
     for character, quoting in _characters(line):
         if not quoting and character.isspace():
@@ -63,14 +63,15 @@ def words_of_line(line: str) -> list[Word]:
     return words if current is None else [*words, _word(current)]
 
 
-def words_of_list(items: Sequence[str]) -> list[Word]:
+def words_of_list(items: Sequence[str]) -> list[ShellWord]:
     """An argument by itself is meant as it stands, unless it is nothing but an operator."""
     return [
-        Word(item, item if item in _ALONE or item.startswith("~/") else "", item) for item in items
+        ShellWord(item, item if item in _ALONE or item.startswith("~/") else "", item)
+        for item in items
     ]
 
 
-def marks(words: Sequence[Word]) -> Iterator[tuple[int, list[str]]]:
+def marks(words: Sequence[ShellWord]) -> Iterator[tuple[int, list[str]]]:
     """The words in which a shell would find something to do, by position, each with what that is."""
     if words and _name(words[0].text) in _TO_A_SHELL:
         return
@@ -81,7 +82,7 @@ def marks(words: Sequence[Word]) -> Iterator[tuple[int, list[str]]]:
             yield position, found
 
 
-def _operators(word: Word, words: Sequence[Word]) -> Iterator[str]:
+def _operators(word: ShellWord, words: Sequence[ShellWord]) -> Iterator[str]:
     bare = word.bare
     if word.bare == ";" and any(each.text in _EXECUTES for each in words):
         return
@@ -97,7 +98,7 @@ def _operators(word: Word, words: Sequence[Word]) -> Iterator[str]:
         yield "~"
 
 
-def _expansions(word: Word, words: Sequence[Word]) -> Iterator[str]:
+def _expansions(word: ShellWord, words: Sequence[ShellWord]) -> Iterator[str]:
     if "{{" in word.text:
         yield "{{ }}"
     if _name(words[0].text) in _OWN_LANGUAGE:
@@ -125,11 +126,11 @@ def _name(word: str) -> str:
     return PurePosixPath(word).name
 
 
-def _word(characters: Sequence[tuple[str, str]]) -> Word:
+def _word(characters: Sequence[tuple[str, str]]) -> ShellWord:
     def only(quotings: str) -> str:
         return "".join(c if q in quotings.split("/") else _NOTHING for c, q in characters)
 
-    return Word("".join(c for c, _ in characters), only(""), only('/"'))
+    return ShellWord("".join(c for c, _ in characters), only(""), only('/"'))
 
 
 def _characters(line: str) -> Iterator[tuple[str, str]]:

@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 from interlock.domain.pipeline import Calendar, holiday_calendar
 from interlock.files.authored import PipelineFile
 from interlock.files.holidays import country_calendar
-from interlock.files.loaded import Loaded, in_order, load, read_whole, unreadable
+from interlock.files.loaded import LoadedPipeline, in_order, load, read_whole, unreadable
 from interlock.files.nodes import Node, Unreadable
-from interlock.files.problem import Kind, Problem, quoted
-from interlock.files.problem_collector import At, Reading, known
+from interlock.files.problem import Problem, ProblemKind, quoted
+from interlock.files.problem_collector import At, ProblemCollector, known
 from interlock.files.yaml_nodes import parse
 
 
@@ -18,7 +18,7 @@ def load_text(
     file: str = "",
     calendars: Sequence[Calendar] = (),
     year: int | None = None,
-) -> Loaded:
+) -> LoadedPipeline:
     """Read one pipeline file. Whatever the text is, what comes back says what is wrong with it.
 
     Country holidays are written in around `year`, by default the present one.
@@ -26,13 +26,13 @@ def load_text(
     try:
         node = parse(text)
     except Unreadable as error:
-        return Loaded(None, (unreadable(error, file),))
+        return LoadedPipeline(None, (unreadable(error, file),))
     return load_node(node, file, calendars, year)
 
 
 def load_node(
     node: Node, file: str = "", calendars: Sequence[Calendar] = (), year: int | None = None
-) -> Loaded:
+) -> LoadedPipeline:
     """Read a pipeline that stands inside another document."""
     shelf = _Shelf(calendars, this_year() if year is None else year)
     return load(node, PipelineFile, lambda _: shelf, file)
@@ -40,7 +40,7 @@ def load_node(
 
 def load_calendar(text: str | bytes, file: str = "") -> tuple[Calendar | None, tuple[Problem, ...]]:
     """Read one calendar file; None when it has errors."""
-    reading = Reading(file)
+    reading = ProblemCollector(file)
     try:
         node = parse(text)
     except Unreadable as error:
@@ -48,7 +48,7 @@ def load_calendar(text: str | bytes, file: str = "") -> tuple[Calendar | None, t
     calendar = read_whole(Calendar, node, reading)
     if calendar is not None and _is_reserved(calendar.name):
         message = "names that begin with holidays: are those of countries"
-        At(reading, node, ()).error("name", Kind.BAD_VALUE, message)
+        At(reading, node, ()).error("name", ProblemKind.BAD_VALUE, message)
     return calendar if reading.is_sound else None, in_order(reading.problems)
 
 

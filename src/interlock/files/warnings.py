@@ -22,7 +22,7 @@ from interlock.files.authored import PipelineFile
 from interlock.files.contradictions import contradictions
 from interlock.files.job_warnings import job_warnings
 from interlock.files.pipeline_checks import is_daily, placed_schedules
-from interlock.files.problem import Kind, Path
+from interlock.files.problem import Path, ProblemKind
 from interlock.files.problem_collector import At
 
 #: How long the machinery lets one execution run, unless it is told otherwise.
@@ -31,7 +31,7 @@ EXECUTION_TIMEOUT = timedelta(hours=4)
 MOST_TURNS = 1500
 
 #: Where, what kind, and the sentence.
-Remark = tuple[Path, Kind, str]
+Remark = tuple[Path, ProblemKind, str]
 
 
 def warn(file: PipelineFile, calendars: Mapping[str, Calendar], at: At) -> None:
@@ -60,7 +60,7 @@ def polls(job: Job) -> float:
 def _poll_warnings(file: PipelineFile) -> Iterator[Remark]:
     if polls(file.job) > MOST_TURNS:
         message = f"more than {MOST_TURNS} polls fit into the poll window; on AWS that is refused"
-        yield ("job", "pollInterval"), Kind.OUT_OF_RANGE, message
+        yield ("job", "pollInterval"), ProblemKind.OUT_OF_RANGE, message
 
 
 def _schedule_warnings(file: PipelineFile) -> Iterator[Remark]:
@@ -76,7 +76,7 @@ def _long_wait(file: PipelineFile, path: Path, schedule: Schedule) -> Iterator[R
     if longest > EXECUTION_TIMEOUT:
         yield (
             (*path, "evaluation", "window"),
-            Kind.OUT_OF_RANGE,
+            ProblemKind.OUT_OF_RANGE,
             f"window and jobPollWindowSeconds together are {duration.spell(longest)}, "
             f"and an execution is ended after {duration.spell(EXECUTION_TIMEOUT)}",
         )
@@ -85,11 +85,15 @@ def _long_wait(file: PipelineFile, path: Path, schedule: Schedule) -> Iterator[R
 def _odd_interval(schedule: Schedule) -> Iterator[Remark]:
     where = ("evaluation", "interval")
     if turns(schedule.evaluation) > MOST_TURNS:
-        yield where, Kind.OUT_OF_RANGE, f"more than {MOST_TURNS} evaluations fit into the window"
+        yield (
+            where,
+            ProblemKind.OUT_OF_RANGE,
+            f"more than {MOST_TURNS} evaluations fit into the window",
+        )
     elif schedule.evaluation.every < min(
         timedelta(minutes=1), duration.parse(schedule.evaluation.window)
     ):
-        yield where, Kind.OUT_OF_RANGE, "an interval under 1m costs more than it tells"
+        yield where, ProblemKind.OUT_OF_RANGE, "an interval under 1m costs more than it tells"
 
 
 def _odd_trigger(schedule: Schedule) -> Iterator[Remark]:
@@ -97,9 +101,13 @@ def _odd_trigger(schedule: Schedule) -> Iterator[Remark]:
     if trigger is None:
         return
     if trigger.pipeline is not None and trigger.check is not None:
-        yield ("trigger", "check"), Kind.CONFLICT, "has no effect with pipeline"
+        yield ("trigger", "check"), ProblemKind.CONFLICT, "has no effect with pipeline"
     if trigger.hours is not None and schedule.cron is not None and not is_daily(schedule):
-        yield ("trigger", "hours"), Kind.CONFLICT, "is for daily runs, and this cron is not daily"
+        yield (
+            ("trigger", "hours"),
+            ProblemKind.CONFLICT,
+            "is for daily runs, and this cron is not daily",
+        )
     if trigger.key is not None:
         yield from _odd_key(trigger.key, ("trigger", "key"))
 
@@ -110,9 +118,9 @@ def _odd_trigger_deadline(schedule: Schedule) -> Iterator[Remark]:
     if deadline is None or not is_daily(schedule):
         return
     if deadline.startswith(":"):
-        yield where, Kind.CONFLICT, ":MM is for hourly runs, and this cron is daily"
+        yield where, ProblemKind.CONFLICT, ":MM is for hourly runs, and this cron is daily"
     elif schedule.offset == 0 and _precedes_cron(deadline, schedule):
-        yield where, Kind.CONFLICT, f"{deadline} is before the cron fires"
+        yield where, ProblemKind.CONFLICT, f"{deadline} is before the cron fires"
 
 
 def _never_runs(schedule: Schedule) -> Iterator[Remark]:
@@ -121,9 +129,9 @@ def _never_runs(schedule: Schedule) -> Iterator[Remark]:
         return
     weekend = {Weekday.SATURDAY, Weekday.SUNDAY} if exclude.weekends else set()
     if len({*exclude.days, *weekend}) == len(Weekday):
-        yield ("exclude",), Kind.CONFLICT, "every day of the week is excluded"
+        yield ("exclude",), ProblemKind.CONFLICT, "every day of the week is excluded"
     if schedule.include is not None and set(schedule.include.dates) <= set(exclude.dates):
-        yield ("exclude", "dates"), Kind.CONFLICT, "every included date is excluded"
+        yield ("exclude", "dates"), ProblemKind.CONFLICT, "every included date is excluded"
 
 
 def _rule_warnings(file: PipelineFile) -> Iterator[Remark]:
@@ -154,26 +162,30 @@ def _ageless_rules(file: PipelineFile) -> Iterator[Remark]:
                 f"yesterday's reading of {rule.key} would pass today, unless its readings carry a "
                 "date: add maxAge, or an age_lt rule"
             )
-            yield ("validation", "rules", position, "key"), Kind.MISSING, message
+            yield ("validation", "rules", position, "key"), ProblemKind.MISSING, message
 
 
 def _odd_rules(rules: Sequence[Rule], path: Path) -> Iterator[Remark]:
     for position, rule in enumerate(rules):
         yield from _odd_key(rule.key, (*path, position, "key"))
         if rule.check is Check.EXISTS and rule.value is not None:
-            yield (*path, position, "value"), Kind.CONFLICT, "exists compares with nothing"
+            yield (*path, position, "value"), ProblemKind.CONFLICT, "exists compares with nothing"
 
 
 def _odd_key(key: str, path: Path) -> Iterator[Remark]:
     base, period = split_key(key)
     if period is not None:
-        yield path, Kind.BAD_VALUE, f"only one period can ever match; the key alone is {base}"
+        yield (
+            path,
+            ProblemKind.BAD_VALUE,
+            f"only one period can ever match; the key alone is {base}",
+        )
 
 
 def _contradicting(rules: Sequence[Rule], path: Path) -> Iterator[Remark]:
     for first, second in contradictions(rules):
         message = f"can't hold together with rule [{first}] on the same field"
-        yield (*path, second), Kind.CONFLICT, message
+        yield (*path, second), ProblemKind.CONFLICT, message
 
 
 def _sla_warnings(file: PipelineFile) -> Iterator[Remark]:
@@ -185,7 +197,7 @@ def _sla_warnings(file: PipelineFile) -> Iterator[Remark]:
         for _, schedule in placed_schedules(file) if deadline else ():
             message = _odd_deadline(deadline or "", sla.timezone, schedule)
             if message:
-                yield ("sla", name), Kind.CONFLICT, message
+                yield ("sla", name), ProblemKind.CONFLICT, message
 
 
 def _odd_deadline(deadline: str, zone: str | None, schedule: Schedule) -> str:
@@ -203,7 +215,7 @@ def _calendar_warnings(file: PipelineFile, calendars: Mapping[str, Calendar]) ->
         country = None if schedule.exclude is None else schedule.exclude.holidays
         if country is not None and not calendars[holiday_calendar(country)].dates:
             message = f"no holidays of {country} are known for these years"
-            yield (*path, "exclude", "holidays"), Kind.BAD_VALUE, message
+            yield (*path, "exclude", "holidays"), ProblemKind.BAD_VALUE, message
 
 
 def _precedes_cron(clock: str, schedule: Schedule) -> bool:

@@ -23,18 +23,18 @@ from interlock.wiring.aws_settings import Function
 
 log = logging.getLogger(__name__)
 
-_home = home_of(Function.ALERT_DISPATCHER)
+_backend = home_of(Function.ALERT_DISPATCHER)
 
 Message = dict[str, Any]
 
 
 @cache
 def _alerting() -> AwsAlerting:
-    return AwsAlerting(_home())
+    return AwsAlerting(_backend())
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    begin(_home(), context)
+    begin(_backend(), context)
     return handle(event["Records"], _alerting())
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from interlock.domain import canonical
 from interlock.usecases.report_unreadable import report_unreadable
-from interlock.wiring.aws_ports import AwsHome, open_aws_home
+from interlock.wiring.aws_ports import AwsBackend, open_aws_ports
 from interlock.wiring.aws_settings import Function, read_aws_settings
 
 log = logging.getLogger(__name__)
@@ -25,35 +25,35 @@ NAMESPACE = "Interlock"
 
 _PLAIN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
-OpenHome = Callable[[], AwsHome]
+OpenHome = Callable[[], AwsBackend]
 
 
 def home_of(function: Function, jobs: Any = None) -> OpenHome:
     """The home of this process, made at once in Lambda and elsewhere when it is first asked for."""
 
     @cache
-    def opened() -> AwsHome:
+    def opened() -> AwsBackend:
         log_as_json(os.environ.get("LOG_LEVEL", "INFO"))
-        return open_aws_home(read_aws_settings(function, os.environ), jobs=jobs)
+        return open_aws_ports(read_aws_settings(function, os.environ), jobs=jobs)
 
     if IN_LAMBDA in os.environ:
         opened()
     return opened
 
 
-def begin(home: AwsHome, context: Any) -> AwsHome:
+def begin(backend: AwsBackend, context: Any) -> AwsBackend:
     """`context` is Lambda's; what it says of the time left holds for this invocation."""
     ask = getattr(context, "get_remaining_time_in_millis", None)
-    home.begin(None if ask is None else lambda: timedelta(milliseconds=ask()))
-    return home
+    backend.begin(None if ask is None else lambda: timedelta(milliseconds=ask()))
+    return backend
 
 
-def report(home: AwsHome) -> None:
+def report(backend: AwsBackend) -> None:
     """Tell of the rows that this invocation could not read. What can't be told now is told when the row is
     met again; it fails no work that is done.
     """
     try:
-        report_unreadable(home.ports)
+        report_unreadable(backend.ports)
     except Exception:
         log.exception("report failed", extra={"action": "report_failed"})
 

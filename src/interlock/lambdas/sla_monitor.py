@@ -8,33 +8,33 @@ from interlock.lifecycle.deadlines import reconcile
 from interlock.lifecycle.modes import SLA_MONITOR, call
 from interlock.usecases.fire_deadline import fire_deadline
 from interlock.wiring.aws_jobs import aws_jobs
-from interlock.wiring.aws_ports import AwsHome
+from interlock.wiring.aws_ports import AwsBackend
 from interlock.wiring.aws_settings import Function
 
-_home = home_of(Function.SLA_MONITOR, aws_jobs)
+_backend = home_of(Function.SLA_MONITOR, aws_jobs)
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    return handle(event, context, _home())
+    return handle(event, context, _backend())
 
 
-def handle(event: dict[str, Any], context: Any, home: AwsHome) -> dict[str, Any]:
-    begin(home, context)
+def handle(event: dict[str, Any], context: Any, backend: AwsBackend) -> dict[str, Any]:
+    begin(backend, context)
     try:
-        answer = _answer(event, home)
-        home.settle()
+        answer = _answer(event, backend)
+        backend.settle()
     finally:
-        report(home)
+        report(backend)
     return answer
 
 
-def _answer(event: dict[str, Any], home: AwsHome) -> dict[str, Any]:
+def _answer(event: dict[str, Any], backend: AwsBackend) -> dict[str, Any]:
     mode = event.get("mode")
     if mode == "fire-alert":
-        return {"told": fire_deadline(_key(event), DeadlineKind(event["kind"]), home.ports)}
+        return {"told": fire_deadline(_key(event), DeadlineKind(event["kind"]), backend.ports)}
     if mode == "reconcile":
-        return reconcile(_key(event), home.ports)
-    return call(SLA_MONITOR, event, home.ports)
+        return reconcile(_key(event), backend.ports)
+    return call(SLA_MONITOR, event, backend.ports)
 
 
 def _key(event: dict[str, Any]) -> RunKey:

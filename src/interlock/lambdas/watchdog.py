@@ -7,9 +7,9 @@ from typing import Any
 from interlock.errors import InterlockError
 from interlock.lambdas.invocation import begin, count, home_of
 from interlock.runtime.heartbeat_ping import tell_alive
-from interlock.usecases.watch import Report, watch
+from interlock.usecases.watch import PassReport, watch
 from interlock.wiring.aws_jobs import aws_jobs
-from interlock.wiring.aws_ports import AwsHome
+from interlock.wiring.aws_ports import AwsBackend
 from interlock.wiring.aws_settings import Function
 
 log = logging.getLogger(__name__)
@@ -22,7 +22,7 @@ EXECUTION_ENDED = "Step Functions Execution Status Change"
 #: How often the readings and requests of a pipeline are compared with what came of them: a few requests each.
 RECONCILE_EVERY = timedelta(minutes=15)
 
-_home = home_of(Function.WATCHDOG, aws_jobs)
+_backend = home_of(Function.WATCHDOG, aws_jobs)
 
 
 class WatchdogError(InterlockError):
@@ -30,31 +30,31 @@ class WatchdogError(InterlockError):
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    return handle(event, context, _home())
+    return handle(event, context, _backend())
 
 
-def handle(event: dict[str, Any], context: Any, home: AwsHome) -> dict[str, Any]:
+def handle(event: dict[str, Any], context: Any, backend: AwsBackend) -> dict[str, Any]:
     """The schedule may say how often it calls: `everySeconds`."""
-    begin(home, context)
+    begin(backend, context)
     if event.get("detail-type") == EXECUTION_ENDED:
-        return _attend(event["detail"], home)
+        return _attend(event["detail"], backend)
     every = timedelta(seconds=int(event.get("everySeconds") or EVERY.total_seconds()))
     report = watch(
         every,
-        home.ports,
-        has_time=lambda: home.time_left() > RESERVE,
+        backend.ports,
+        has_time=lambda: backend.time_left() > RESERVE,
         reconcile_every=RECONCILE_EVERY,
     )
     if report is None:
         log.info("another pass is under way", extra={"action": "pass_skipped"})
         return {"findings": 0, "leftOut": 0}
-    home.settle()
-    count("WatchdogPass", home.settings.environment_name)
-    _conclude(report, home)
+    backend.settle()
+    count("WatchdogPass", backend.settings.environment_name)
+    _conclude(report, backend)
     return {"findings": len(report.findings), "leftOut": len(report.left_out)}
 
 
-def _attend(execution: dict[str, Any], home: AwsHome) -> dict[str, Any]:
+def _attend(execution: dict[str, Any], backend: AwsBackend) -> dict[str, Any]:
     """An input that was too long for the event is missing in it; then the next pass finds the run."""
     from interlock.domain import canonical  # a pass has no use for what follows
     from interlock.lifecycle.step import config_of, step_of
@@ -67,17 +67,17 @@ def _attend(execution: dict[str, Any], home: AwsHome) -> dict[str, Any]:
         )
         return {"findings": 0}
     step = step_of(canonical.decode(execution["input"]))
-    found = attend_run(step.key, execution["name"], config_of(step, home.ports), home.ports)
-    home.settle()
+    found = attend_run(step.key, execution["name"], config_of(step, backend.ports), backend.ports)
+    backend.settle()
     return {"findings": int(found is not None)}
 
 
-def _conclude(report: Report, home: AwsHome) -> None:
+def _conclude(report: PassReport, backend: AwsBackend) -> None:
     if report.left_out:
         shown, number = ", ".join(list(report.left_out)[:20]), len(report.left_out)
         log.warning("no time for %s", shown, extra={"action": "pass_cut_short", "count": number})
     if report.failures:
         failed = sorted({f"{failure.check} ({failure.pipeline})" for failure in report.failures})
         raise WatchdogError(f"watchdog checks failed: {', '.join(failed)}")
-    if home.settings.dead_man_url is not None:
-        tell_alive(home.settings.dead_man_url)
+    if backend.settings.dead_man_url is not None:
+        tell_alive(backend.settings.dead_man_url)

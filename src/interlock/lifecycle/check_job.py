@@ -8,7 +8,7 @@ from interlock.domain.job import Running
 from interlock.domain.job_record import JobRecord
 from interlock.domain.launch import Launch, launch_of
 from interlock.domain.run import Run, Status
-from interlock.domain.telling import about_run
+from interlock.domain.run_events import about_run
 from interlock.lifecycle.polling import (
     ended_answer,
     poll_answer,
@@ -20,7 +20,7 @@ from interlock.usecases.job_ending import ask_job, ending_of
 from interlock.usecases.load_run import load_run
 from interlock.usecases.note_failure import note_failure
 from interlock.usecases.ports import Ports
-from interlock.usecases.save_run import Write, save_run
+from interlock.usecases.save_run import RunWrite, save_run
 
 
 def check_job(step: Step, ports: Ports) -> dict[str, Any]:
@@ -60,14 +60,14 @@ def _ended(
 def _note_running(step: Step, news: Running, shown: str | None, ports: Ports) -> Run:
     """Keep what the platform says for `why`; that it will not tell us is an event, once."""
 
-    def decide(stored: Run) -> Write | None:
+    def decide(stored: Run) -> RunWrite | None:
         if not step.is_current(stored) or stored.status is not Status.RUNNING:
             return None
         noted = stored.changed(
             ports.clock(), job_message=shown, job_unseen=stored.job_unseen or news.unseen
         )
         first = news.unseen and not stored.job_unseen
-        return Write(noted, _unseen(noted, news.message, step) if first else ())
+        return RunWrite(noted, _unseen(noted, news.message, step) if first else ())
 
     return save_run(step.key, decide, ports)
 

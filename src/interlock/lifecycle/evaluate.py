@@ -12,14 +12,14 @@ from interlock.domain.pipeline import Schedule
 from interlock.domain.places import LOOK
 from interlock.domain.rules import Verdict, explain, judge_date
 from interlock.domain.run import Judgement, Run, RunKey, Status
+from interlock.domain.run_events import about_run
 from interlock.domain.sensor import Reading
-from interlock.domain.telling import about_run
 from interlock.lifecycle.step import Step, config_of, seconds_until
 from interlock.usecases.evidence import as_evidence, readings_for, rule_records
 from interlock.usecases.hand_over import has_waited_long, tell_handover
 from interlock.usecases.note_first_sensor import note_first_sensor
 from interlock.usecases.ports import Ports
-from interlock.usecases.save_run import Write, save_run
+from interlock.usecases.save_run import RunWrite, save_run
 from interlock.usecases.take_place import leave_place, take_place
 
 
@@ -33,7 +33,7 @@ def evaluate(step: Step, ports: Ports) -> dict[str, Any]:
     verdict: Verdict | None = None
     first: Reading | None = None
 
-    def decide(run: Run) -> Write | None:
+    def decide(run: Run) -> RunWrite | None:
         nonlocal verdict, first
         if not _is_asked(step, run):
             return None
@@ -52,7 +52,7 @@ def evaluate(step: Step, ports: Ports) -> dict[str, Any]:
         noted = _noted(run, verdict, ready, behind, readings, step, now)
         if noted.waits_for and has_waited_long(noted, step.pipeline, now, ports):
             noted = noted.handed_over(now, ports.lease)
-        return Write(noted, _passed(noted, step) if ready and run.waits_at is None else ())
+        return RunWrite(noted, _passed(noted, step) if ready and run.waits_at is None else ())
 
     run = save_run(step.key, decide, ports)
     if first is not None and step.pipeline.sla is not None and step.pipeline.sla.max_duration:

@@ -10,14 +10,14 @@ from interlock.domain.job import Launched
 from interlock.domain.job_record import JobRecord
 from interlock.domain.opening import window_end
 from interlock.domain.run import Failure, Run, Status
+from interlock.domain.run_events import about_run
 from interlock.domain.sla import failing_lines
-from interlock.domain.telling import about_run
 from interlock.domain.timestamp import spell
 from interlock.lifecycle.complete_trigger import finish_answer
 from interlock.lifecycle.step import Step
 from interlock.usecases.note_infra_failure import Breakdown, job_in_doubt, note_infra_failure
 from interlock.usecases.ports import Ports
-from interlock.usecases.save_run import Write, save_run
+from interlock.usecases.save_run import RunWrite, save_run
 from interlock.usecases.take_place import call_next
 
 
@@ -25,7 +25,7 @@ def validation_exhausted(step: Step, ports: Ports) -> dict[str, Any]:
     """The evaluation window closed: the run is FAILED, and changed data opens the date again."""
     now = ports.clock()
 
-    def decide(run: Run) -> Write | None:
+    def decide(run: Run) -> RunWrite | None:
         if not step.is_current(run) or run.status is not Status.PENDING:
             return None
         lines = failing_lines(run.verdict, now) or ["the rules did not hold in time"]
@@ -42,7 +42,7 @@ def validation_exhausted(step: Step, ports: Ports) -> dict[str, Any]:
             windowEnd=spell(window_end(run, step.pipeline)),
             evaluations=0 if run.verdict is None else run.verdict.evaluations,
         )
-        return Write(failed, events)
+        return RunWrite(failed, events)
 
     run = save_run(step.key, decide, ports)
     _log(run, step, "validation-exhausted", ports)
@@ -57,7 +57,7 @@ def trigger_exhausted(step: Step, ports: Ports) -> dict[str, Any]:
     now = ports.clock()
     error = last_error(step.given, "Trigger")
 
-    def decide(run: Run) -> Write | None:
+    def decide(run: Run) -> RunWrite | None:
         if not step.is_current(run) or run.status not in (Status.PENDING, Status.TRIGGERING):
             return None
         found = job_in_doubt(run, step.pipeline, ports)
@@ -77,7 +77,7 @@ def trigger_exhausted(step: Step, ports: Ports) -> dict[str, Any]:
             runId=run_id,
             cancelled=None if started is None else ports.jobs.cancel(started.metadata),
         )
-        return Write(failed, events)
+        return RunWrite(failed, events)
 
     run = save_run(step.key, decide, ports)
     _log(run, step, "infra-trigger-exhausted", ports)
@@ -89,7 +89,7 @@ def job_poll_exhausted(step: Step, ports: Ports) -> dict[str, Any]:
     """The poll window closed. No retry: the job may still be running, and two must not."""
     now = ports.clock()
 
-    def decide(run: Run) -> Write | None:
+    def decide(run: Run) -> RunWrite | None:
         if not step.is_current(run) or run.status is not Status.RUNNING:
             return None
         running = now - (run.launched_at or now)
@@ -106,7 +106,7 @@ def job_poll_exhausted(step: Step, ports: Ports) -> dict[str, Any]:
             lastState=run.job_message,
             cancelled=ports.jobs.cancel(run.job),
         )
-        return Write(failed, events)
+        return RunWrite(failed, events)
 
     run = save_run(step.key, decide, ports)
     _log(run, step, "timeout", ports, final=True)

@@ -16,7 +16,7 @@ from interlock.lifecycle.step import Step
 from interlock.usecases.job_context import job_context
 from interlock.usecases.note_launch import launch_record, launched_write
 from interlock.usecases.ports import Ports
-from interlock.usecases.save_run import Write, save_run
+from interlock.usecases.save_run import RunWrite, save_run
 
 #: No try follows another sooner than this.
 _SOONEST = timedelta(seconds=30)
@@ -29,14 +29,14 @@ def trigger(step: Step, ports: Ports) -> dict[str, Any]:
     now = ports.clock()
     again = False
 
-    def claim(run: Run) -> Write | None:
+    def claim(run: Run) -> RunWrite | None:
         nonlocal again
         again = run.status is Status.TRIGGERING
         if not step.is_current(run) or run.status is not Status.PENDING:
             return None
         if run.verdict is None or not run.verdict.ready:
             raise TransitionError(f"{run.key}: no passing verdict, no launch")
-        return Write(run.to(Status.TRIGGERING, now))
+        return RunWrite(run.to(Status.TRIGGERING, now))
 
     run = save_run(step.key, claim, ports)
     if step.is_current(run) and run.status is Status.TRIGGERING:
@@ -106,17 +106,19 @@ def _failed_record(step: Step, category: str | None, message: str, ports: Ports)
 def _note_trouble(step: Step, message: str, ports: Ports) -> None:
     """Keep for `why` what the launch failed of, while it is tried again."""
 
-    def decide(stored: Run) -> Write | None:
+    def decide(stored: Run) -> RunWrite | None:
         if not step.is_current(stored) or stored.status is not Status.TRIGGERING:
             return None
         if stored.job_message == message:
             return None
-        return Write(stored.changed(ports.clock(), job_message=message))
+        return RunWrite(stored.changed(ports.clock(), job_message=message))
 
     save_run(step.key, decide, ports)
 
 
-def _noted(run: Run, launched: Launched, began: datetime, step: Step, ports: Ports) -> Write | None:
+def _noted(
+    run: Run, launched: Launched, began: datetime, step: Step, ports: Ports
+) -> RunWrite | None:
     if run.attempt != step.attempt or run.status is not Status.TRIGGERING:
         return None
     return launched_write(run, launched, step.pipeline, began, ports.clock())

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
-from interlock.domain.execution import Wait
 from interlock.domain.guards import EngineState
 from interlock.domain.timer import Timer
+from interlock.domain.waiting_for import WaitingFor
 
 Clock = Callable[[], datetime]
 
@@ -40,6 +40,6 @@ class Workflows(Protocol):
         """What an execution was started with; None if the engine does not know it. Raises likewise."""
         ...
 
-    def wake(self, pipeline_id: str, waiting_for: Wait) -> None:
+    def wake(self, pipeline_id: str, waiting_for: WaitingFor) -> None:
         """What the waiting executions of a pipeline wait for may be there. An engine may ignore it."""
         ...

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Protocol
 
-from interlock.domain.history import EventFilter, Glance, Tally, Told
+from interlock.domain.history import EventFilter, Glance, LoggedEvent, Tally
 from interlock.domain.run import Run, RunKey, Status
 
 
@@ -53,7 +53,7 @@ class History(Protocol):
 
     def events(
         self, wanted: EventFilter, before: tuple[datetime, int] | None, limit: int
-    ) -> list[Told]:
+    ) -> list[LoggedEvent]:
         """From before an instant and a place on. What no index leads to is looked for in `searched`."""
         ...
 
@@ -62,7 +62,7 @@ class History(Protocol):
         ...
 
 
-class Feed(Protocol):
+class EventFeed(Protocol):
     """The event log as it grows, for whoever follows it. Places are numbers that only grow.
 
     One who comes back to a place misses nothing that was told since; some of it may come again.
@@ -80,6 +80,6 @@ class Feed(Protocol):
         """The place of the newest. Raises UnavailableError or TransientError when nobody can tell."""
         ...
 
-    def after(self, seq: int, limit: int) -> list[Told]:
+    def after(self, seq: int, limit: int) -> list[LoggedEvent]:
         """What was told after that place, in the order of places. Raises as `last` does."""
         ...

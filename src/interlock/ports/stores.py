@@ -15,7 +15,7 @@ from interlock.domain.run import Run, RunKey
 from interlock.domain.sensor import Reading
 from interlock.domain.sla import SlaWatch
 from interlock.domain.unreadable import UnreadableRow
-from interlock.domain.watchdog import WatchdogState
+from interlock.domain.watchdog_state import WatchdogState
 
 
 class MissingFiles(Protocol):
@@ -218,7 +218,7 @@ class Outbox(Protocol):
         ...
 
 
-class Marks(Protocol):
+class Claims(Protocol):
     """Facts that have no run row, claimed once."""
 
     def claim(self, event: Event) -> bool:

@@ -10,7 +10,7 @@ from interlock.domain.event import Event
 from interlock.ports.alerts import Deliveries
 
 
-class Told(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class AlertOutcome(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """One sink and what became of the alert there; `at` is when that was, or when it is looked at next."""
 
     sink: str
@@ -25,7 +25,7 @@ class Alerted(msgspec.Struct, frozen=True, rename="camel"):
     """An event and where it went."""
 
     event: Event
-    alerts: tuple[Told, ...] = ()
+    alerts: tuple[AlertOutcome, ...] = ()
 
 
 def alerted(events: Sequence[Event], deliveries: Deliveries) -> list[Alerted]:
@@ -39,9 +39,9 @@ def alerted(events: Sequence[Event], deliveries: Deliveries) -> list[Alerted]:
     ]
 
 
-def _told(delivery: Delivery) -> Told:
+def _told(delivery: Delivery) -> AlertOutcome:
     target = delivery.target
-    return Told(
+    return AlertOutcome(
         target.sink,
         target.channel,
         delivery.state,

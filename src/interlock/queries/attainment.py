@@ -13,7 +13,7 @@ from interlock.ports.reads import History
 from interlock.queries.timeline import days_between
 
 
-class Kept(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+class DayAttainment(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """How the dates of one day fared against their deadlines."""
 
     day: str
@@ -33,7 +33,7 @@ class Attainment(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     undecided: int
     #: The part that was met; without a decided date there is none.
     attained: float | None
-    days: list[Kept]
+    days: list[DayAttainment]
 
 
 def attainments(
@@ -71,13 +71,13 @@ def _attainment(pipeline_id: str, tallies: Iterable[Tally]) -> Attainment:
     )
 
 
-def _kept(day: str, tallies: Sequence[Tally]) -> Kept:
+def _kept(day: str, tallies: Sequence[Tally]) -> DayAttainment:
     counts = defaultdict[SlaVerdict | None, int](int)
     for tally in tallies:
         counts[tally.sla_verdict] += tally.count
     done = [tally for tally in tallies if tally.slack is not None]
     left, runs = sum(tally.slack or 0 for tally in done), sum(tally.count for tally in done)
-    return Kept(
+    return DayAttainment(
         day=day,
         met=counts[SlaVerdict.MET],
         breached=counts[SlaVerdict.BREACHED],

@@ -30,7 +30,7 @@ _MISSED = (
 )
 
 
-class Kind(IntEnum):
+class AttentionKind(IntEnum):
     """Why something needs a person; the smaller, the worse."""
 
     OVERDUE = 0
@@ -46,7 +46,7 @@ class Kind(IntEnum):
 class Concern(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that needs a person."""
 
-    kind: Kind
+    kind: AttentionKind
     pipeline_id: str
     since: datetime
     reasons: tuple[str, ...]
@@ -107,11 +107,11 @@ def _late(configs: Mapping[str, Config], now: datetime, history: History) -> Ite
         )
 
 
-def _kind(run: Run, is_over: bool) -> Kind:
+def _kind(run: Run, is_over: bool) -> AttentionKind:
     """What has failed needs more than patience, whatever its deadline."""
     if run.status is Status.FAILED and not run.awaits_retry:
-        return Kind.FAILED
-    return Kind.OVERDUE if is_over else Kind.AT_RISK
+        return AttentionKind.FAILED
+    return AttentionKind.OVERDUE if is_over else AttentionKind.AT_RISK
 
 
 def _failed(now: datetime, history: History) -> Iterator[Concern]:
@@ -121,7 +121,9 @@ def _failed(now: datetime, history: History) -> Iterator[Concern]:
             continue
         message = run.failure.message if run.failure else "unknown"
         yield Concern(
-            kind=Kind.GIVEN_UP if run.status is Status.FAILED_FINAL else Kind.FAILED,
+            kind=AttentionKind.GIVEN_UP
+            if run.status is Status.FAILED_FINAL
+            else AttentionKind.FAILED,
             pipeline_id=run.key.pipeline_id,
             key=run.key,
             run=run,
@@ -147,7 +149,7 @@ def _missed(
         if key in known or (run is not None and run.status is not Status.FAILED):
             continue
         yield Concern(
-            kind=Kind.MISSED,
+            kind=AttentionKind.MISSED,
             pipeline_id=key.pipeline_id,
             key=key,
             since=event.timestamp,
@@ -168,7 +170,7 @@ def _unreadable(now: datetime, ports: Ports, history: History) -> Iterator[Conce
         if mended or event.pipeline_id is None:
             continue
         yield Concern(
-            kind=Kind.UNREADABLE,
+            kind=AttentionKind.UNREADABLE,
             pipeline_id=event.pipeline_id,
             key=key if of_run else None,
             since=event.timestamp,
@@ -192,7 +194,10 @@ def _refused(configs: Mapping[str, Config], now: datetime, history: History) -> 
             continue
         seen.add(name)
         yield Concern(
-            kind=Kind.REFUSED, pipeline_id=name, since=event.timestamp, reasons=(event.message,)
+            kind=AttentionKind.REFUSED,
+            pipeline_id=name,
+            since=event.timestamp,
+            reasons=(event.message,),
         )
 
 
@@ -200,7 +205,7 @@ def _paused(configs: Mapping[str, Config], now: datetime) -> Iterator[Concern]:
     for config in configs.values():
         if config.is_paused(now) and config.paused_since is not None:
             yield Concern(
-                kind=Kind.PAUSED,
+                kind=AttentionKind.PAUSED,
                 pipeline_id=config.pipeline.id,
                 since=config.paused_since,
                 due_at=config.paused_until,

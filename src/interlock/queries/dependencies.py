@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from interlock.domain.pipeline import Hours, Pipeline
+from interlock.domain.pipeline import Pipeline, UpstreamHours
 from interlock.domain.sensor import RESERVED
 
 
@@ -34,7 +34,7 @@ def _into(pipeline: Pipeline) -> Iterator[Edge]:
         trigger = schedule.trigger
         if trigger is not None and trigger.pipeline is not None:
             opened.add(trigger.pipeline)
-            kind = "opens daily" if trigger.hours is Hours.ALL else "opens"
+            kind = "opens daily" if trigger.hours is UpstreamHours.ALL else "opens"
             yield Edge(trigger.pipeline, pipeline.id, kind)
     for rule in pipeline.validation.rules:
         upstream = rule.key.removeprefix(RESERVED)

@@ -23,10 +23,10 @@ from interlock.domain.guards import (
     RetryNow,
     TimeOut,
 )
-from interlock.usecases.watch import Failure, Report
+from interlock.usecases.watch import CheckFailure, PassReport
 
 
-class Found(msgspec.Struct, frozen=True, rename="camel"):
+class ReportedFinding(msgspec.Struct, frozen=True, rename="camel"):
     """One finding: which check, of which pipeline, and what was done about it."""
 
     check: str
@@ -34,20 +34,20 @@ class Found(msgspec.Struct, frozen=True, rename="camel"):
     what: str
 
 
-class Pass(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+class WatchdogPass(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """One pass of the watchdog."""
 
     now: datetime
-    found: tuple[Found, ...] = ()
-    failures: tuple[Failure, ...] = ()
+    found: tuple[ReportedFinding, ...] = ()
+    failures: tuple[CheckFailure, ...] = ()
     suspects: tuple[str, ...] = ()
 
 
-def in_words(report: Report) -> Pass:
-    return Pass(
+def in_words(report: PassReport) -> WatchdogPass:
+    return WatchdogPass(
         now=report.now,
         found=tuple(
-            Found(check, pipeline_id, _said(finding, report.now))
+            ReportedFinding(check, pipeline_id, _said(finding, report.now))
             for check, pipeline_id, finding in report.findings
         ),
         failures=tuple(report.failures),

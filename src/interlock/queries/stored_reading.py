@@ -5,7 +5,7 @@ from datetime import datetime
 import msgspec
 
 
-class Accepted(msgspec.Struct, frozen=True, rename="camel"):
+class StoredReading(msgspec.Struct, frozen=True, rename="camel"):
     """A reading that is stored, and what it led to where somebody waited for that."""
 
     pipeline_id: str
@@ -15,7 +15,7 @@ class Accepted(msgspec.Struct, frozen=True, rename="camel"):
     led_to: tuple[str, ...] = ()
 
 
-class Refused(msgspec.Struct, frozen=True, rename="camel"):
+class RefusedReading(msgspec.Struct, frozen=True, rename="camel"):
     """A reading that was not stored."""
 
     pipeline_id: str

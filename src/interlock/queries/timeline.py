@@ -17,7 +17,7 @@ from interlock.ports.reads import History
 EXPECTED, MISSING = "expected", "missing"
 
 
-class Cell(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+class TimelineCell(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """One date of a schedule: a run, or the place where one is expected."""
 
     schedule_id: str
@@ -32,16 +32,16 @@ class Cell(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     slack_seconds: int | None = None
 
 
-class Row(msgspec.Struct, frozen=True, rename="camel"):
+class TimelineRow(msgspec.Struct, frozen=True, rename="camel"):
     """A pipeline's line in the timeline."""
 
     pipeline_id: str
-    cells: list[Cell]
+    cells: list[TimelineCell]
 
 
 def timeline(
     configs: Sequence[Config], since: datetime, until: datetime, now: datetime, history: History
-) -> list[Row]:
+) -> list[TimelineRow]:
     """Every date with a run, or on which one is expected between the two instants."""
     if not configs:
         return []
@@ -50,7 +50,9 @@ def timeline(
     for glance in history.glances(list(found), first, last):
         found[glance.key.pipeline_id].append(glance)
     return [
-        Row(config.pipeline.id, cells_of(config, found[config.pipeline.id], since, until, now))
+        TimelineRow(
+            config.pipeline.id, cells_of(config, found[config.pipeline.id], since, until, now)
+        )
         for config in configs
     ]
 
@@ -65,14 +67,14 @@ def days_between(configs: Sequence[Config], since: datetime, until: datetime) ->
 
 def cells_of(
     config: Config, runs: Sequence[Glance], since: datetime, until: datetime, now: datetime
-) -> list[Cell]:
-    cells: dict[tuple[str, str], Cell] = {}
+) -> list[TimelineCell]:
+    cells: dict[tuple[str, str], TimelineCell] = {}
     for schedule in config.pipeline.schedules:
         standing = config.standing(schedule.id)
         for date, due_at in expected_dates(config.pipeline, schedule, since, until):
             if standing.counts(date, due_at):
                 status = EXPECTED if due_at > now else MISSING
-                cells[schedule.id, date] = Cell(
+                cells[schedule.id, date] = TimelineCell(
                     schedule_id=schedule.id, date=date, status=status, due_at=due_at
                 )
     for run in runs:
@@ -98,8 +100,8 @@ def expected_dates(
                 yield watched.date, due.breach_at
 
 
-def _cell(run: Glance, due_at: datetime | None) -> Cell:
-    return Cell(
+def _cell(run: Glance, due_at: datetime | None) -> TimelineCell:
+    return TimelineCell(
         schedule_id=run.key.schedule_id,
         date=run.key.date,
         status=run.status,

@@ -9,7 +9,7 @@ import msgspec
 
 from interlock.domain import duration
 from interlock.domain.admission import window_closed
-from interlock.domain.budgets import Source, rerun_budget, retry_budget
+from interlock.domain.budgets import RerunSource, rerun_budget, retry_budget
 from interlock.domain.calendars import excluded
 from interlock.domain.config import Config
 from interlock.domain.deadline import closes_at, deadlines
@@ -212,8 +212,8 @@ def _budgets(run: Run, pipeline: Pipeline) -> dict[str, str]:
     job, spent = pipeline.job, run.spending
     budgets = (
         retry_budget(None, spent, job),
-        rerun_budget(Source.DRIFT, spent, job),
-        rerun_budget(Source.MANUAL, spent, job),
+        rerun_budget(RerunSource.DRIFT, spent, job),
+        rerun_budget(RerunSource.MANUAL, spent, job),
     )
     found = {budget.name: f"{budget.spent} of {budget.max}" for budget in budgets}
     return {**found, "code_retries": f"{spent.code_retries} of {job.max_code_retries}"}

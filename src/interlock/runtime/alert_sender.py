@@ -12,12 +12,12 @@ from datetime import datetime
 from typing import Protocol
 
 from interlock.adapters.sqlite.store import Store
+from interlock.domain.alerting.alert_rules import CONSOLE
 from interlock.domain.alerting.deliveries import Delivery
-from interlock.domain.alerting.rules import CONSOLE
 from interlock.domain.event import Event
 from interlock.errors import InterlockError
 from interlock.runtime.alerting import Alerting
-from interlock.runtime.commit_cache import Unchanged
+from interlock.runtime.commit_cache import CommitCache
 from interlock.usecases.release_held import release_held
 from interlock.usecases.route_event import route_event
 from interlock.usecases.send_alert import send_alerts
@@ -88,7 +88,7 @@ class SenderThreads:
             self._idle()
 
 
-class Dispatcher:
+class AlertSender:
     """Reads the event log behind a cursor of its own, so that nothing is skipped and nothing waits."""
 
     def __init__(
@@ -97,7 +97,7 @@ class Dispatcher:
         self._store = store
         self._alerting = alerting
         self._senders = senders or OwnSenders()
-        self._agenda = Unchanged(store.agenda.stamp, store.agenda.look)
+        self._agenda = CommitCache(store.agenda.stamp, store.agenda.look)
 
     def step(self, now: datetime) -> bool:
         """Route what is new, release what was held long enough, send what is due. Whether there was any."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from interlock.adapters.sqlite.store import Store
-from interlock.domain.alerting.rules import CONSOLE, Alerts, with_sinks
+from interlock.domain.alerting.alert_rules import CONSOLE, Alerts, with_sinks
 from interlock.ports.alerts import Sink
 from interlock.ports.stores import Events
 from interlock.usecases.ports import AlertPorts

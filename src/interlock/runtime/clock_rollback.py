@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 STEP = timedelta(seconds=5)
 
 
-class SetBack:
+class ClockRollback:
     """Remembers the latest moment that was seen, and what the store has seen before."""
 
     def __init__(self, store: Store, ports: Ports) -> None:

@@ -6,7 +6,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
-class Unchanged(Generic[T]):
+class CommitCache(Generic[T]):
     """Asks again only when the stamp has moved. For stores that one process has to itself."""
 
     def __init__(self, stamp: Callable[[], object], ask: Callable[[], T]) -> None:

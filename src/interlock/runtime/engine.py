@@ -11,7 +11,7 @@ import msgspec
 from interlock.adapters.sqlite.workflows import Claimed, LogEntry, Progress, SqliteWorkflows
 from interlock.adapters.unreadable_rows import DAMAGED
 from interlock.domain import canonical
-from interlock.domain.execution import Wait
+from interlock.domain.waiting_for import WaitingFor
 from interlock.errors import ConfigError
 from interlock.lifecycle import asl
 from interlock.lifecycle.definition import render
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 RESOURCES = {"local:orchestrator": ORCHESTRATOR, "local:sla-monitor": SLA_MONITOR}
 #: How many executions are kept as they were last stored, so that they need not be read again.
 _KEPT = 1024
-_WAITS = {"WaitInterval": Wait.RULES, "WaitForJob": Wait.JOB}
+_WAITS = {"WaitInterval": WaitingFor.RULES, "WaitForJob": WaitingFor.JOB}
 
 
 class Engine:
@@ -75,7 +75,7 @@ class Engine:
 
     def _begun(
         self, machine: asl.Machine, claimed: Claimed
-    ) -> tuple[asl.Execution, tuple[asl.Entry, ...], asl.Step]:
+    ) -> tuple[asl.Execution, tuple[asl.HistoryEntry, ...], asl.Step]:
         """The execution as it stands, what it has to say already, and what is to be done with it."""
         execution = self._restored(machine, claimed)
         entries = execution.log if claimed.snapshot is None else ()
@@ -127,7 +127,7 @@ class Engine:
         claimed: Claimed,
         definition: str,
         execution: asl.Execution,
-        entries: tuple[asl.Entry, ...],
+        entries: tuple[asl.HistoryEntry, ...],
         machine: asl.Machine,
     ) -> None:
         step = asl.next_step(machine, execution, self._ports.clock())

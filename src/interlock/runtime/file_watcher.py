@@ -14,14 +14,14 @@ from pathlib import Path
 import msgspec
 
 from interlock.domain import canonical
-from interlock.domain.alerting.rules import Alerts
-from interlock.domain.config import Refusal
+from interlock.domain.alerting.alert_rules import Alerts
+from interlock.domain.config import RefusedConfig
 from interlock.domain.missing import Present
 from interlock.domain.sightings import Stamp
 from interlock.files import Problem, Project, load_project, load_text
 from interlock.files.nodes import Unreadable
 from interlock.files.problem import by_file
-from interlock.files.sources import ALERTS, CALENDARS, PIPELINES, Walk, read_source
+from interlock.files.project_files import ALERTS, CALENDARS, PIPELINES, Walk, read_source
 from interlock.ports.stores import MissingFiles
 from interlock.usecases.follow_files import Follower, want_files
 from interlock.usecases.ports import Ports
@@ -34,15 +34,15 @@ _EVER = datetime.max.replace(tzinfo=UTC)
 _LONG_AGO = datetime.fromtimestamp(0, UTC)
 
 
-class Refused(msgspec.Struct, frozen=True):
+class RefusedFiles(msgspec.Struct, frozen=True):
     """What of a project can't be used now."""
 
-    files: tuple[Refusal, ...] = ()
+    files: tuple[RefusedConfig, ...] = ()
     #: What is wrong with the file of alerts; nothing when it is sound.
     alerts: str = ""
 
 
-class Loader:
+class FileWatcher:
     """Looks at one project. Not for several threads at once."""
 
     def __init__(
@@ -51,7 +51,7 @@ class Loader:
         ports: Ports,
         missing: MissingFiles,
         use_alerts: Callable[[Alerts | None], None] = lambda alerts: None,
-        note: Callable[[Refused], None] = lambda refused: None,
+        note: Callable[[RefusedFiles], None] = lambda refused: None,
     ) -> None:
         """`missing` outlives this process; `note` is told after each load what was refused."""
         self._project = project
@@ -93,7 +93,9 @@ class Loader:
         wrong = [each for each in project.errors if _is_alerts(Path(each.file), self._project)]
         if not wrong:
             self._use_alerts(project.alerts)
-        self._note(Refused(files, f"line {wrong[0].line}: {wrong[0].message}" if wrong else ""))
+        self._note(
+            RefusedFiles(files, f"line {wrong[0].line}: {wrong[0].message}" if wrong else "")
+        )
         log.info(
             "pipelines loaded: %d, files refused: %d",
             len(wanted),
@@ -103,7 +105,7 @@ class Loader:
         ids = {*wanted, *(each for each in refused if each is not None)}
         return Present(ids, is_known=None not in refused and not unsettled)
 
-    def _refuse(self, project: Project, ids: list[str | None]) -> Iterator[Refusal]:
+    def _refuse(self, project: Project, ids: list[str | None]) -> Iterator[RefusedConfig]:
         """Each file that is wrong. `ids` gets those of pipelines; None for one that does not say its id."""
         for file, problems in by_file(project.errors).items():
             for problem in problems:

@@ -36,7 +36,7 @@ class Probe(Protocol):
     def probe(self, settled: Settled) -> None: ...
 
 
-class Overdue:
+class HangDetector:
     """Looks whether the loop moves on, and if not, whether the writer still answers.
 
     `pulse` is a number that changes as the loop does its work, slow as it may be. `threads` are those

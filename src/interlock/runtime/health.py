@@ -12,7 +12,7 @@ from interlock.domain.missing import Missing
 from interlock.errors import InterlockError
 from interlock.queries.heartbeat import Heartbeat
 from interlock.queries.missing_files import missing_files
-from interlock.runtime.file_watcher import Refused
+from interlock.runtime.file_watcher import RefusedFiles
 
 T = TypeVar("T")
 
@@ -86,7 +86,7 @@ class Health:
         self._ended: Callable[[], list[str]] = list
         self._clock_notice: Callable[[], str | None] = lambda: None
         #: What of the project's files can't be used, as of the last look.
-        self.refused = Refused()
+        self.refused = RefusedFiles()
 
     def note_controller(
         self, ended: Callable[[], list[str]], clock_notice: Callable[[], str | None]
@@ -103,7 +103,7 @@ class Health:
         """The project's files have been read."""
         self._loaded.set()
 
-    def note_refused(self, refused: Refused) -> None:
+    def note_refused(self, refused: RefusedFiles) -> None:
         self.refused = refused
 
     def notices(self) -> list[str]:

@@ -12,7 +12,7 @@ log = logging.getLogger(__name__)
 SECONDS = 5.0
 
 
-class DeadMan:
+class HeartbeatPing:
     """One request at a time, beside whatever else is done."""
 
     def __init__(self, url: str, told: Callable[[bool], None]) -> None:

@@ -13,7 +13,7 @@ SWEEP = timedelta(hours=1)
 FIRST_SWEEP = timedelta(seconds=20)
 
 
-class House:
+class Housekeeping:
     """Looks at the clock each time, and sweeps now and then."""
 
     def __init__(

@@ -20,8 +20,8 @@ from interlock.domain.sla import asks_first
 from interlock.domain.timer import Timer, TimerKind
 from interlock.domain.watching import START_GRACE
 from interlock.lifecycle.deferred_events import deferring
-from interlock.runtime.clock_rollback import SetBack
-from interlock.runtime.commit_cache import Unchanged
+from interlock.runtime.clock_rollback import ClockRollback
+from interlock.runtime.commit_cache import CommitCache
 from interlock.runtime.engine import Engine
 from interlock.usecases.claim_event import claim_event
 from interlock.usecases.fire_timer import check_timer, fire_timer
@@ -30,7 +30,7 @@ from interlock.usecases.readable_config import readable_config
 from interlock.usecases.report_unreadable import report_unreadable
 from interlock.usecases.route_change import route_change
 from interlock.usecases.start_run import start_run
-from interlock.usecases.watch import Report, watch
+from interlock.usecases.watch import PassReport, watch
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ PATIENCE = timedelta(seconds=1)
 _EVER = datetime.max.replace(tzinfo=UTC)
 
 
-class Hands(Protocol):
+class TaskRunner(Protocol):
     """Who moves executions on: the runtime itself, or workers that may wait for the network."""
 
     def take(self, names: Sequence[str]) -> bool:
@@ -61,7 +61,7 @@ class Hands(Protocol):
         ...
 
 
-class OwnHands:
+class InlineRunner:
     """One after another, at once."""
 
     def __init__(self, engine: Engine) -> None:
@@ -88,8 +88,8 @@ class Runtime:
         ports: Ports,
         every: timedelta,
         *,
-        hands: Callable[[Engine], Hands] = OwnHands,
-        on_pass: Callable[[Report], None] = lambda report: None,
+        hands: Callable[[Engine], TaskRunner] = InlineRunner,
+        on_pass: Callable[[PassReport], None] = lambda report: None,
     ) -> None:
         self.engine = Engine(store.workflows, ports)
         self._hands = hands(self.engine)
@@ -104,9 +104,9 @@ class Runtime:
         #: Timers that are in the hands of somebody, or wait for the execution that is.
         self._in_hand: set[str] = set()
         self._waiting: set[str] = set()
-        self._set_back = SetBack(store, ports)
-        self._agenda = Unchanged(store.agenda.stamp, store.agenda.look)
-        self._watch_state = Unchanged(lambda: store.database.commits, store.watch.load)
+        self._set_back = ClockRollback(store, ports)
+        self._agenda = CommitCache(store.agenda.stamp, store.agenda.look)
+        self._watch_state = CommitCache(lambda: store.database.commits, store.watch.load)
         #: Our last pass raised: its claim may still stand, where the write that ends it could not be made.
         self._broke_off = False
         self._void_pass()

@@ -59,7 +59,7 @@ class Plan(msgspec.Struct, frozen=True):
         return Plan(taken.__contains__, lambda points: chosen, 2, last)
 
 
-class Verdict(msgspec.Struct):
+class BranchVerdict(msgspec.Struct):
     """What a branch has to say: what broke in it, and how many points it had until it was made good."""
 
     path: Path
@@ -84,7 +84,7 @@ class Branching(Faults):
         self._children: dict[int, tuple[int, str]] = {}
         self.points = 0
         self.branches = 0
-        self.verdicts: list[Verdict] = []
+        self.verdicts: list[BranchVerdict] = []
 
     @property
     def is_child(self) -> bool:
@@ -124,7 +124,7 @@ class Branching(Faults):
         """A child's last words. What its own children have found is among them."""
         found = [problem[:_LONGEST] for problem in (*problems, *self.gather())]
         near = self.points if self._near is None else self._near
-        verdict = Verdict(self._path, found[:_SHOWN], self.points, near, self.branches)
+        verdict = BranchVerdict(self._path, found[:_SHOWN], self.points, near, self.branches)
         os.write(self._pipe, msgspec.json.encode(verdict))
         os._exit(0)
 
@@ -180,15 +180,15 @@ class Branching(Faults):
         told = b"".join(iter(lambda: os.read(reader, 65536), b""))
         os.close(reader)
         verdict = (
-            msgspec.json.decode(told, type=Verdict)
+            msgspec.json.decode(told, type=BranchVerdict)
             if told
-            else Verdict((), [f"the branch died (status {status})"])
+            else BranchVerdict((), [f"the branch died (status {status})"])
         )
         verdict.problems = [f"{name}: {problem}" for problem in verdict.problems]
         self.verdicts.append(verdict)
 
 
-def pairs_of(verdicts: Iterable[Verdict]) -> Iterator[tuple[Path, bool]]:
+def pairs_of(verdicts: Iterable[BranchVerdict]) -> Iterator[tuple[Path, bool]]:
     """Every pair of points, and whether both lie in one step."""
     for verdict in sorted(verdicts, key=lambda verdict: verdict.path):
         for second in range(1, verdict.points + 1):

@@ -10,7 +10,6 @@ from interlock.domain.alerting.deliveries import Answer, Posted
 from interlock.domain.alerting.manner import Manner
 from interlock.domain.alerting.note import AlertNote, Note, RootNote
 from interlock.domain.event import Event
-from interlock.domain.execution import Wait
 from interlock.domain.guards import EngineState
 from interlock.domain.job import (
     Absent,
@@ -24,7 +23,8 @@ from interlock.domain.job import (
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import RunKey
 from interlock.domain.sensor import Reading
-from interlock.domain.watchdog import WatchdogState
+from interlock.domain.waiting_for import WaitingFor
+from interlock.domain.watchdog_state import WatchdogState
 from interlock.errors import TransientError
 from interlock.ports.engine import Workflows
 from interlock.ports.jobs import Jobs
@@ -130,7 +130,7 @@ class FailingWorkflows:
     def given(self, name: str) -> dict[str, Any] | None:
         return self._workflows.given(name)
 
-    def wake(self, pipeline_id: str, waiting_for: Wait) -> None:
+    def wake(self, pipeline_id: str, waiting_for: WaitingFor) -> None:
         self._workflows.wake(pipeline_id, waiting_for)
 
 

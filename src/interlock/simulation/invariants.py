@@ -9,10 +9,10 @@ from interlock.domain.run import Run, RunKey, Status
 from interlock.domain.sensor import Reading
 from interlock.ports.engine import Clock
 from interlock.simulation.edited_schedules import EditedSchedules
-from interlock.simulation.jobs import Launch, ScriptedJobs
-from interlock.simulation.moments import EndedTimers, HandledOccurrences
+from interlock.simulation.event_invariants import EventInvariants
 from interlock.simulation.promptness import Promptness
-from interlock.simulation.telling import Told
+from interlock.simulation.scripted_jobs import ScriptedJobs, SimulatedJob
+from interlock.simulation.timer_invariants import EndedTimers, HandledOccurrences
 from interlock.simulation.true_verdicts import TrueVerdicts
 
 _MANY = 10_000
@@ -37,7 +37,7 @@ class Invariants:
         self._looked_at: object = None
         self._seen_launches = 0
         self._tokens: set[str] = set()
-        self._told = Told()
+        self._told = EventInvariants()
         self._verdicts = TrueVerdicts(jobs)
         self._timers = EndedTimers()
         self._edits = EditedSchedules()
@@ -88,7 +88,7 @@ class Invariants:
             yield from self._has_a_place(launch)
         self._seen_launches = len(self._jobs.launches)
 
-    def _is_proven(self, launch: Launch) -> Iterator[str]:
+    def _is_proven(self, launch: SimulatedJob) -> Iterator[str]:
         key = RunKey(launch.pipeline, launch.schedule, launch.date)
         run = self.store.runs.find([key]).get(key)
         config = self.store.pipelines.find(launch.pipeline)
@@ -103,7 +103,7 @@ class Invariants:
         elif run.config_hash == config.config_hash and not self._satisfies(run, run.verdict.at):
             yield f"I1: {key}: the evidence does not satisfy the rules"
 
-    def _has_a_place(self, launch: Launch) -> Iterator[str]:
+    def _has_a_place(self, launch: SimulatedJob) -> Iterator[str]:
         """Of runs under one file that limits them, no more have a job than it says."""
         config = self.store.pipelines.find(launch.pipeline)
         most = None if config is None else config.pipeline.job.max_concurrent

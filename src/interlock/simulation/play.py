@@ -9,7 +9,7 @@ import msgspec
 
 from interlock.domain import canonical
 from interlock.domain.event import envelope
-from interlock.simulation.branches import Branching, Path, Plan, Verdict, pairs_of
+from interlock.simulation.branches import Branching, BranchVerdict, Path, Plan, pairs_of
 from interlock.simulation.expectations import failed_expectations
 from interlock.simulation.scenario import Scenario
 from interlock.simulation.world import Outcome, World
@@ -125,7 +125,7 @@ class _Trunk:
         return here is not None and here == self._digests.get(world.now)
 
 
-def _drawn(verdicts: list[Verdict], how: FaultOptions) -> list[Path]:
+def _drawn(verdicts: list[BranchVerdict], how: FaultOptions) -> list[Path]:
     """All pairs of one step, and some of the others."""
     near: list[Path] = []
     far: list[Path] = []

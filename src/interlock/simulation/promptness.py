@@ -19,7 +19,7 @@ from interlock.domain.run import Run, RunKey
 from interlock.domain.sla import BREACHES
 from interlock.lifecycle.polling import LONGEST
 from interlock.runtime.loop import ROUTER
-from interlock.simulation.jobs import Launch, ScriptedJobs
+from interlock.simulation.scripted_jobs import ScriptedJobs, SimulatedJob
 from interlock.simulation.waiting_readings import WaitingReadings
 from interlock.usecases.job_ending import ending_of
 
@@ -28,7 +28,7 @@ GRACE = timedelta(minutes=2)
 _MANY = 1000
 
 
-class Due(msgspec.Struct, frozen=True):
+class Obligation(msgspec.Struct, frozen=True):
     """Something that should be done, and since when."""
 
     what: str
@@ -37,7 +37,7 @@ class Due(msgspec.Struct, frozen=True):
     grace: timedelta = GRACE
 
 
-class Sight(msgspec.Struct):
+class StoreView(msgspec.Struct):
     """One look at the store."""
 
     store: Store
@@ -80,29 +80,29 @@ class Promptness:
                 self._broken.add(due.what)
                 yield f"I9: {due.what} was due at {due.since} and is not done"
 
-    def _look(self, store: Store, now: datetime) -> Sight:
+    def _look(self, store: Store, now: datetime) -> StoreView:
         configs = {config.pipeline.id: config for config in store.pipelines.in_force()}
         working = [name for name, config in configs.items() if not config.is_paused(now)]
         self._served = {name: self._served.get(name, now) for name in working}
-        return Sight(store, now, configs, store.runs.active(), self._served)
+        return StoreView(store, now, configs, store.runs.active(), self._served)
 
-    def _all(self, sight: Sight) -> Iterator[Due]:
-        yield from self._jobs.due(sight)
-        yield from self._first_seen(sight)
+    def _all(self, view: StoreView) -> Iterator[Obligation]:
+        yield from self._jobs.due(view)
+        yield from self._first_seen(view)
         for find in FINDERS:
-            yield from find(sight)
-        last = sight.store.watch.load().last_pass_at
+            yield from find(view)
+        last = view.store.watch.load().last_pass_at
         if last is not None:
-            yield Due("the next pass of the watchdog", last + self._every)
+            yield Obligation("the next pass of the watchdog", last + self._every)
 
-    def _first_seen(self, sight: Sight) -> Iterator[Due]:
+    def _first_seen(self, view: StoreView) -> Iterator[Obligation]:
         """What has no moment of its own is due since it was first seen here."""
-        readings = self._readings.find(sight.store, sight.configs, sight.served, sight.now)
+        readings = self._readings.find(view.store, view.configs, view.served, view.now)
         # a timer may have been armed for a moment that was over
-        timers = (f"the timer {t.name}" for t in sight.store.timers.due(sight.now, _MANY))
-        seen = {*_unattended(sight), *(f"the reading {place}" for place in readings), *timers}
-        self._first = {what: self._first.get(what, sight.now) for what in seen}
-        return (Due(what, since) for what, since in self._first.items())
+        timers = (f"the timer {t.name}" for t in view.store.timers.due(view.now, _MANY))
+        seen = {*_unattended(view), *(f"the reading {place}" for place in readings), *timers}
+        self._first = {what: self._first.get(what, view.now) for what in seen}
+        return (Obligation(what, since) for what, since in self._first.items())
 
 
 class _EndedJobs:
@@ -111,61 +111,61 @@ class _EndedJobs:
     def __init__(self, jobs: ScriptedJobs) -> None:
         self._jobs = jobs
         self._seen = 0
-        self._open: list[Launch] = []
+        self._open: list[SimulatedJob] = []
 
-    def due(self, sight: Sight) -> Iterator[Due]:
+    def due(self, view: StoreView) -> Iterator[Obligation]:
         launches = self._jobs.launches
         self._open += launches[self._seen :]
         self._seen = len(launches)
-        self._open = [launch for launch in self._open if _is_open(launch, sight.store)]
+        self._open = [launch for launch in self._open if _is_open(launch, view.store)]
         for launch in self._open:
-            if launch.ends_at is not None and launch.ends_at <= sight.now:
-                yield Due(f"the end of the job of {_key(launch)}", launch.ends_at, LONGEST)
+            if launch.ends_at is not None and launch.ends_at <= view.now:
+                yield Obligation(f"the end of the job of {_key(launch)}", launch.ends_at, LONGEST)
 
 
-def _is_open(launch: Launch, store: Store) -> bool:
+def _is_open(launch: SimulatedJob, store: Store) -> bool:
     run = store.runs.find([_key(launch)]).get(_key(launch))
     return run is not None and run.attempt == launch.attempt and run.is_open
 
 
-def _key(launch: Launch) -> RunKey:
+def _key(launch: SimulatedJob) -> RunKey:
     return RunKey(launch.pipeline, launch.schedule, launch.date)
 
 
-def _unattended(sight: Sight) -> Iterator[str]:
+def _unattended(view: StoreView) -> Iterator[str]:
     """Open runs that no execution works on."""
-    for run in sight.active:
+    for run in view.active:
         if not run.is_open:
             continue
-        if sight.store.workflows.describe(run.execution_name) is not EngineState.RUNNING:
+        if view.store.workflows.describe(run.execution_name) is not EngineState.RUNNING:
             yield f"an execution of {run.key}, attempt {run.attempt},"
 
 
-def _ended_by_themselves(sight: Sight) -> Iterator[Due]:
+def _ended_by_themselves(view: StoreView) -> Iterator[Obligation]:
     """Jobs that have written their own end into the job log."""
-    for run in sight.active:
+    for run in view.active:
         launch = launch_of(run)
-        ending = launch and ending_of(launch, sight.store.job_log.of_run(run.key))
+        ending = launch and ending_of(launch, view.store.job_log.of_run(run.key))
         if launch and ending:
             since = max(ending.at, launch.launched_at)
-            yield Due(f"the end that the job of {run.key} has logged", since, LONGEST)
+            yield Obligation(f"the end that the job of {run.key} has logged", since, LONGEST)
 
 
-def _retries(sight: Sight) -> Iterator[Due]:
-    for run in sight.active:
-        since = sight.since(run.key, run.retry_at) if run.awaits_retry and run.retry_at else None
+def _retries(view: StoreView) -> Iterator[Obligation]:
+    for run in view.active:
+        since = view.since(run.key, run.retry_at) if run.awaits_retry and run.retry_at else None
         if since is not None:
-            yield Due(f"the retry of {run.key}, attempt {run.attempt},", since)
+            yield Obligation(f"the retry of {run.key}, attempt {run.attempt},", since)
 
 
-def _deadlines(sight: Sight) -> Iterator[Due]:
-    for run in sight.active:
+def _deadlines(view: StoreView) -> Iterator[Obligation]:
+    for run in view.active:
         for kind, at in instants(run).items():
-            since = sight.since(run.key, at) if kind in BREACHES and not run.sla_verdict else None
-            if since is None or sight.configs[run.key.pipeline_id].pipeline.sla is None:
+            since = view.since(run.key, at) if kind in BREACHES and not run.sla_verdict else None
+            if since is None or view.configs[run.key.pipeline_id].pipeline.sla is None:
                 continue
-            if not _passed_while_away(run, at, sight.configs[run.key.pipeline_id]):
-                yield Due(f"the {kind} of {run.key}", since)
+            if not _passed_while_away(run, at, view.configs[run.key.pipeline_id]):
+                yield Obligation(f"the {kind} of {run.key}", since)
 
 
 def _passed_while_away(run: Run, at: datetime, config: Config) -> bool:
@@ -173,53 +173,55 @@ def _passed_while_away(run: Run, at: datetime, config: Config) -> bool:
     return run.opened_at < config.active_since and at < config.active_since
 
 
-def _half_done(sight: Sight) -> Iterator[Due]:
-    for run in sight.store.runs.due(sight.now):
+def _half_done(view: StoreView) -> Iterator[Obligation]:
+    for run in view.store.runs.due(view.now):
         if run.is_unfinished:
-            yield Due(f"what follows from the completion of {run.key}", run.changed_at)
+            yield Obligation(f"what follows from the completion of {run.key}", run.changed_at)
 
 
-def _requests(sight: Sight) -> Iterator[Due]:
-    for request in sight.store.reruns.unjudged():
+def _requests(view: StoreView) -> Iterator[Obligation]:
+    for request in view.store.reruns.unjudged():
         name = request.key.pipeline_id
-        if name not in sight.configs or name in sight.served:  # else it is paused
-            since = max(request.requested_at, sight.served.get(name, request.requested_at))
-            yield Due(f"the rerun of {request.key} that was asked for at {request.id}", since)
+        if name not in view.configs or name in view.served:  # else it is paused
+            since = max(request.requested_at, view.served.get(name, request.requested_at))
+            yield Obligation(
+                f"the rerun of {request.key} that was asked for at {request.id}", since
+            )
 
 
-def _events(sight: Sight) -> Iterator[Due]:
-    rows = sight.store.database.read(
+def _events(view: StoreView) -> Iterator[Obligation]:
+    rows = view.store.database.read(
         lambda connection: connection.execute("SELECT event_id, at FROM outbox").fetchall()
     )
     for event_id, at in rows:
-        yield Due(f"telling of {event_id}", instant(at))
+        yield Obligation(f"telling of {event_id}", instant(at))
 
 
-def _alerts(sight: Sight) -> Iterator[Due]:
-    for delivery in sight.store.deliveries.due(sight.now, _MANY):
-        yield Due(f"the alert of {delivery.event.event_id}", delivery.due_at)
+def _alerts(view: StoreView) -> Iterator[Obligation]:
+    for delivery in view.store.deliveries.due(view.now, _MANY):
+        yield Obligation(f"the alert of {delivery.event.event_id}", delivery.due_at)
 
 
-def _files(sight: Sight) -> Iterator[Due]:
-    for wanted in sight.store.pipelines.unadopted():
-        yield Due(f"the new file of {wanted.pipeline_id}", wanted.wanted_at)
+def _files(view: StoreView) -> Iterator[Obligation]:
+    for wanted in view.store.pipelines.unadopted():
+        yield Obligation(f"the new file of {wanted.pipeline_id}", wanted.wanted_at)
 
 
-def _changes(sight: Sight) -> Iterator[Due]:
-    for change in sight.store.changes.next(ROUTER, _MANY):
-        yield Due(f"the change {change.id} of {change.pipeline_id}", change.at)
-    for parked in sight.store.changes.parked_due(ROUTER, sight.now):
-        yield Due(f"the parked change {parked.change.id}", parked.next_try_at or parked.at)
+def _changes(view: StoreView) -> Iterator[Obligation]:
+    for change in view.store.changes.next(ROUTER, _MANY):
+        yield Obligation(f"the change {change.id} of {change.pipeline_id}", change.at)
+    for parked in view.store.changes.parked_due(ROUTER, view.now):
+        yield Obligation(f"the parked change {parked.change.id}", parked.next_try_at or parked.at)
 
 
-def _steps(sight: Sight) -> Iterator[Due]:
-    agenda = sight.store.agenda.look()
-    if agenda.next_wake is not None and agenda.next_wake <= sight.now:
-        yield Due("the next step of an execution", agenda.next_wake)
+def _steps(view: StoreView) -> Iterator[Obligation]:
+    agenda = view.store.agenda.look()
+    if agenda.next_wake is not None and agenda.next_wake <= view.now:
+        yield Obligation("the next step of an execution", agenda.next_wake)
 
 
 #: Whatever can be due beside jobs, executions, readings and timers.
-FINDERS: tuple[Callable[[Sight], Iterator[Due]], ...] = (
+FINDERS: tuple[Callable[[StoreView], Iterator[Obligation]], ...] = (
     _ended_by_themselves,
     _retries,
     _deadlines,

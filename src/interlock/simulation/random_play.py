@@ -26,7 +26,7 @@ _PLANNED = ("as planned", "as the scenario says", "no cluster", "somebody got th
 _OF_OURS = frozenset({EventType.INFRA_FAILURE, EventType.WATCHDOG_DEGRADED})
 
 
-class Found(msgspec.Struct):
+class BrokenWorld(msgspec.Struct):
     """A world that broke something: the seed, what broke, and the smallest file that shows it."""
 
     seed: int
@@ -70,7 +70,7 @@ def _burst(chance: random.Random, count: int) -> range:
     return range(first, first + chance.randint(1, _LONGEST_BURST))
 
 
-def play_random(seed: int) -> Found | None:
+def play_random(seed: int) -> BrokenWorld | None:
     """Play the world of a seed; None when everything held."""
     document = random_scenario(seed)
     problems = problems_of(document, seed)
@@ -78,7 +78,7 @@ def play_random(seed: int) -> Found | None:
         return None
     kinds = {problem.split(":")[0] for problem in problems}
     small = shrunk(document, lambda less: bool(kinds & _kinds(less, seed)))
-    return Found(seed, problems_of(small, seed), as_text(small))
+    return BrokenWorld(seed, problems_of(small, seed), as_text(small))
 
 
 def problems_of(document: Document, seed: int) -> list[str]:

@@ -16,8 +16,8 @@ from interlock.domain.pipeline import Calendar, Declared, PipelineId, ScheduleId
 from interlock.errors import ConfigError
 from interlock.files.loaded import in_order, read_whole
 from interlock.files.nodes import List, Map, Node, Unreadable
-from interlock.files.problem import Kind, Problem
-from interlock.files.problem_collector import At, Reading
+from interlock.files.problem import Problem, ProblemKind
+from interlock.files.problem_collector import At, ProblemCollector
 from interlock.files.problem_messages import meant
 from interlock.files.text import load_calendar, load_node, load_text
 from interlock.files.yaml_nodes import parse
@@ -222,7 +222,7 @@ def parse_scenario(text: bytes | str, file: str = "", folder: Path | None = None
         root = parse(text)
     except Unreadable as error:
         raise ConfigError(f"{file}:{error.line}:{error.column}: {error}") from error
-    reading = Reading(file)
+    reading = ProblemCollector(file)
     written = read_whole(ScenarioFile, root, reading)
     if written is None or not reading.is_sound or not isinstance(root, Map):
         raise ConfigError(_told(reading.problems))
@@ -266,7 +266,7 @@ class _Documents:
     """The pipeline documents of a scenario, read from their nodes as files would be."""
 
     def __init__(
-        self, written: ScenarioFile, root: Map, folder: Path | None, reading: Reading
+        self, written: ScenarioFile, root: Map, folder: Path | None, reading: ProblemCollector
     ) -> None:
         self._written, self._root, self._folder, self._reading = written, root, folder, reading
         self._year = int(written.start[:4])
@@ -348,19 +348,21 @@ def _check(written: ScenarioFile, at: At) -> None:
         given = [name for name in _HAPPENINGS if getattr(entry, name) is not None]
         if len(given) != 1:
             message = f"needs exactly one of {', '.join(_HAPPENINGS)}"
-            at.inner("timeline", position).error("at", Kind.CONFLICT, message)
+            at.inner("timeline", position).error("at", ProblemKind.CONFLICT, message)
         of_file = [] if entry.file is None else [n for n in _OF_FILE if _given(entry.file, n)]
         if entry.file is not None and len(of_file) != 1:
             message = f"needs exactly one of {', '.join(_OF_FILE)}"
-            at.inner("timeline", position).error("file", Kind.CONFLICT, message)
+            at.inner("timeline", position).error("file", ProblemKind.CONFLICT, message)
     for position, expected in enumerate(written.expect):
         given = [name for name in _SUBJECTS if getattr(expected, name) is not None]
         where = at.inner("expect", position)
         if len(given) != 1:
-            where.error("event", Kind.CONFLICT, f"needs exactly one of {', '.join(_SUBJECTS)}")
+            where.error(
+                "event", ProblemKind.CONFLICT, f"needs exactly one of {', '.join(_SUBJECTS)}"
+            )
         for name in (expected.event, expected.no, *(expected.order or ())):
             if name is not None and name not in EventType.__members__ and name not in ALIASES:
-                where.error("event", Kind.BAD_VALUE, f"{name} is not a type of event")
+                where.error("event", ProblemKind.BAD_VALUE, f"{name} is not a type of event")
 
 
 def _check_names(configs: Iterable[Any], timeline: Sequence[TimelineEntry], at: At) -> None:
@@ -381,7 +383,7 @@ def _check_known(entry: Declared, keys: Iterable[str], known: set[str], at: At) 
         name = getattr(entry, key)
         if name is not None and name not in known:
             hint = meant(name, known, at.reading)
-            at.error(key, Kind.BAD_VALUE, f"there is no pipeline {name}", hint)
+            at.error(key, ProblemKind.BAD_VALUE, f"there is no pipeline {name}", hint)
 
 
 def _given(entry: FileEntry, name: str) -> bool:

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from interlock.adapters.sqlite.store import Store
 from interlock.domain.event import Event, EventType
 from interlock.domain.run import Status
-from interlock.simulation.jobs import Launch, ScriptedJobs
 from interlock.simulation.scenario import JobResult, instant
+from interlock.simulation.scripted_jobs import ScriptedJobs, SimulatedJob
 
 _AT_ONCE = 10_000
 _BREACHES = frozenset({EventType.SLA_BREACH, EventType.RELATIVE_SLA_BREACH})
@@ -38,7 +38,7 @@ class TrueVerdicts:
                 yield f"I3: {event.event_id} was told, and its job had succeeded at {ends_at}"
 
 
-def _is_its(launch: Launch, event: Event) -> bool:
+def _is_its(launch: SimulatedJob, event: Event) -> bool:
     return launch.script.result is JobResult.SUCCESS and (
         (launch.pipeline, launch.schedule, launch.date, launch.attempt)
         == (event.pipeline_id, event.schedule_id, event.date, event.attempt)

@@ -12,17 +12,15 @@ from interlock.adapters.sqlite.store import Store
 from interlock.domain import canonical, duration
 from interlock.domain.config import Wanted
 from interlock.domain.event import Event
-from interlock.domain.execution import Wait
 from interlock.domain.job_record import JobRecord
 from interlock.domain.rerun_request import RerunRequest
 from interlock.domain.run import Run, RunKey
 from interlock.domain.sensor import Reading
+from interlock.domain.waiting_for import WaitingFor
 from interlock.errors import ConfigError, InterlockError, NotFoundError, TransientError
-from interlock.runtime.alert_sender import Dispatcher
+from interlock.runtime.alert_sender import AlertSender
 from interlock.runtime.alerting import console_alone
-from interlock.runtime.loop import OwnHands, Runtime
-from interlock.simulation.clock import VirtualClock
-from interlock.simulation.digest import digest
+from interlock.runtime.loop import InlineRunner, Runtime
 from interlock.simulation.faults import (
     Crash,
     FailingEvents,
@@ -35,7 +33,6 @@ from interlock.simulation.faults import (
 )
 from interlock.simulation.folder import Folder
 from interlock.simulation.invariants import Invariants
-from interlock.simulation.jobs import Launch, ScriptedJobs
 from interlock.simulation.scenario import (
     FailEntry,
     FileEntry,
@@ -44,7 +41,10 @@ from interlock.simulation.scenario import (
     TimelineEntry,
     pipeline_id,
 )
+from interlock.simulation.scripted_jobs import ScriptedJobs, SimulatedJob
 from interlock.simulation.slow_calls import Crew
+from interlock.simulation.store_digest import digest
+from interlock.simulation.virtual_clock import VirtualClock
 from interlock.usecases.pause import pause, resume
 from interlock.usecases.ports import Ports
 from interlock.usecases.retire_pipeline import retire_pipeline
@@ -59,7 +59,7 @@ class Outcome(msgspec.Struct):
 
     events: list[Event]
     runs: list[Run]
-    launches: list[Launch]
+    launches: list[SimulatedJob]
     alerts: list[tuple[Event, str]]
     broken: list[str]
     writes: int
@@ -150,7 +150,7 @@ class World:
             reruns=store.reruns,
             events=FailingEvents(store.events, self._faults),
             outbox=store.outbox,
-            marks=store.marks,
+            claims=store.claims,
             timers=store.timers,
             workflows=FailingWorkflows(store.workflows, self._faults),
             jobs=JobsByPipeline(FailingJobs(self._jobs, self._faults)),
@@ -158,13 +158,13 @@ class World:
             unreadable=store.unreadable,
         )
         self._ports = self._around(ports)
-        hands = self._crew.of if self._scenario.is_slow else OwnHands
+        hands = self._crew.of if self._scenario.is_slow else InlineRunner
         self._runtime = Runtime(store, self._ports, self._scenario.watchdog, hands=hands)
         self._folder.follow(store.missing_files, self._ports)
         self._files_from = self._clock.now
         self._alerts_from = self._clock.now
         alerting = console_alone(store, self._ports.events, self._sink)
-        self._dispatcher = Dispatcher(store, lambda: alerting)
+        self._dispatcher = AlertSender(store, lambda: alerting)
 
     def _settle(self) -> None:
         """Let the controller do what is due now; when it dies, boot it and let it go on."""
@@ -235,7 +235,7 @@ class World:
             self._back()
         for launch in self._jobs.ended(self._clock.now):
             if not self._is_down():
-                self._store.workflows.wake(launch.pipeline, Wait.JOB)
+                self._store.workflows.wake(launch.pipeline, WaitingFor.JOB)
 
     def _next_due(self) -> datetime | None:
         if self._is_down():

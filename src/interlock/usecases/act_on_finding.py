@@ -35,8 +35,8 @@ from interlock.domain.launch import launch_of
 from interlock.domain.opening import first_attempt, inherited
 from interlock.domain.rules import judge_one
 from interlock.domain.run import DeadlineKind, Failure, OpenedBy, Run, RunKey, Status
+from interlock.domain.run_events import about_date, about_run
 from interlock.domain.sla import asks_first
-from interlock.domain.telling import about_date, about_run
 from interlock.domain.timestamp import spell
 from interlock.usecases.admit_reading import act_on
 from interlock.usecases.arm_deadlines import arm_deadlines
@@ -53,7 +53,7 @@ from interlock.usecases.open_run import deadline_timer, open_run
 from interlock.usecases.ports import Ports
 from interlock.usecases.publish_outbox import publish_outbox
 from interlock.usecases.retry_job import retry_job
-from interlock.usecases.save_run import Write, save_run
+from interlock.usecases.save_run import RunWrite, save_run
 from interlock.usecases.settle_deadline import settle_deadline
 from interlock.usecases.start_run import start_again, start_run
 from interlock.usecases.take_place import call_next
@@ -107,27 +107,27 @@ def _restart(run: Run, config: Config, ports: Ports) -> None:
     start_run(run, config.pipeline, ports)
     now = ports.clock()
 
-    def decide(stored: Run) -> Write | None:
+    def decide(stored: Run) -> RunWrite | None:
         if stored.attempt != run.attempt or stored.started_at is not None:
             return None
         noted = stored.changed(now, started_at=now, recovered=True)
         if stored.recovered:
-            return Write(noted)  # it is told already that the watchdog saw to this attempt
-        return Write(noted, _recovered(noted, "restart", config, late=now - run.opened_at))
+            return RunWrite(noted)  # it is told already that the watchdog saw to this attempt
+        return RunWrite(noted, _recovered(noted, "restart", config, late=now - run.opened_at))
 
     save_run(run.key, decide, ports)
 
 
-def _noted_started(stored: Run, run: Run, now: datetime) -> Write | None:
+def _noted_started(stored: Run, run: Run, now: datetime) -> RunWrite | None:
     if stored.attempt != run.attempt or stored.started_at is not None:
         return None
-    return Write(stored.changed(now, started_at=now))
+    return RunWrite(stored.changed(now, started_at=now))
 
 
-def _extended(stored: Run, run: Run, now: datetime) -> Write | None:
+def _extended(stored: Run, run: Run, now: datetime) -> RunWrite | None:
     if stored.attempt != run.attempt or not stored.is_open:
         return None
-    return Write(stored.changed(now, lease_until=now + LEASE_EXTENSION))
+    return RunWrite(stored.changed(now, lease_until=now + LEASE_EXTENSION))
 
 
 def _finish(run: Run, config: Config, ports: Ports) -> None:
@@ -147,13 +147,13 @@ def _resume(run: Run, engine: EngineState, config: Config, ports: Ports) -> None
     """A name that the engine does not have is free: a start under it has failed, or is forgotten."""
     now = ports.clock()
 
-    def decide(stored: Run) -> Write | None:
+    def decide(stored: Run) -> RunWrite | None:
         moved_on = stored.attempt != run.attempt or stored.executions != run.executions
         if engine is EngineState.ABSENT or moved_on or not stored.is_open:
             return None
         again = stored.resumed(now, ports.lease)
         told = stored.executions > 1  # once an attempt, like everything that is recovered
-        return Write(again, () if told else _recovered(again, "resume", config))
+        return RunWrite(again, () if told else _recovered(again, "resume", config))
 
     stored = save_run(run.key, decide, ports)
     if stored.attempt == run.attempt and stored.is_open:
@@ -180,7 +180,7 @@ def _time_out(finding: TimeOut, config: Config, now: datetime, ports: Ports) -> 
         _finish(run, config, ports)
         return
 
-    def decide(stored: Run) -> Write | None:
+    def decide(stored: Run) -> RunWrite | None:
         if stored.attempt != run.attempt or not stored.is_open:
             return None
         failure = Failure("lease", "the execution ended without finishing the run")
@@ -196,7 +196,7 @@ def _time_out(finding: TimeOut, config: Config, now: datetime, ports: Ports) -> 
             runStatus=stored.status,
             runId=stored.run_id,
         )
-        return Write(over, events)
+        return RunWrite(over, events)
 
     over = save_run(run.key, decide, ports)
     call_next(over, config.pipeline, ports)
@@ -278,7 +278,7 @@ def _tell_missed(finding: Missed, config: Config, now: datetime, ports: Ports) -
         for each in (key, *former_keys(key, config.pipeline))
     )
     before = [event.event_id for events in former for event in events]
-    if before and ports.marks.is_claimed(before):
+    if before and ports.claims.is_claimed(before):
         return  # it was told while the schedule had another id
     for event in told:
         claim_event(event, ports)
@@ -341,14 +341,14 @@ def _tell_post_run_missing(
     run, post_run = finding.run, config.pipeline.post_run
     assert post_run is not None
 
-    def decide(stored: Run) -> Write | None:
+    def decide(stored: Run) -> RunWrite | None:
         if stored.attempt != run.attempt or stored.post_run.missing_judged:
             return None
         state = msgspec.structs.replace(stored.post_run, missing_judged=True)
         noted = stored.changed(now, post_run=state)
         if not finding.missing:
-            return Write(noted)
-        return Write(
+            return RunWrite(noted)
+        return RunWrite(
             noted,
             about_run(
                 EventType.POST_RUN_SENSOR_MISSING,

@@ -25,12 +25,12 @@ from interlock.domain.admission import (
 )
 from interlock.domain.config import Config
 from interlock.domain.event import Event, EventType, happened, subject
-from interlock.domain.execution import Wait
 from interlock.domain.partition import Grain, label_at
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import OpenedBy, Run, RunKey, Status
+from interlock.domain.run_events import about_date
 from interlock.domain.sensor import Reading, split_key
-from interlock.domain.telling import about_date
+from interlock.domain.waiting_for import WaitingFor
 from interlock.domain.zones import zone
 from interlock.errors import UnreadableError
 from interlock.usecases.claim_event import claim_event
@@ -207,4 +207,4 @@ def _wake_waiting(config: Config, reading: Reading, ports: Ports) -> None:
     """A run that waits for its rules is judged at once when one of their readings comes."""
     base, _ = split_key(reading.key)
     if any(base in judged_keys(config.pipeline, each) for each in config.pipeline.schedules):
-        ports.workflows.wake(config.pipeline.id, Wait.RULES)
+        ports.workflows.wake(config.pipeline.id, WaitingFor.RULES)

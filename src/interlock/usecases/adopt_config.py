@@ -7,12 +7,12 @@ import msgspec
 
 from interlock.domain import canonical
 from interlock.domain.config import Config, Wanted
+from interlock.domain.edit_events import as_detail, in_words, loses_dates
 from interlock.domain.edits import Edit, dates_ahead
 from interlock.domain.event import Event, EventType, Severity, happened, subject
 from interlock.domain.pipeline import Pipeline
-from interlock.domain.telling_edits import as_detail, in_words, loses_dates
 from interlock.domain.timestamp import spell
-from interlock.files import Kind, Problem, read_config
+from interlock.files import Problem, ProblemKind, read_config
 from interlock.usecases.arm_cron import arm_cron, cron_timer
 from interlock.usecases.claim_event import claim_event
 from interlock.usecases.foresee_edit import foresee_edit
@@ -48,7 +48,7 @@ def judge_config(wanted: Wanted) -> tuple[Pipeline | None, tuple[Problem, ...]]:
         return None, loaded.errors
     if loaded.pipeline.id != wanted.pipeline_id:
         message = f"is {loaded.pipeline.id}, and the row is that of {wanted.pipeline_id}"
-        return None, (Problem(path="pipeline.id", kind=Kind.CONFLICT, message=message),)
+        return None, (Problem(path="pipeline.id", kind=ProblemKind.CONFLICT, message=message),)
     return loaded.pipeline, ()
 
 

@@ -12,7 +12,7 @@ from interlock.usecases.find_runs import find_watch, kept_key
 from interlock.usecases.fire_deadline import first_watch, is_covered, watched_instants
 from interlock.usecases.open_run import deadline_timer
 from interlock.usecases.ports import Ports
-from interlock.usecases.save_run import Write, save_run
+from interlock.usecases.save_run import RunWrite, save_run
 
 
 def arm_deadlines(key: RunKey, config: Config, ports: Ports) -> list[str]:
@@ -28,13 +28,13 @@ def _arm_run(key: RunKey, ports: Ports) -> list[str]:
     now = ports.clock()
     armed: dict[DeadlineKind, datetime] = {}
 
-    def decide(run: Run) -> Write | None:
+    def decide(run: Run) -> RunWrite | None:
         nonlocal armed
         armed = dict(unarmed(run))
         if not armed:
             return None
         ports.timers.arm([deadline_timer(key, kind, at) for kind, at in armed.items()])
-        return Write(run.changed(now, sla_armed=run.sla_armed | armed))
+        return RunWrite(run.changed(now, sla_armed=run.sla_armed | armed))
 
     save_run(key, decide, ports)
     return [deadline_timer(key, kind, at).name for kind, at in armed.items()]
@@ -51,7 +51,7 @@ def _arm_watch(key: RunKey, config: Config, ports: Ports) -> list[str]:
         return []
     timers = [deadline_timer(key, kind, at) for kind, at in armed.items()]
     ports.timers.arm(timers)
-    ports.marks.save_watch(
+    ports.claims.save_watch(
         msgspec.structs.replace(
             watch,
             version=watch.version + 1,

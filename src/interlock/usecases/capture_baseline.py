@@ -10,14 +10,16 @@ from interlock.domain.pipeline import Pipeline
 from interlock.domain.post_run import drift_field
 from interlock.domain.rules import field_value
 from interlock.domain.run import Evidence
-from interlock.domain.telling import about_run
-from interlock.usecases.save_run import Write
+from interlock.domain.run_events import about_run
+from interlock.usecases.save_run import RunWrite
 
 #: What a row can hold beside its own attributes, on every store.
 LARGEST_BASELINE = 350 * 1024
 
 
-def capture_baseline(write: Write, readings: Mapping[str, Evidence], pipeline: Pipeline) -> Write:
+def capture_baseline(
+    write: RunWrite, readings: Mapping[str, Evidence], pipeline: Pipeline
+) -> RunWrite:
     """The write with these readings as the baseline of its attempt, and the event of it. Readings that
     are too large to be kept leave the attempt as it is, and that is an event too.
     """
@@ -39,10 +41,10 @@ def capture_baseline(write: Write, readings: Mapping[str, Evidence], pipeline: P
         baseline=_watched(readings, pipeline),
     )
     baseline = Baseline(run.attempt, dict(readings))
-    return Write(run, (*write.events, *captured), {**write.also, "baseline": baseline})
+    return RunWrite(run, (*write.events, *captured), {**write.also, "baseline": baseline})
 
 
-def not_captured(write: Write, error: str, pipeline: Pipeline) -> Write:
+def not_captured(write: RunWrite, error: str, pipeline: Pipeline) -> RunWrite:
     """The write, with the event that drift of this attempt will not be seen."""
     told = about_run(
         EventType.BASELINE_CAPTURE_FAILED,
@@ -51,7 +53,7 @@ def not_captured(write: Write, error: str, pipeline: Pipeline) -> Write:
         f"no baseline was stored: {error}",
         error=clean(error),
     )
-    return Write(write.run, (*write.events, *told), write.also)
+    return RunWrite(write.run, (*write.events, *told), write.also)
 
 
 def _watched(readings: Mapping[str, Evidence], pipeline: Pipeline) -> list[dict[str, Any]]:

@@ -13,9 +13,9 @@ from interlock.domain.opening import instants, projection
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.post_run import came_since, is_measured, looks_again_at, post_run_keys
 from interlock.domain.run import Evidence, Failure, Run, RunKey, Status
+from interlock.domain.run_events import about_run
 from interlock.domain.sensor import Reading, UnreadableReading
 from interlock.domain.sla import BREACHES
-from interlock.domain.telling import about_run
 from interlock.domain.timestamp import spell
 from interlock.usecases.capture_baseline import capture_baseline, not_captured
 from interlock.usecases.cascade import cascade
@@ -24,7 +24,7 @@ from interlock.usecases.job_ending import dated, ending_of, failure_of, retry_of
 from interlock.usecases.judge_post_run import judge_post_run
 from interlock.usecases.note_late_data import note_late_data
 from interlock.usecases.ports import Ports
-from interlock.usecases.save_run import Write, save_run
+from interlock.usecases.save_run import RunWrite, save_run
 from interlock.usecases.take_place import call_next
 
 
@@ -41,7 +41,7 @@ def complete_run(
     now = ports.clock()
     records = ports.job_log.of_run(key) if ending is None else [ending]
 
-    def decide(run: Run) -> Write | None:
+    def decide(run: Run) -> RunWrite | None:
         launch = launch_of(run)
         found = None if launch is None else ending_of(launch, records)
         if run.attempt != attempt or found is None:
@@ -95,21 +95,21 @@ def _drift_decides(run: Run, key: str, reading: Reading, pipeline: Pipeline) -> 
     return is_measured(post_run, key, seen.fields, reading.fields)
 
 
-def _cascaded(stored: Run, run: Run, now: datetime) -> Write | None:
+def _cascaded(stored: Run, run: Run, now: datetime) -> RunWrite | None:
     if stored.attempt != run.attempt or not stored.cascading:
         return None
-    return Write(stored.changed(now, cascading=False))
+    return RunWrite(stored.changed(now, cascading=False))
 
 
 def _completed(
     run: Run, ending: JobRecord, pipeline: Pipeline, now: datetime, ports: Ports
-) -> Write:
+) -> RunWrite:
     post_run = pipeline.post_run
     waited_for = not run.key.dry and bool(ports.pipelines.downstream_of(run.key.pipeline_id))
     done = run.to(Status.COMPLETED, now, completed_at=ending.at, cascading=waited_for)
     events = _completed_events(done, pipeline)
     if post_run is None:
-        return Write(done, events)
+        return RunWrite(done, events)
     done = msgspec.structs.replace(
         done,
         post_run_due_at=ending.at + duration.parse(post_run.sensor_timeout),
@@ -118,8 +118,8 @@ def _completed(
     try:
         baseline = _baseline(run, pipeline, ports)
     except ValueError as error:
-        return not_captured(Write(done, events), str(error), pipeline)
-    return capture_baseline(Write(done, events), baseline, pipeline)
+        return not_captured(RunWrite(done, events), str(error), pipeline)
+    return capture_baseline(RunWrite(done, events), baseline, pipeline)
 
 
 def _baseline(run: Run, pipeline: Pipeline, ports: Ports) -> dict[str, Evidence]:
@@ -166,15 +166,15 @@ def _completed_events(run: Run, pipeline: Pipeline) -> tuple[Event, ...]:
     )
 
 
-def _failed(run: Run, ending: JobRecord, pipeline: Pipeline, now: datetime) -> Write:
+def _failed(run: Run, ending: JobRecord, pipeline: Pipeline, now: datetime) -> RunWrite:
     retry = retry_of(ending, run, pipeline.job)
     failure = run.failure or failure_of(ending)
     if retry.due_at is not None:
-        return Write(run.to(Status.FAILED, now, failure=failure, retry_at=retry.due_at))
+        return RunWrite(run.to(Status.FAILED, now, failure=failure, retry_at=retry.due_at))
     done = run.to(Status.FAILED_FINAL, now, failure=failure)
     if ending.stopped or ending.final:
-        return Write(done)
-    return Write(done, _exhausted(done, failure, retry.budget.spent, retry.budget.max, pipeline))
+        return RunWrite(done)
+    return RunWrite(done, _exhausted(done, failure, retry.budget.spent, retry.budget.max, pipeline))
 
 
 def _exhausted(

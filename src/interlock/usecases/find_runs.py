@@ -35,7 +35,7 @@ def find_watches(keys: Iterable[RunKey], files: Files, ports: Ports) -> dict[Run
     """What was said of the deadlines of dates without a run; one of a former id is taken over."""
     wanted = list(keys)
     former = _former(wanted, files)
-    found = ports.marks.watches([*wanted, *former])
+    found = ports.claims.watches([*wanted, *former])
     inherited = {
         former[key]: msgspec.structs.replace(watch, key=former[key], version=0, armed={})
         for key, watch in found.items()
@@ -46,7 +46,7 @@ def find_watches(keys: Iterable[RunKey], files: Files, ports: Ports) -> dict[Run
 
 def find_watch(key: RunKey, pipeline: Pipeline, ports: Ports) -> SlaWatch | None:
     if not former_keys(key, pipeline):
-        return ports.marks.watch(key)
+        return ports.claims.watch(key)
     return find_watches([key], pipeline, ports).get(key)
 
 

@@ -17,9 +17,9 @@ from interlock.domain.opening import instants
 from interlock.domain.partition import Grain, Label, hours_of
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import DeadlineKind, Run, RunKey, Status
+from interlock.domain.run_events import about_date
 from interlock.domain.schedule import begins_at, sensor_driven
 from interlock.domain.sla import SlaWatch
-from interlock.domain.telling import about_date
 from interlock.domain.timestamp import spell
 from interlock.domain.zones import zone
 from interlock.usecases.day_labelled import is_day_labelled
@@ -29,7 +29,7 @@ from interlock.usecases.open_run import deadline_timer
 from interlock.usecases.ports import Ports
 from interlock.usecases.publish_outbox import publish_outbox
 from interlock.usecases.readable_config import readable_config
-from interlock.usecases.save_run import Write, save_run
+from interlock.usecases.save_run import RunWrite, save_run
 
 _TYPES = {
     DeadlineKind.WARNING: EventType.SLA_WARNING,
@@ -62,7 +62,7 @@ def _fire_on_run(run: Run, kind: DeadlineKind, config: Config, ports: Ports) -> 
     now = ports.clock()
     weight: sla.Weight | None = None
 
-    def decide(stored: Run) -> Write | None:
+    def decide(stored: Run) -> RunWrite | None:
         nonlocal weight
         found, due = _moment(kind, stored, now), instants(stored)
         weight = None if found is None else sla.weigh(kind, due[kind], stored, seen, now)
@@ -76,7 +76,7 @@ def _fire_on_run(run: Run, kind: DeadlineKind, config: Config, ports: Ports) -> 
             sla_verdict=found.verdict or stored.sla_verdict,
             unasked_since=None,
         )
-        return Write(noted, deadline_events(kind, stored.key, due, stored, config, now, seen))
+        return RunWrite(noted, deadline_events(kind, stored.key, due, stored, config, now, seen))
 
     save_run(run.key, decide, ports)
     if weight is sla.Weight.WAIT:
@@ -84,15 +84,15 @@ def _fire_on_run(run: Run, kind: DeadlineKind, config: Config, ports: Ports) -> 
     return weight is sla.Weight.TELL
 
 
-def _moment(kind: DeadlineKind, run: Run, now: datetime) -> sla.Told | None:
+def _moment(kind: DeadlineKind, run: Run, now: datetime) -> sla.DeadlineNotice | None:
     return sla.judge_moment(kind, instants(run), run.sla_told, run.sla_verdict, run, now)
 
 
-def _unasked(run: Run, seen: sla.JobSeen | None, now: datetime) -> Write | None:
+def _unasked(run: Run, seen: sla.JobSeen | None, now: datetime) -> RunWrite | None:
     """The first failure to ask is kept: the wait is counted from it."""
     if seen is None or seen.attempt != run.attempt or run.unasked_since is not None:
         return None
-    return Write(run.changed(now, unasked_since=now))
+    return RunWrite(run.changed(now, unasked_since=now))
 
 
 def _fire_on_watch(key: RunKey, kind: DeadlineKind, config: Config, ports: Ports) -> bool:
@@ -113,7 +113,7 @@ def _fire_on_watch(key: RunKey, kind: DeadlineKind, config: Config, ports: Ports
             told=(*watch.told, kind),
             verdict=found.verdict or watch.verdict,
         )
-        if not ports.marks.save_watch(told, deadline_events(kind, key, due, None, config, now)):
+        if not ports.claims.save_watch(told, deadline_events(kind, key, due, None, config, now)):
             return False  # somebody got there first; the watchdog looks again
     publish_outbox(watch_owner(key), ports)
     return found is not None

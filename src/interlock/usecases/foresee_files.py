@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 
 from interlock.domain.config import Config
+from interlock.domain.edit_events import as_detail, line_of
 from interlock.domain.edits import EditKind
-from interlock.domain.telling_edits import as_detail, line_of
 from interlock.errors import ConfigError
 from interlock.files import read_config
 from interlock.usecases.foresee_edit import foresee_edit

@@ -12,7 +12,7 @@ from interlock.domain.places import LOOK
 from interlock.domain.run import Failure, Run, Status
 from interlock.usecases.given_up import given_up
 from interlock.usecases.ports import Ports
-from interlock.usecases.save_run import Write, save_run
+from interlock.usecases.save_run import RunWrite, save_run
 from interlock.usecases.start_run import start_run
 
 _MARGIN = timedelta(minutes=5)
@@ -55,12 +55,12 @@ def go_on(record: JobRecord, ports: Ports) -> None:
         save_run(run.key, lambda stored: _end(stored, run, config, ports), ports)
 
 
-def _end(stored: Run, run: Run, config: Config | None, ports: Ports) -> Write | None:
+def _end(stored: Run, run: Run, config: Config | None, ports: Ports) -> RunWrite | None:
     if stored.attempt != run.attempt or not _is_handed_over(stored):
         return None
     failure = Failure("schedule", "its schedule is no longer in force")
     over = stored.to(Status.FAILED_FINAL, ports.clock(), failure=failure)
-    return Write(over, given_up(over, config, "a date that waited for a place"))
+    return RunWrite(over, given_up(over, config, "a date that waited for a place"))
 
 
 def _is_handed_over(run: Run) -> bool:

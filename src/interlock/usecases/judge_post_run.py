@@ -20,15 +20,15 @@ from interlock.domain.post_run import (
 )
 from interlock.domain.rules import Verdict, explain
 from interlock.domain.run import Evidence, PostRunState, Run, RunKey, Status
+from interlock.domain.run_events import about_run
 from interlock.domain.sensor import Reading
-from interlock.domain.telling import about_run
 from interlock.domain.timer import Timer, TimerKind
 from interlock.domain.timestamp import spell
 from interlock.usecases.capture_baseline import capture_baseline
 from interlock.usecases.evidence import as_evidence, readings_for, rule_records
 from interlock.usecases.note_late_data import rerun_request
 from interlock.usecases.ports import Ports
-from interlock.usecases.save_run import Write, save_run
+from interlock.usecases.save_run import RunWrite, save_run
 
 
 def judge_post_run(
@@ -42,7 +42,7 @@ def judge_post_run(
     assert post_run is not None
     now = ports.clock()
 
-    def decide(run: Run) -> Write | None:
+    def decide(run: Run) -> RunWrite | None:
         if run.status is Status.RUNNING:
             return _in_flight(run, {rule_key: reading}, pipeline, post_run, now)
         if run.status is not Status.COMPLETED:
@@ -55,8 +55,10 @@ def judge_post_run(
         verdict = _verdict(noted, pipeline, post_run, now, ports, {rule_key: reading})
         if rule_key not in baseline:
             kept = baseline | as_evidence({rule_key: reading})
-            return _judged(capture_baseline(Write(noted), kept, pipeline), verdict, pipeline, now)
-        write = _judged(Write(noted), verdict, pipeline, now)
+            return _judged(
+                capture_baseline(RunWrite(noted), kept, pipeline), verdict, pipeline, now
+            )
+        write = _judged(RunWrite(noted), verdict, pipeline, now)
         return None if write.run.post_run == run.post_run else write
 
     return save_run(key, decide, ports)
@@ -72,21 +74,23 @@ def judge_again(key: RunKey, attempt: int, ports: Ports) -> Run | None:
         return None
     pipeline, post_run = config.pipeline, config.pipeline.post_run
 
-    def decide(run: Run) -> Write | None:
+    def decide(run: Run) -> RunWrite | None:
         due = run.post_run_look_at
         if run.attempt != attempt or run.status is not Status.COMPLETED or not due or now < due:
             return None
         if config.is_retired or post_run is None or not pipeline.has_schedule(key.schedule_id):
-            return Write(run.changed(now, post_run_look_at=None))
+            return RunWrite(run.changed(now, post_run_look_at=None))
         look_at = looks_again_at(run.completed_at or due, post_run, now)
         noted = run.changed(now, post_run_look_at=look_at)
         if look_at is not None:
             ports.timers.arm([look_timer(key, attempt, look_at)])
         verdict = _verdict(run, pipeline, post_run, now, ports)
-        write = _judged(Write(noted), verdict, pipeline, now)
+        write = _judged(RunWrite(noted), verdict, pipeline, now)
         if look_at is not None:
             return write
-        return Write(write.run, (*write.events, *_ended(write.run, verdict, pipeline, now, ports)))
+        return RunWrite(
+            write.run, (*write.events, *_ended(write.run, verdict, pipeline, now, ports))
+        )
 
     return save_run(key, decide, ports)
 
@@ -137,13 +141,13 @@ def _in_flight(
     pipeline: Pipeline,
     post_run: PostRun,
     now: datetime,
-) -> Write | None:
+) -> RunWrite | None:
     for drifted in drifts(post_run, readings, run.evidence):
         mark = f"inflight:{drifted.reading.key}:{drifted.reading.version}"
         if mark in run.post_run.told:
             continue
         noted = run.changed(now, post_run=_told(run.post_run, mark))
-        return Write(
+        return RunWrite(
             noted,
             _drift_event(EventType.POST_RUN_DRIFT_INFLIGHT, noted, drifted, pipeline, post_run),
         )
@@ -152,16 +156,18 @@ def _in_flight(
 
 def _drift(
     run: Run, noted: Run, drifted: Drifted, pipeline: Pipeline, post_run: PostRun
-) -> Write | None:
+) -> RunWrite | None:
     mark = f"drift:{drifted.reading.key}:{drifted.reading.version}"
     if mark in run.post_run.told:
         return None
     noted = msgspec.structs.replace(noted, post_run=_told(noted.post_run, mark))
     events = _drift_event(EventType.POST_RUN_DRIFT, noted, drifted, pipeline, post_run)
-    return Write(noted, events, {"request": rerun_request(run.key, "data-drift", noted)})
+    return RunWrite(noted, events, {"request": rerun_request(run.key, "data-drift", noted)})
 
 
-def _judged(write: Write, verdict: Verdict | None, pipeline: Pipeline, now: datetime) -> Write:
+def _judged(
+    write: RunWrite, verdict: Verdict | None, pipeline: Pipeline, now: datetime
+) -> RunWrite:
     """The write with the outcome, and the event of it if that has changed."""
     word = None if verdict is None else "passed" if verdict.ready else "failed"
     state = write.run.post_run
@@ -179,7 +185,7 @@ def _judged(write: Write, verdict: Verdict | None, pipeline: Pipeline, now: date
             "passing": rule_records(verdict.passing, now),
         }
     told = about_run(kind, noted, pipeline, message, parts=(noted.attempt, state.n), **detail)
-    return Write(noted, (*write.events, *told), write.also)
+    return RunWrite(noted, (*write.events, *told), write.also)
 
 
 def _ended(

@@ -13,10 +13,10 @@ from interlock.domain.horizon import last_believed
 from interlock.domain.partition import Label
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.rerun_request import RerunRecord, RerunRequest
-from interlock.domain.reruns import Cause, Granted, Refused, judge_request
+from interlock.domain.reruns import Cause, Granted, RerunRefused, judge_request
 from interlock.domain.run import OpenedBy, Run, RunKey
+from interlock.domain.run_events import about_date, about_run
 from interlock.domain.sensor import Reading
-from interlock.domain.telling import about_date, about_run
 from interlock.usecases.claim_event import claim_event
 from interlock.usecases.evidence import readings_for
 from interlock.usecases.find_runs import kept_key
@@ -25,7 +25,7 @@ from interlock.usecases.ports import Ports
 from interlock.usecases.publish_outbox import publish_outbox
 from interlock.usecases.reopen_run import reopen_run
 
-Answer = Granted | Refused
+Answer = Granted | RerunRefused
 
 
 def judge_rerun(request: RerunRequest, ports: Ports) -> Answer | None:
@@ -35,7 +35,7 @@ def judge_rerun(request: RerunRequest, ports: Ports) -> Answer | None:
     """
     config = ports.pipelines.find(request.key.pipeline_id)
     if config is None or config.is_retired or not _has_schedule(config, request.key):
-        return _refuse(request, Refused(Cause.UNKNOWN_PIPELINE), None, None, ports)
+        return _refuse(request, RerunRefused(Cause.UNKNOWN_PIPELINE), None, None, ports)
     if config.is_paused(ports.clock()):
         return None
     key = msgspec.structs.replace(request.key, dry=config.pipeline.dry_run)
@@ -49,7 +49,7 @@ def judge_rerun(request: RerunRequest, ports: Ports) -> Answer | None:
         reopen_run(key, OpenedBy.RERUN, request.reason, config, ports, may=lambda run: False)
     else:
         answer = _judge(request, key, config, run, ports)
-        if isinstance(answer, Refused):
+        if isinstance(answer, RerunRefused):
             return _refuse(request, answer, config, run, ports)
         _grant(request, key, config, answer, run, ports)
     ports.reruns.judged(request)
@@ -174,11 +174,11 @@ def _tell_would_rerun(
 
 def _refuse(
     request: RerunRequest,
-    refused: Refused,
+    refused: RerunRefused,
     config: Config | None,
     run: Run | None,
     ports: Ports,
-) -> Refused:
+) -> RerunRefused:
     for event in _rejected(request, refused, config, run):
         claim_event(event, ports)
     ports.reruns.judged(request)
@@ -186,7 +186,7 @@ def _refuse(
 
 
 def _rejected(
-    request: RerunRequest, refused: Refused, config: Config | None, run: Run | None
+    request: RerunRequest, refused: RerunRefused, config: Config | None, run: Run | None
 ) -> tuple[Event, ...]:
     message = f"rerun refused: {_EXPLAINED[refused.cause]}"
     budget = refused.budget
@@ -218,8 +218,8 @@ def _rejected(
 
 
 def _rejected_before(request: RerunRequest, config: Config, key: RunKey, ports: Ports) -> bool:
-    events = _rejected(request, Refused(Cause.BUDGET), config, None)
-    claimed = ports.marks.is_claimed([event.event_id for event in events])
+    events = _rejected(request, RerunRefused(Cause.BUDGET), config, None)
+    claimed = ports.claims.is_claimed([event.event_id for event in events])
     for event_id in claimed:
         publish_outbox(event_id, ports)
     return bool(claimed)

@@ -29,7 +29,7 @@ from interlock.domain.post_run import post_run_keys
 from interlock.domain.run import Run, RunKey, Status
 from interlock.domain.sensor import Reading, UnreadableReading, carried_label
 from interlock.domain.sla import SlaWatch
-from interlock.domain.watchdog import WatchdogState
+from interlock.domain.watchdog_state import WatchdogState
 from interlock.domain.zones import zone
 from interlock.usecases.admit_reading import refusal_events
 from interlock.usecases.evidence import readings_for
@@ -42,7 +42,7 @@ OVERLAP = timedelta(minutes=15)
 _TRIGGER_DAYS = timedelta(days=2)
 
 
-class Look(msgspec.Struct):
+class ScheduleLook(msgspec.Struct):
     """One schedule to be looked at, and what has been read for it."""
 
     config: Config
@@ -66,14 +66,14 @@ class Look(msgspec.Struct):
         return RunKey(pipeline.id, self.schedule.id, date, dry=pipeline.dry_run)
 
 
-class Loaded(msgspec.Struct, frozen=True):
+class LoadedRows(msgspec.Struct, frozen=True):
     """What was read for a number of looks together."""
 
     runs: dict[RunKey, Run]
     watches: dict[RunKey, SlaWatch]
 
 
-def load(looks: Sequence[Look], now: datetime, ports: Ports) -> Loaded:
+def load(looks: Sequence[ScheduleLook], now: datetime, ports: Ports) -> LoadedRows:
     """Fetch the runs and deadline watches that the looks need."""
     dates = {look.key(date) for look in looks for date in look.needs.dates}
     of_readings = {
@@ -87,11 +87,11 @@ def load(looks: Sequence[Look], now: datetime, ports: Ports) -> Loaded:
     absent = [key for key in dates if key not in runs]
     watches = find_watches(absent, pipelines, ports) if absent else {}
     hours = [key for look in looks for key in _stand_ins(look, runs, watches, now)]
-    return Loaded(runs | (find_runs(hours, pipelines, ports) if hours else {}), watches)
+    return LoadedRows(runs | (find_runs(hours, pipelines, ports) if hours else {}), watches)
 
 
 def snapshot(
-    look: Look, loaded: Loaded, state: WatchdogState, now: datetime, ports: Ports
+    look: ScheduleLook, loaded: LoadedRows, state: WatchdogState, now: datetime, ports: Ports
 ) -> Snapshot:
     """The look as the guards see it."""
     wanted = {look.key(date): date for date in look.needs.dates}
@@ -131,7 +131,7 @@ def looked_since(state: WatchdogState, config: Config, now: datetime) -> datetim
     return max(last_looked(state, config) - OVERLAP, now - FARTHEST)
 
 
-def trigger_readings(look: Look, now: datetime, ports: Ports) -> list[Reading]:
+def trigger_readings(look: ScheduleLook, now: datetime, ports: Ports) -> list[Reading]:
     """The trigger readings of the last days, the plain one too."""
     schedule, config = look.schedule, look.config
     if look.is_quiet or schedule.trigger is None or config.is_paused(now):
@@ -174,7 +174,7 @@ def ask_engine(
 
 
 def _stand_ins(
-    look: Look, runs: dict[RunKey, Run], watches: dict[RunKey, SlaWatch], now: datetime
+    look: ScheduleLook, runs: dict[RunKey, Run], watches: dict[RunKey, SlaWatch], now: datetime
 ) -> Iterable[RunKey]:
     """The hours of days about whose deadline something may have to be said; most have their timers."""
     for date in look.needs.dates:
@@ -185,7 +185,7 @@ def _stand_ins(
             yield look.key(hour)
 
 
-def _is_open_question(look: Look, date: str, watch: SlaWatch | None, now: datetime) -> bool:
+def _is_open_question(look: ScheduleLook, date: str, watch: SlaWatch | None, now: datetime) -> bool:
     if date in look.needs.closing or watch is None:
         return True
     moments = (watch.warning_at, watch.breach_at, watch.readiness_at)
@@ -220,7 +220,7 @@ def _came_since(reading: Reading, since: datetime) -> bool:
 
 
 def _decided(
-    look: Look, loaded: Loaded, now: datetime, ports: Ports
+    look: ScheduleLook, loaded: LoadedRows, now: datetime, ports: Ports
 ) -> Iterable[tuple[Reading, tuple[Admission, ...]]]:
     """The readings, with what the ordinary path would make of them now."""
     pipeline = look.config.pipeline
@@ -276,7 +276,7 @@ def _is_told(admission: Admission, config: Config, ports: Ports) -> bool:
     if not isinstance(admission, Exclude | Reject | NoteRepeat):
         return False
     ids = [event.event_id for event in refusal_events(admission, config)]
-    if len(ports.marks.is_claimed(ids)) == len(ids):
+    if len(ports.claims.is_claimed(ids)) == len(ids):
         return True
     return isinstance(admission, Exclude) and _is_told_of_former(admission, config, ports)
 
@@ -286,4 +286,4 @@ def _is_told_of_former(admission: Exclude, config: Config, ports: Ports) -> bool
     former = former_keys(admission.key, config.pipeline)
     told = (msgspec.structs.replace(admission, key=key) for key in former)
     ids = [event.event_id for each in told for event in refusal_events(each, config)]
-    return bool(ids) and bool(ports.marks.is_claimed(ids))
+    return bool(ids) and bool(ports.claims.is_claimed(ids))

@@ -5,11 +5,11 @@ from interlock.domain.event import Event, EventType, Severity
 from interlock.domain.job_record import JobRecord
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import Run, RunKey, Status
-from interlock.domain.telling import about_run
+from interlock.domain.run_events import about_run
 from interlock.domain.timestamp import spell
 from interlock.usecases.job_ending import failure_of, retry_of
 from interlock.usecases.ports import Ports
-from interlock.usecases.save_run import Write, save_run
+from interlock.usecases.save_run import RunWrite, save_run
 
 
 def note_failure(
@@ -18,11 +18,13 @@ def note_failure(
     """Return the run as it stands. It stays RUNNING: what becomes of it is decided at its completion."""
     now = ports.clock()
 
-    def decide(run: Run) -> Write | None:
+    def decide(run: Run) -> RunWrite | None:
         if run.attempt != attempt or run.status is not Status.RUNNING or run.failure is not None:
             return None
         noted = run.changed(now, failure=failure_of(ending))
-        return Write(noted, _events(noted, ending, retry_of(ending, run, pipeline.job), pipeline))
+        return RunWrite(
+            noted, _events(noted, ending, retry_of(ending, run, pipeline.job), pipeline)
+        )
 
     return save_run(key, decide, ports)
 

@@ -8,14 +8,14 @@ from interlock.domain.run import Run, RunKey
 from interlock.domain.sensor import Reading
 from interlock.usecases.open_run import deadline_timers
 from interlock.usecases.ports import Ports
-from interlock.usecases.save_run import Write, save_run
+from interlock.usecases.save_run import RunWrite, save_run
 
 
 def note_first_sensor(key: RunKey, reading: Reading, config: Config, ports: Ports) -> Run:
     """Return the run as it stands; one that knows its first reading keeps it."""
     now = ports.clock()
 
-    def decide(run: Run) -> Write | None:
+    def decide(run: Run) -> RunWrite | None:
         if run.first_sensor_at is not None or not run.is_open:
             return None
         noted = run.changed(
@@ -26,7 +26,7 @@ def note_first_sensor(key: RunKey, reading: Reading, config: Config, ports: Port
         noted = _with_relative(noted, config)
         ports.timers.arm(deadline_timers(noted))
         armed = noted.sla_armed | dict(unarmed(noted))
-        return Write(msgspec.structs.replace(noted, sla_armed=armed))
+        return RunWrite(msgspec.structs.replace(noted, sla_armed=armed))
 
     return save_run(key, decide, ports)
 

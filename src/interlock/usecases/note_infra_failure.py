@@ -13,11 +13,11 @@ from interlock.domain.job_record import JobRecord
 from interlock.domain.launch import at_most_once
 from interlock.domain.pipeline import Job, Pipeline
 from interlock.domain.run import Failure, Run, RunKey, Status
-from interlock.domain.telling import about_run
+from interlock.domain.run_events import about_run
 from interlock.usecases.job_context import job_context
 from interlock.usecases.note_launch import launched_write
 from interlock.usecases.ports import Ports
-from interlock.usecases.save_run import Write, save_run
+from interlock.usecases.save_run import RunWrite, save_run
 
 
 class Breakdown(msgspec.Struct, frozen=True):
@@ -34,7 +34,7 @@ def note_infra_failure(
     """Return the run as it stands. A launch in doubt is looked for first, by its token."""
     now = ports.clock()
 
-    def decide(run: Run) -> Write | None:
+    def decide(run: Run) -> RunWrite | None:
         if run.attempt != attempt or not run.is_open or _is_noted(run, broke):
             return None
         after = _after(run, broke, now, pipeline, ports)
@@ -51,7 +51,7 @@ def note_infra_failure(
             cause=broke.cause,
             executionName=run.execution_name,
         )
-        return Write(after.run, (*after.events, *events))
+        return RunWrite(after.run, (*after.events, *events))
 
     run = save_run(key, decide, ports)
     if run.attempt == attempt and run.failure is not None and run.failure.reason == _INFRA:
@@ -66,14 +66,14 @@ def job_in_doubt(run: Run, pipeline: Pipeline, ports: Ports) -> Launched | Absen
     return ports.jobs.find(pipeline, job_context(run, ports))
 
 
-def _after(run: Run, broke: Breakdown, now: datetime, pipeline: Pipeline, ports: Ports) -> Write:
+def _after(run: Run, broke: Breakdown, now: datetime, pipeline: Pipeline, ports: Ports) -> RunWrite:
     if run.status is Status.RUNNING:
-        return Write(run.changed(now, job_message=_message(broke)))
+        return RunWrite(run.changed(now, job_message=_message(broke)))
     found = job_in_doubt(run, pipeline, ports)
     if isinstance(found, Launched):
         write = launched_write(run, found, pipeline, run.changed_at, now)
         noted = msgspec.structs.replace(write.run, job_message=_message(broke))
-        return Write(noted, write.events)
+        return RunWrite(noted, write.events)
     again = run.infra_retries < INFRA_RETRIES and not _may_run(found, pipeline.job)
     failed = run.to(
         Status.FAILED,
@@ -82,7 +82,7 @@ def _after(run: Run, broke: Breakdown, now: datetime, pipeline: Pipeline, ports:
         retry_at=now + INFRA_DELAY if again else None,
         infra_retries=run.infra_retries + again,
     )
-    return Write(failed)
+    return RunWrite(failed)
 
 
 def _may_run(found: Absent | CannotTell, job: Job) -> bool:

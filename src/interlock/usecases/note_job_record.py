@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import msgspec
 
-from interlock.domain.execution import Wait
 from interlock.domain.job_record import HANDED_OVER, LAUNCH_FAILED, JobRecord
 from interlock.domain.post_run import looks_again_at
 from interlock.domain.run import Run, Status
+from interlock.domain.waiting_for import WaitingFor
 from interlock.usecases.hand_over import go_on
 from interlock.usecases.job_ending import ENDINGS, is_failure, retry_of
 from interlock.usecases.judge_post_run import look_timer
@@ -40,7 +40,7 @@ def note_job_record(record: JobRecord, ports: Ports) -> None:
     if record.attempt not in (None, run.attempt):
         return
     if run.status is Status.RUNNING and record.event in ENDINGS:
-        ports.workflows.wake(record.key.pipeline_id, Wait.JOB)
+        ports.workflows.wake(record.key.pipeline_id, WaitingFor.JOB)
     due = _awaiting_retry(run, record, ports)
     if due is not None:
         ports.timers.arm([retry_timer(due)])

@@ -10,11 +10,11 @@ from interlock.domain.pipeline import Pipeline
 from interlock.domain.post_run import late_window
 from interlock.domain.rerun_request import RerunRequest
 from interlock.domain.run import Run, RunKey, Status
+from interlock.domain.run_events import about_run
 from interlock.domain.sensor import Reading, split_key
-from interlock.domain.telling import about_run
 from interlock.domain.timestamp import spell
 from interlock.usecases.ports import Ports
-from interlock.usecases.save_run import Write, save_run
+from interlock.usecases.save_run import RunWrite, save_run
 
 
 def note_late_data(key: RunKey, reading: Reading, pipeline: Pipeline, ports: Ports) -> Run:
@@ -24,7 +24,7 @@ def note_late_data(key: RunKey, reading: Reading, pipeline: Pipeline, ports: Por
     base, _ = split_key(reading.key)
     now = ports.clock()
 
-    def decide(run: Run) -> Write | None:
+    def decide(run: Run) -> RunWrite | None:
         if run.status is not Status.COMPLETED or run.completed_at is None:
             return None
         if reading.version in run.late_told or not has_changed(run, reading, base):
@@ -48,8 +48,8 @@ def note_late_data(key: RunKey, reading: Reading, pipeline: Pipeline, ports: Por
             **_of_dry_run(run),
         )
         if too_late:
-            return Write(noted, events)
-        return Write(noted, events, {"request": rerun_request(key, "late-data", noted)})
+            return RunWrite(noted, events)
+        return RunWrite(noted, events, {"request": rerun_request(key, "late-data", noted)})
 
     return save_run(key, decide, ports)
 

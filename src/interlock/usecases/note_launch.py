@@ -8,14 +8,14 @@ from interlock.domain.job_record import JobRecord
 from interlock.domain.opening import projection
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import Run, Status
-from interlock.domain.telling import about_run
+from interlock.domain.run_events import about_run
 from interlock.domain.timestamp import spell
-from interlock.usecases.save_run import Write
+from interlock.usecases.save_run import RunWrite
 
 
 def launched_write(
     run: Run, launched: Launched, pipeline: Pipeline, began: datetime, now: datetime
-) -> Write:
+) -> RunWrite:
     """The run as RUNNING since `began`, with its events."""
     noted = run.to(
         Status.RUNNING,
@@ -26,7 +26,7 @@ def launched_write(
         launched_at=began,
         job_message=None,
     )
-    return Write(noted, _events(noted, launched, pipeline))
+    return RunWrite(noted, _events(noted, launched, pipeline))
 
 
 def launch_record(run: Run) -> JobRecord:

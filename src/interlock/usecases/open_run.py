@@ -14,8 +14,8 @@ from interlock.domain.opening import first_attempt, inherited, open_moments
 from interlock.domain.partition import Label
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import DeadlineKind, OpenedBy, Run, RunKey, Status
+from interlock.domain.run_events import about_run
 from interlock.domain.sensor import Reading
-from interlock.domain.telling import about_run
 from interlock.domain.timer import Timer
 from interlock.usecases.day_labelled import was_told_of_days
 from interlock.usecases.find_runs import find_runs, find_watch, former_keys

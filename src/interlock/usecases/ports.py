@@ -9,9 +9,9 @@ from interlock.ports.alerts import Deliveries, Paces, Sink, Switches, Threads
 from interlock.ports.engine import Clock, Timers, Workflows
 from interlock.ports.jobs import Jobs
 from interlock.ports.stores import (
+    Claims,
     Events,
     JobLog,
-    Marks,
     Outbox,
     Pipelines,
     Reruns,
@@ -34,7 +34,7 @@ class Ports:
     reruns: Reruns
     events: Events
     outbox: Outbox
-    marks: Marks
+    claims: Claims
     timers: Timers
     workflows: Workflows
     jobs: Jobs

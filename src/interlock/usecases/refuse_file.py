@@ -5,7 +5,7 @@ from datetime import datetime
 
 import msgspec
 
-from interlock.domain.config import Config, Refusal
+from interlock.domain.config import Config, RefusedConfig
 from interlock.domain.event import Event, EventType, happened, subject
 from interlock.files import Problem
 from interlock.usecases.claim_event import claim_event
@@ -43,10 +43,10 @@ def rejected(
     )
 
 
-def refusal(pipeline_id: str | None, problems: Sequence[Problem]) -> Refusal:
+def refusal(pipeline_id: str | None, problems: Sequence[Problem]) -> RefusedConfig:
     """What was refused, for people who look later."""
     first = problems[0]
-    return Refusal(
+    return RefusedConfig(
         pipeline_id=pipeline_id,
         message=f"{first.message}; {first.hint}" if first.hint else first.message,
         path=first.path,

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from interlock.domain.alerting.alert_rules import Alerts
 from interlock.domain.alerting.deliveries import Answer, Delivery, Posted, Target, TryLater
 from interlock.domain.alerting.note import SummaryNote
-from interlock.domain.alerting.rules import Alerts
 from interlock.domain.alerting.threads import Phase, opened
 from interlock.domain.event import Event
 from interlock.ports.alerts import Sink

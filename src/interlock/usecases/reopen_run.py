@@ -9,7 +9,7 @@ from interlock.domain.rerun_request import RerunRecord
 from interlock.domain.run import OpenedBy, Run, RunKey, Status
 from interlock.usecases.open_run import deadline_timers, opening_events
 from interlock.usecases.ports import Ports
-from interlock.usecases.save_run import Write, save_run
+from interlock.usecases.save_run import RunWrite, save_run
 from interlock.usecases.start_run import start_run
 
 
@@ -31,14 +31,14 @@ def reopen_run(
     """
     now = ports.clock()
 
-    def decide(run: Run) -> Write | None:
+    def decide(run: Run) -> RunWrite | None:
         if not may(run):
             return None
         fresh = run.reopened(
             now, by, opened_for, ports.lease, config_hash=config.config_hash, **changes(run)
         )
         also = {} if record is None else {"rerun": record(fresh)}
-        return Write(fresh, (*opening_events(fresh, config.pipeline), *events(fresh)), also)
+        return RunWrite(fresh, (*opening_events(fresh, config.pipeline), *events(fresh)), also)
 
     run = save_run(key, decide, ports)
     if run.status is Status.PENDING:

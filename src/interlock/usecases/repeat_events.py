@@ -5,7 +5,7 @@ from datetime import datetime
 from interlock.domain.config import Config
 from interlock.domain.event import Event, EventType
 from interlock.domain.run import Run
-from interlock.domain.telling import about_date
+from interlock.domain.run_events import about_date
 from interlock.domain.timestamp import spell
 
 

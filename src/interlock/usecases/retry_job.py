@@ -10,7 +10,7 @@ from interlock.domain.event import Event, EventType
 from interlock.domain.job_record import JobRecord
 from interlock.domain.rerun_request import RerunRecord
 from interlock.domain.run import OpenedBy, Run, RunKey, Status
-from interlock.domain.telling import about_run
+from interlock.domain.run_events import about_run
 from interlock.domain.timer import Timer, TimerKind
 from interlock.domain.timestamp import spell
 from interlock.usecases.claim_event import claim_event
@@ -18,7 +18,7 @@ from interlock.usecases.given_up import given_up
 from interlock.usecases.job_ending import is_failure, retry_of
 from interlock.usecases.ports import Ports
 from interlock.usecases.reopen_run import reopen_run
-from interlock.usecases.save_run import Write, save_run
+from interlock.usecases.save_run import RunWrite, save_run
 
 
 def retry_job(key: RunKey, attempt: int, ports: Ports, recovered: bool = False) -> Run | None:
@@ -127,10 +127,10 @@ def _give_up(key: RunKey, attempt: int, config: Config | None, ports: Ports) -> 
     """The run ends here, and that is told: a retry that was promised does not come."""
     now = ports.clock()
 
-    def decide(run: Run) -> Write | None:
+    def decide(run: Run) -> RunWrite | None:
         if run.attempt != attempt or not run.awaits_retry:
             return None
         over = run.to(Status.FAILED_FINAL, now, retry_at=None)
-        return Write(over, given_up(over, config, f"the retry of attempt {attempt}"))
+        return RunWrite(over, given_up(over, config, f"the retry of attempt {attempt}"))
 
     return save_run(key, decide, ports)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import msgspec
 
+from interlock.domain.alerting.alert_rules import Alerts
 from interlock.domain.alerting.deliveries import Delivery, DeliveryState, Target
 from interlock.domain.alerting.mutes import muted_until
 from interlock.domain.alerting.routes import targets_of
-from interlock.domain.alerting.rules import Alerts
 from interlock.domain.alerting.threads import Thread, opened, thread_key
 from interlock.domain.event import Event
 from interlock.usecases.ports import AlertPorts

@@ -15,7 +15,7 @@ from interlock.usecases.publish_outbox import publish_outbox
 _TRIES = 8
 
 
-class Write(msgspec.Struct, frozen=True):
+class RunWrite(msgspec.Struct, frozen=True):
     """A run's next version, the events of it, and what must be stored with it."""
 
     run: Run
@@ -23,7 +23,7 @@ class Write(msgspec.Struct, frozen=True):
     also: dict[str, Any] = {}
 
 
-def save_run(key: RunKey, decide: Callable[[Run], Write | None], ports: Ports) -> Run:
+def save_run(key: RunKey, decide: Callable[[Run], RunWrite | None], ports: Ports) -> Run:
     """Return the run as it stands afterwards. `decide` answers None when there is nothing to do."""
     for _ in range(_TRIES):
         run = load_run(key, ports)

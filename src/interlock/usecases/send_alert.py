@@ -11,22 +11,22 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import assert_never
 
+from interlock.domain.alerting.alert_rules import CONSOLE, Alerts
 from interlock.domain.alerting.deliveries import (
     Answer,
     Delivery,
     DeliveryState,
-    Failed,
-    Gone,
     NoAccess,
     NoChannel,
     NoThread,
     Posted,
+    SendFailed,
+    SinkGone,
     Target,
     TryLater,
 )
 from interlock.domain.alerting.digest import split
 from interlock.domain.alerting.note import AlertNote, DigestNote, RootNote
-from interlock.domain.alerting.rules import CONSOLE, Alerts
 from interlock.domain.alerting.threads import Thread, thread_key
 from interlock.domain.event import Event, EventType, Subject, clean, happened
 from interlock.errors import InterlockError, TransientError, UnavailableError
@@ -194,7 +194,7 @@ class Round:
             case TryLater(after):
                 self._block(delivery, now + after)
                 self._save_last(delivery.postponed(now + after))
-            case Failed(error, unreachable):
+            case SendFailed(error, unreachable):
                 if unreachable:
                     self._closed[delivery.target.place] = now + UNREACHABLE_WAIT
                 self._failed(delivery, error, sink.manner.delays)
@@ -204,7 +204,7 @@ class Round:
                 self._hand_over(delivery, f"{delivery.target}: {error}")
             case NoAccess(error):
                 self._give_up(delivery, error, CONSOLE)
-            case Gone(error):
+            case SinkGone(error):
                 name = delivery.target.sink
                 self.ports.switches.turn_off(name, self.alerts.declared(name))
                 self._give_up(delivery, error, self._spare(delivery))
@@ -230,7 +230,7 @@ class Round:
         if isinstance(answer, TryLater):
             self._block(delivery, now + answer.after)
             self._save_last(delivery.postponed(now + answer.after))
-        elif isinstance(answer, Failed) and delivery.tries < len(sink.manner.delays):
+        elif isinstance(answer, SendFailed) and delivery.tries < len(sink.manner.delays):
             self._failed(delivery, answer.error, sink.manner.delays)
         else:
             self._save_last(delivery.sent(now))
@@ -344,10 +344,10 @@ def ask(call: Callable[[], Answer]) -> Answer:
     try:
         return call()
     except InterlockError as error:
-        return Failed(clean(str(error)))
+        return SendFailed(clean(str(error)))
     except Exception as error:
         log.exception("a sink broke", extra={"action": "sink_broke"})
-        return Failed(clean(f"{type(error).__name__}: {error}"))
+        return SendFailed(clean(f"{type(error).__name__}: {error}"))
 
 
 def _undelivered(delivery: Delivery) -> Event:

@@ -8,13 +8,13 @@ from interlock.domain.deadline import SlaVerdict
 from interlock.domain.event import EventType
 from interlock.domain.opening import instants, without_deadlines
 from interlock.domain.run import DeadlineKind, Run, RunKey, Status
+from interlock.domain.run_events import about_run
 from interlock.domain.sla import BREACHES, WARNINGS, was_ready
-from interlock.domain.telling import about_run
 from interlock.domain.timestamp import spell
 from interlock.usecases.fire_deadline import deadline_events, fire_deadline
 from interlock.usecases.open_run import deadline_timer
 from interlock.usecases.ports import Ports
-from interlock.usecases.save_run import Write, save_run
+from interlock.usecases.save_run import RunWrite, save_run
 
 
 def settle_deadline(key: RunKey, config: Config, ports: Ports) -> SlaVerdict | None:
@@ -22,7 +22,7 @@ def settle_deadline(key: RunKey, config: Config, ports: Ports) -> SlaVerdict | N
     now = ports.clock()
     due: dict[DeadlineKind, datetime] = {}
 
-    def decide(run: Run) -> Write | None:
+    def decide(run: Run) -> RunWrite | None:
         nonlocal due
         due = instants(run)
         return _decide(run, config, now)
@@ -35,7 +35,7 @@ def settle_deadline(key: RunKey, config: Config, ports: Ports) -> SlaVerdict | N
     return run.sla_verdict
 
 
-def _decide(run: Run, config: Config, now: datetime) -> Write | None:
+def _decide(run: Run, config: Config, now: datetime) -> RunWrite | None:
     if run.status is not Status.COMPLETED or run.completed_at is None:
         return None
     due = instants(run)
@@ -43,12 +43,12 @@ def _decide(run: Run, config: Config, now: datetime) -> Write | None:
     if run.sla_verdict is not None or not breaches:
         return None
     if config.pipeline.sla is None or not config.pipeline.has_schedule(run.key.schedule_id):
-        return Write(without_deadlines(run, now))
+        return RunWrite(without_deadlines(run, now))
     passed = [kind for at, kind in sorted(breaches) if run.completed_at >= at]
     if passed:
         noted = run.changed(now, sla_verdict=SlaVerdict.BREACHED, sla_told=(*run.sla_told, *passed))
         told = [deadline_events(kind, run.key, due, run, config, now) for kind in passed]
-        return Write(noted, tuple(event for events in told for event in events))
+        return RunWrite(noted, tuple(event for events in told for event in events))
     breach_at = min(breaches)[0]
     noted = run.changed(now, sla_verdict=SlaVerdict.MET)
     events = about_run(
@@ -62,4 +62,4 @@ def _decide(run: Run, config: Config, now: datetime) -> Write | None:
         marginSeconds=int((breach_at - run.completed_at).total_seconds()),
         warned=any(kind in WARNINGS for kind in run.sla_told),
     )
-    return Write(noted, events)
+    return RunWrite(noted, events)

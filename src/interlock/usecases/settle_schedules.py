@@ -17,7 +17,13 @@ from interlock.domain.guards import (
 from interlock.domain.pipeline import Schedule
 from interlock.usecases.act_on_finding import act_on_finding
 from interlock.usecases.fire_cron import fire_cron
-from interlock.usecases.load_snapshots import Look, load, looked_since, snapshot, trigger_readings
+from interlock.usecases.load_snapshots import (
+    ScheduleLook,
+    load,
+    looked_since,
+    snapshot,
+    trigger_readings,
+)
 from interlock.usecases.ports import Ports
 
 
@@ -46,7 +52,7 @@ def _findings(
     state = ports.watch.load()
     since = looked_since(state, config, now)
     wanted = needs(config.pipeline, schedule, since, config.standing(schedule.id), now)
-    look = Look(config, schedule, since, (), wanted)
+    look = ScheduleLook(config, schedule, since, (), wanted)
     if look.is_quiet:
         return
     look.readings = trigger_readings(look, now, ports)

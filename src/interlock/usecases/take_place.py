@@ -7,10 +7,10 @@ from datetime import datetime
 
 import msgspec
 
-from interlock.domain.execution import Wait
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.places import Places, Seating, before, counted, is_full, leave, seat
 from interlock.domain.run import OPEN, Run, RunKey
+from interlock.domain.waiting_for import WaitingFor
 from interlock.errors import TransientError
 from interlock.usecases.ports import Ports
 
@@ -56,13 +56,13 @@ def leave_place(run: Run, pipeline: Pipeline, ports: Ports) -> tuple[RunKey, ...
 def call_next(run: Run, pipeline: Pipeline, ports: Ports) -> None:
     """The run has no job any more: those that wait for a place look at once, where they can be woken."""
     if pipeline.job.max_concurrent is not None and run.status not in OPEN:
-        ports.workflows.wake(run.key.pipeline_id, Wait.RULES)
+        ports.workflows.wake(run.key.pipeline_id, WaitingFor.RULES)
 
 
 def _settle(run: Run, decide: Decide, ports: Ports) -> tuple[RunKey, ...]:
     for _ in range(_TRIES):
         pipeline_id = run.key.pipeline_id
-        places = ports.marks.places(pipeline_id) or Places(pipeline_id=pipeline_id)
+        places = ports.claims.places(pipeline_id) or Places(pipeline_id=pipeline_id)
         seating = decide(places)
         if seating.places == places or _save(seating.places, ports):
             return seating.behind
@@ -70,7 +70,7 @@ def _settle(run: Run, decide: Decide, ports: Ports) -> tuple[RunKey, ...]:
 
 
 def _save(places: Places, ports: Ports) -> bool:
-    return ports.marks.save_places(msgspec.structs.replace(places, version=places.version + 1))
+    return ports.claims.save_places(msgspec.structs.replace(places, version=places.version + 1))
 
 
 def _found(keys: Iterable[RunKey], ports: Ports) -> dict[RunKey, Run]:

@@ -38,7 +38,7 @@ class Part(StrEnum):
     END = "end"
 
 
-class Step(msgspec.Struct, frozen=True):
+class TrialStep(msgspec.Struct, frozen=True):
     """How one part went. `is_good` is False for what an attempt would suffer from."""
 
     part: Part
@@ -55,18 +55,20 @@ def trial_context(
     return context_of(key, 0, trial_token(instance, key, now), now)
 
 
-def try_job(pipeline: Pipeline, context: JobContext, jobs: Jobs, wait: Waiting) -> Iterator[Step]:
+def try_job(
+    pipeline: Pipeline, context: JobContext, jobs: Jobs, wait: Waiting
+) -> Iterator[TrialStep]:
     """Each part as it is done. The last one is good if the job ended well."""
     try:
         launched = jobs.launch(pipeline, context)
     except LaunchError as error:
         doubt = "; it may have started all the same" if error.maybe_started else ""
-        yield Step(Part.LAUNCH, f"{error.category}: {error}{doubt}", False)
+        yield TrialStep(Part.LAUNCH, f"{error.category}: {error}{doubt}", False)
         return
-    yield Step(Part.LAUNCH, f"started, run id {launched.run_id}")
+    yield TrialStep(Part.LAUNCH, f"started, run id {launched.run_id}")
     yield _look(pipeline, context, launched, jobs)
     if _tells_itself(pipeline) and not launched.finished:
-        yield Step(Part.END, "the job tells its end itself, which a trial does not hear")
+        yield TrialStep(Part.END, "the job tells its end itself, which a trial does not hear")
         return
     yield from _follow(launched, jobs, wait)
 
@@ -76,17 +78,17 @@ def _present(schedule: Schedule, now: datetime) -> Label:
     return label_at(now, zone(schedule.timezone), grain)
 
 
-def _look(pipeline: Pipeline, context: JobContext, launched: Launched, jobs: Jobs) -> Step:
+def _look(pipeline: Pipeline, context: JobContext, launched: Launched, jobs: Jobs) -> TrialStep:
     """Whether a start that nobody wrote down would be recognised."""
     try:
         found = jobs.find(pipeline, context)
     except (LaunchError, TransientError) as error:
-        return Step(Part.FIND, f"it can't be looked for: {error}", False)
+        return TrialStep(Part.FIND, f"it can't be looked for: {error}", False)
     if isinstance(found, Launched):
         same = found.run_id == launched.run_id
         message = "found again by its token" if same else f"another was found: {found.run_id}"
-        return Step(Part.FIND, message, same)
-    return Step(Part.FIND, _UNFOUND[type(found)])
+        return TrialStep(Part.FIND, message, same)
+    return TrialStep(Part.FIND, _UNFOUND[type(found)])
 
 
 _UNFOUND: dict[type[Absent | CannotTell], str] = {
@@ -101,7 +103,7 @@ def _tells_itself(pipeline: Pipeline) -> bool:
     return getattr(config, "ends_by", None) == Completion.EVENT
 
 
-def _follow(launched: Launched, jobs: Jobs, wait: Waiting) -> Iterator[Step]:
+def _follow(launched: Launched, jobs: Jobs, wait: Waiting) -> Iterator[TrialStep]:
     told = None
     while True:
         step = _polled(launched, jobs)
@@ -112,20 +114,20 @@ def _follow(launched: Launched, jobs: Jobs, wait: Waiting) -> Iterator[Step]:
             yield step
         told = step
         if not wait():
-            yield Step(Part.END, "it has not ended yet, and goes on unfollowed", False)
+            yield TrialStep(Part.END, "it has not ended yet, and goes on unfollowed", False)
             return
 
 
-def _polled(launched: Launched, jobs: Jobs) -> Step:
+def _polled(launched: Launched, jobs: Jobs) -> TrialStep:
     try:
         answer = jobs.poll(launched.metadata)
     except TransientError as error:
-        return Step(Part.POLL, f"no answer, asking again: {error}", False)
+        return TrialStep(Part.POLL, f"no answer, asking again: {error}", False)
     match answer:
         case Running(message, unseen):
-            return Step(Part.POLL, message or "running", not unseen)
+            return TrialStep(Part.POLL, message or "running", not unseen)
         case Succeeded(message):
-            return Step(Part.END, f"succeeded: {message}" if message else "succeeded")
+            return TrialStep(Part.END, f"succeeded: {message}" if message else "succeeded")
         case Failed(category, message):
             kind = "stopped" if answer.stopped else f"failed ({category or 'of no known kind'})"
-            return Step(Part.END, f"{kind}: {message}", False)
+            return TrialStep(Part.END, f"{kind}: {message}", False)

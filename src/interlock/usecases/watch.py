@@ -26,7 +26,7 @@ from interlock.domain.guards import (
 from interlock.domain.pipeline import Schedule
 from interlock.domain.run import Run, RunKey
 from interlock.domain.timestamp import spell
-from interlock.domain.watchdog import WatchdogState
+from interlock.domain.watchdog_state import WatchdogState
 from interlock.errors import UnreadableError
 from interlock.usecases.act_on_finding import act_on_finding
 from interlock.usecases.adopt_config import adopt_config
@@ -35,8 +35,8 @@ from interlock.usecases.claim_event import claim_event
 from interlock.usecases.judge_rerun import judge_rerun
 from interlock.usecases.load_snapshots import (
     FARTHEST,
-    Loaded,
-    Look,
+    LoadedRows,
+    ScheduleLook,
     ask_engine,
     last_looked,
     load,
@@ -61,7 +61,7 @@ _SHOWN = 50
 _TOGETHER = 100
 
 
-class Failure(msgspec.Struct, frozen=True):
+class CheckFailure(msgspec.Struct, frozen=True):
     """A check that failed, for one pipeline or for all (`*`)."""
 
     check: str
@@ -69,19 +69,19 @@ class Failure(msgspec.Struct, frozen=True):
     error: str
 
 
-class Due(msgspec.Struct):
+class RunsToWatch(msgspec.Struct):
     """The runs that a pass must look at, by pipeline; of some no execution seems to be at work."""
 
     runs: dict[str, list[Run]] = {}
     unattended: frozenset[RunKey] = frozenset()
 
 
-class Report(msgspec.Struct):
+class PassReport(msgspec.Struct):
     """What a pass found and did."""
 
     now: datetime
     findings: list[tuple[str, str, Finding]] = []
-    failures: list[Failure] = []
+    failures: list[CheckFailure] = []
     suspects: dict[str, datetime] = {}
     beyond: datetime | None = None
     #: The pipelines of which something can't be read: they are looked at from the same moment again.
@@ -99,7 +99,7 @@ def watch(
     since: datetime | None = None,
     has_time: Callable[[], bool] = lambda: True,
     reconcile_every: timedelta = timedelta(0),
-) -> Report | None:
+) -> PassReport | None:
     """One pass; None when another one is under way. What fails is recorded and does not stop the rest.
 
     It stops between pipelines when there is no time left; the next pass goes on there. Readings and
@@ -112,7 +112,7 @@ def watch(
     claimed = _claimed(state, every, now)
     if not ports.watch.save(claimed):
         return None
-    report = Report(now)
+    report = PassReport(now)
     _sweep(report, ports, has_time)
     due = _due(report, ports)
     configs = in_order(_listed(due, report, ports), claimed, now)
@@ -145,7 +145,7 @@ def _claimed(state: WatchdogState, every: timedelta, now: datetime) -> WatchdogS
     )
 
 
-def _sweep(report: Report, ports: Ports, has_time: Callable[[], bool]) -> None:
+def _sweep(report: PassReport, ports: Ports, has_time: Callable[[], bool]) -> None:
     """Configs that nobody adopted, events that nobody told, requests that nobody judged."""
     with_each = _each(report, "sweep", has_time)
     with_each(ports.pipelines.unadopted, lambda wanted: adopt_config(wanted.pipeline_id, ports))
@@ -161,17 +161,17 @@ def _publish(event: Event, ports: Ports) -> None:
     ports.outbox.clear([event])
 
 
-def _due(report: Report, ports: Ports) -> Due:
+def _due(report: PassReport, ports: Ports) -> RunsToWatch:
     """Those whose time has come, and those that are open while no execution is at work on them."""
     by_time = _guarded(report, "stale-triggers", "*", lambda: ports.runs.due(report.now)) or []
     left = _guarded(report, "stale-triggers", "*", lambda: unattended(ports)) or []
-    due = Due(unattended=frozenset(run.key for run in left))
+    due = RunsToWatch(unattended=frozenset(run.key for run in left))
     for run in {run.key: run for run in (*by_time, *left)}.values():
         due.runs.setdefault(run.key.pipeline_id, []).append(run)
     return due
 
 
-def _listed(due: Due, report: Report, ports: Ports) -> list[Config]:
+def _listed(due: RunsToWatch, report: PassReport, ports: Ports) -> list[Config]:
     """The configs in force, and those of pipelines that are gone and still have something under way."""
     configs = _guarded(report, "list", "*", ports.pipelines.in_force) or []
     report.unreadable |= ports.pipelines.unreadable()
@@ -185,11 +185,11 @@ def _listed(due: Due, report: Report, ports: Ports) -> list[Config]:
 
 def _look_at(
     configs: Sequence[Config],
-    due: Due,
+    due: RunsToWatch,
     turn: set[str],
     since: datetime | None,
     state: WatchdogState,
-    report: Report,
+    report: PassReport,
     ports: Ports,
     has_time: Callable[[], bool],
 ) -> None:
@@ -211,7 +211,7 @@ def _look_at(
     _check(looks, state, report, ports, has_time)
 
 
-def _arm_all(configs: Iterable[Config], report: Report, ports: Ports) -> None:
+def _arm_all(configs: Iterable[Config], report: PassReport, ports: Ports) -> None:
     for config in configs:
         if not config.is_retired:
             arm = partial(arm_cron, config, report.now, ports)
@@ -219,27 +219,27 @@ def _arm_all(configs: Iterable[Config], report: Report, ports: Ports) -> None:
 
 
 def _note_starving(
-    state: WatchdogState, configs: Sequence[Config], report: Report, every: timedelta
+    state: WatchdogState, configs: Sequence[Config], report: PassReport, every: timedelta
 ) -> None:
     """A pipeline that no pass has time for is not watched, and that is a failure."""
     error, late = "no pass has had time for it", _PASSES_LATE * every
     for name in sorted(report.left_out):
         if report.now - state.lagging.get(name, report.now) > late:
-            report.failures.append(Failure("time", name, error))
+            report.failures.append(CheckFailure("time", name, error))
     common = state.since or min((each.active_since for each in configs), default=report.now)
     if len(report.left_out) > _LAGGING and report.now - common > late:
-        report.failures.append(Failure("time", "*", error))
+        report.failures.append(CheckFailure("time", "*", error))
 
 
 def _looks(
     config: Config,
-    due: Due,
+    due: RunsToWatch,
     turn: set[str],
     since: datetime | None,
     state: WatchdogState,
-    report: Report,
+    report: PassReport,
     ports: Ports,
-) -> list[Look]:
+) -> list[ScheduleLook]:
     """What there is to look at in a pipeline, with what only it knows."""
     start = since or _since(state, config, report)
     pipeline = config.pipeline
@@ -254,16 +254,16 @@ def _look(
     config: Config,
     schedule: Schedule,
     since: datetime,
-    due: Due,
+    due: RunsToWatch,
     closely: bool,
-    report: Report,
+    report: PassReport,
     ports: Ports,
-) -> Look:
+) -> ScheduleLook:
     pipeline, now = config.pipeline, report.now
     of_pipeline = due.runs.get(pipeline.id, ())
     present = pipeline.present_id
     ours = tuple(r for r in of_pipeline if present(r.key.schedule_id) == schedule.id)
-    look = Look(config, schedule, since, ours, Needs((), {}, ()))
+    look = ScheduleLook(config, schedule, since, ours, Needs((), {}, ()))
     if not look.is_quiet:
         look.needs = needs(pipeline, schedule, since, config.standing(schedule.id), now)
     if closely or may_have_come(look.needs, schedule, now):
@@ -276,9 +276,9 @@ def _look(
 
 
 def _check(
-    looks: Sequence[Look],
+    looks: Sequence[ScheduleLook],
     state: WatchdogState,
-    report: Report,
+    report: PassReport,
     ports: Ports,
     has_time: Callable[[], bool],
 ) -> None:
@@ -294,8 +294,8 @@ def _check(
 
 
 def _loaded(
-    looks: Sequence[Look], report: Report, ports: Ports, has_time: Callable[[], bool]
-) -> Iterator[tuple[Sequence[Look], Loaded]]:
+    looks: Sequence[ScheduleLook], report: PassReport, ports: Ports, has_time: Callable[[], bool]
+) -> Iterator[tuple[Sequence[ScheduleLook], LoadedRows]]:
     """The looks with what they need, read together; if that fails, pipeline by pipeline, so that the
     trouble of one stays its own.
     """
@@ -306,7 +306,7 @@ def _loaded(
     else:
         yield looks, together
         return
-    tried = Report(report.now)
+    tried = PassReport(report.now)
     groups = _by_pipeline(looks)
     for name, some in groups.items():
         if not has_time():
@@ -319,14 +319,14 @@ def _loaded(
     report.failures += _one_for_all(tried.failures, len(groups))
 
 
-def _by_pipeline(looks: Iterable[Look]) -> dict[str, list[Look]]:
-    found: dict[str, list[Look]] = {}
+def _by_pipeline(looks: Iterable[ScheduleLook]) -> dict[str, list[ScheduleLook]]:
+    found: dict[str, list[ScheduleLook]] = {}
     for look in looks:
         found.setdefault(look.config.pipeline.id, []).append(look)
     return found
 
 
-def _one_for_all(failures: list[Failure], pipelines: int) -> list[Failure]:
+def _one_for_all(failures: list[CheckFailure], pipelines: int) -> list[CheckFailure]:
     """What fails for each of several pipelines is not the trouble of one of them."""
     if pipelines > 1 and len(failures) == pipelines:
         return [msgspec.structs.replace(failures[0], pipeline="*")]
@@ -334,7 +334,7 @@ def _one_for_all(failures: list[Failure], pipelines: int) -> list[Failure]:
 
 
 def _run_guard(
-    name: str, guard: Guard, seen: Snapshot, config: Config, report: Report, ports: Ports
+    name: str, guard: Guard, seen: Snapshot, config: Config, report: PassReport, ports: Ports
 ) -> None:
     pipeline_id = config.pipeline.id
     findings = _guarded(report, name, pipeline_id, lambda: list(guard(seen, report.now))) or []
@@ -348,7 +348,7 @@ def _run_guard(
         _guarded(report, name, pipeline_id, act)
 
 
-def _since(state: WatchdogState, config: Config, report: Report) -> datetime:
+def _since(state: WatchdogState, config: Config, report: PassReport) -> datetime:
     """From when on a pipeline has not been looked at; not farther back than we can promise.
 
     What lies beyond that is noted, unless a pause still holds it.
@@ -360,7 +360,7 @@ def _since(state: WatchdogState, config: Config, report: Report) -> datetime:
 
 
 def _conclude(
-    state: WatchdogState, report: Report, paused: set[str], every: timedelta, ports: Ports
+    state: WatchdogState, report: PassReport, paused: set[str], every: timedelta, ports: Ports
 ) -> None:
     """Record the pass, and say what it means for the watchdog itself."""
     now = report.now
@@ -390,7 +390,9 @@ def _conclude(
     )
 
 
-def _lagging(state: WatchdogState, report: Report, paused: set[str]) -> dict[str, datetime] | None:
+def _lagging(
+    state: WatchdogState, report: PassReport, paused: set[str]
+) -> dict[str, datetime] | None:
     """Pipelines that stay where they were: those that failed, those without time, those paused, and those
     whose config can't be read.
 
@@ -406,7 +408,7 @@ def _lagging(state: WatchdogState, report: Report, paused: set[str]) -> dict[str
 
 def _tell(
     state: WatchdogState,
-    report: Report,
+    report: PassReport,
     failing: list[str],
     since: datetime | None,
     gap: bool,
@@ -421,7 +423,7 @@ def _tell(
         _tell_recovered(min(known), report, ports)
 
 
-def _tell_degraded(report: Report, failing: list[str], since: datetime, ports: Ports) -> None:
+def _tell_degraded(report: PassReport, failing: list[str], since: datetime, ports: Ports) -> None:
     shown = [msgspec.to_builtins(failure) for failure in report.failures[:_SHOWN]]
     event = happened(
         EventType.WATCHDOG_DEGRADED,
@@ -436,7 +438,7 @@ def _tell_degraded(report: Report, failing: list[str], since: datetime, ports: P
     claim_event(event, ports)
 
 
-def _tell_recovered(start: datetime, report: Report, ports: Ports) -> None:
+def _tell_recovered(start: datetime, report: PassReport, ports: Ports) -> None:
     begin: dict[str, Any] = {"from": spell(start)}
     event = happened(
         EventType.WATCHDOG_RECOVERED,
@@ -458,7 +460,7 @@ def batched(items: Sequence[T], size: int) -> Iterable[Sequence[T]]:
     return (items[n : n + size] for n in range(0, len(items), size))
 
 
-def _guarded(report: Report, check: str, pipeline_id: str, act: Callable[[], T]) -> T | None:
+def _guarded(report: PassReport, check: str, pipeline_id: str, act: Callable[[], T]) -> T | None:
     """One bad pipeline never blinds the others: what it raises is recorded. A row that can't be read is
     reported by itself.
     """
@@ -472,13 +474,13 @@ def _guarded(report: Report, check: str, pipeline_id: str, act: Callable[[], T])
     except Exception as error:
         log.exception("watchdog check failed", extra={"action": "guard_broke", "check": check})
         report.failures.append(
-            Failure(check, pipeline_id, clean(f"{type(error).__name__}: {error}"))
+            CheckFailure(check, pipeline_id, clean(f"{type(error).__name__}: {error}"))
         )
         return None
 
 
 def _each(
-    report: Report, check: str, has_time: Callable[[], bool] = lambda: True
+    report: PassReport, check: str, has_time: Callable[[], bool] = lambda: True
 ) -> Callable[..., None]:
     """Act on each of a list; a list or an item that fails is recorded, and the rest goes on."""
 

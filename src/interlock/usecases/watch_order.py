@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
 from interlock.domain.config import Config
-from interlock.domain.watchdog import WatchdogState
+from interlock.domain.watchdog_state import WatchdogState
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

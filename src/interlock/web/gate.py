@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from interlock.errors import InterlockError
 from interlock.runtime.tokens import Scope as Needed
 from interlock.web.access import COOKIE, Access, Caller
-from interlock.web.problems import Refusal, problem_of
+from interlock.web.http_problem import HttpProblem, problem_of
 
 log = logging.getLogger(__name__)
 
@@ -106,7 +106,7 @@ class Gate:
         try:
             caller = self._admit(scope, headers)
         except Exception as error:
-            if not isinstance(error, Refusal | InterlockError):
+            if not isinstance(error, HttpProblem | InterlockError):
                 log.exception("the gate failed", extra={"action": "gate_failed"})
             answer = _at_the_door(error, scope, headers) or problem_of(error)
             await answer(scope, receive, _with_headers(send))
@@ -117,14 +117,14 @@ class Gate:
     def _admit(self, scope: Scope, headers: Headers) -> Caller | None:
         path, method = scope["path"], scope["method"]
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > LONGEST_ADDRESS:
-            raise Refusal(414, f"the address has more than {LONGEST_ADDRESS // 1024} KiB")
+            raise HttpProblem(414, f"the address has more than {LONGEST_ADDRESS // 1024} KiB")
         if _CONTROL.search(path):
-            raise Refusal(400, "the path has a control character")
+            raise HttpProblem(400, "the path has a control character")
         hosts = headers.getlist("host")
         if len(hosts) != 1:
-            raise Refusal(400, "one Host header is needed")
+            raise HttpProblem(400, "one Host header is needed")
         if path not in OPEN_PATHS and not self._hosts.admits(hosts[0]):
-            raise Refusal(
+            raise HttpProblem(
                 421, "this server does not go by that name; see `hosts` in interlock.toml"
             )
         if path.startswith(PING):
@@ -138,7 +138,7 @@ class Gate:
             if method not in _SAFE:
                 _check_origin(scope, headers, hosts[0])
         if caller is None and path not in _WITHOUT_CALLER and not path.startswith(STATIC):
-            raise Refusal(401, "a token is needed", headers={"WWW-Authenticate": "Bearer"})
+            raise HttpProblem(401, "a token is needed", headers={"WWW-Authenticate": "Bearer"})
         return caller
 
     def _bearer(self, authorization: str) -> Caller:
@@ -146,7 +146,7 @@ class Gate:
         caller = self._access.by_secret(secret.strip()) if scheme.lower() == "bearer" else None
         if caller is None:
             challenge = {"WWW-Authenticate": 'Bearer error="invalid_token"'}
-            raise Refusal(401, "the token is not known here", headers=challenge)
+            raise HttpProblem(401, "the token is not known here", headers=challenge)
         return caller
 
     def _session(self, headers: Headers) -> Caller | None:
@@ -161,7 +161,7 @@ def wants_page(path: str, headers: Headers) -> bool:
 
 def _at_the_door(error: Exception, scope: Scope, headers: Headers) -> Response | None:
     """Where a person goes who has no session; None for programs, and for whatever else is wrong."""
-    if not isinstance(error, Refusal) or error.status != HTTPStatus.UNAUTHORIZED:
+    if not isinstance(error, HttpProblem) or error.status != HTTPStatus.UNAUTHORIZED:
         return None
     if scope["method"] != "GET" or not wants_page(scope["path"], headers):
         return None
@@ -182,7 +182,7 @@ def caller_of(request: Request, needed: Needed, pipeline_id: str | None = None) 
     caller: Caller | None = request.scope["state"]["caller"]
     if caller is None or not caller.may(needed, pipeline_id):
         whom = "" if pipeline_id is None else f" for {pipeline_id}"
-        raise Refusal(403, f"this needs the scope {needed}{whom}")
+        raise HttpProblem(403, f"this needs the scope {needed}{whom}")
     return caller
 
 
@@ -201,12 +201,12 @@ def _check_origin(scope: Scope, headers: Headers, host: str) -> None:
     """Without a bearer token, only our own pages may change anything."""
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     if site is not None and site != "same-origin":
-        raise Refusal(403, "a page of another site must not do this")
+        raise HttpProblem(403, "a page of another site must not do this")
     # a proxy before us may speak TLS to the browser, and plainly to us
     if origin is not None and origin not in (f"{scope['scheme']}://{host}", f"https://{host}"):
-        raise Refusal(403, "a page of another origin must not do this")
+        raise HttpProblem(403, "a page of another origin must not do this")
     if site is None and origin is None:
-        raise Refusal(401, "a token is needed", headers={"WWW-Authenticate": "Bearer"})
+        raise HttpProblem(401, "a token is needed", headers={"WWW-Authenticate": "Bearer"})
 
 
 def _with_headers(send: Send) -> Send:

@@ -9,7 +9,7 @@ from starlette.responses import RedirectResponse, Response
 
 from interlock.web.access import COOKIE, SESSION_SECONDS
 from interlock.web.api.bodies import read_text
-from interlock.web.api.context import Desk
+from interlock.web.api.context import ApiContext
 from interlock.web.gate import cookie_of
 from interlock.web.pages.site import Site
 
@@ -21,8 +21,8 @@ _OURS = re.compile(r"/(?![/\\])[\x21-\x5b\x5d-\x7e]{0,1000}")
 class Login:
     """The page and its form."""
 
-    def __init__(self, desk: Desk, site: Site) -> None:
-        self._desk, self._site = desk, site
+    def __init__(self, context: ApiContext, site: Site) -> None:
+        self._context, self._site = context, site
 
     async def page(self, request: Request) -> Response:
         given = request.query_params
@@ -32,7 +32,7 @@ class Login:
     async def enter(self, request: Request) -> Response:
         form = parse_qs(await read_text(request, _LARGEST))
         wanted = _ours(form.get("next", ["/"])[0])
-        session = self._desk.access.log_in(form.get("secret", [""])[0])
+        session = self._context.access.log_in(form.get("secret", [""])[0])
         if session is None:
             shown = {"code": "", "next": wanted, "refused": True}
             return self._site.login_page(request, shown, HTTPStatus.FORBIDDEN)
@@ -51,7 +51,7 @@ class Login:
     async def leave(self, request: Request) -> Response:
         session = cookie_of(request.headers, COOKIE)
         if session is not None:
-            self._desk.access.log_out(session)
+            self._context.access.log_out(session)
         answer = RedirectResponse("/login", HTTPStatus.SEE_OTHER)
         answer.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
         return answer

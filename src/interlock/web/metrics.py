@@ -8,8 +8,8 @@ from prometheus_client.registry import Collector
 
 from interlock import __version__
 from interlock.errors import InterlockError
-from interlock.usecases.watch import Report
-from interlock.wiring.local_backend import Home
+from interlock.usecases.watch import PassReport
+from interlock.wiring.local_backend import LocalBackend
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -56,16 +56,16 @@ class Metrics:
             __version__
         ).set(1)
 
-    def watch(self, home: Home) -> None:
+    def watch(self, backend: LocalBackend) -> None:
         """Ask this home's store whenever somebody wants figures."""
-        self.registry.register(_States(home))
+        self.registry.register(_States(backend))
 
     def watch_files(self, refused: Callable[[], float]) -> None:
         Gauge(
             "interlock_files_refused", "Files that can't be used.", registry=self.registry
         ).set_function(refused)
 
-    def passed(self, report: Report, seconds: float) -> None:
+    def passed(self, report: PassReport, seconds: float) -> None:
         self._pass_seconds.set(seconds)
         for check, _, _ in report.findings:
             self._findings.labels(check).inc()
@@ -81,12 +81,12 @@ class Metrics:
 class _States(Collector):
     """What stands in the store right now."""
 
-    def __init__(self, home: Home) -> None:
-        self._home = home
+    def __init__(self, backend: LocalBackend) -> None:
+        self._backend = backend
 
     def collect(self) -> Iterator[Metric]:
         try:
-            figures = self._home.store.figures.read()
+            figures = self._backend.store.figures.read()
         except InterlockError:
             return
         runs = GaugeMetricFamily("interlock_runs_active", "Runs under way.", labels=["status"])
@@ -96,7 +96,7 @@ class _States(Collector):
         yield CounterMetricFamily(
             "interlock_jobs_unverified",
             "Successes of Glue that could not be held against its analysis.",
-            value=self._home.jobs.unverified,
+            value=self._backend.jobs.unverified,
         )
         yield GaugeMetricFamily(
             "interlock_pipelines", "Pipelines in force.", value=figures.pipelines

@@ -16,7 +16,7 @@ from uvicorn.protocols.http.httptools_impl import (
 )
 
 from interlock.web.gate import WIRE_HEADERS
-from interlock.web.problems import problem
+from interlock.web.http_problem import problem
 
 
 @dataclass(frozen=True)

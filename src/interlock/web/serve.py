@@ -9,18 +9,18 @@ from interlock.adapters.prepared import prepare_types
 from interlock.domain.event import Severity
 from interlock.errors import ConfigError
 from interlock.runtime.health import Health
-from interlock.runtime.heartbeat_ping import DeadMan
+from interlock.runtime.heartbeat_ping import HeartbeatPing
 from interlock.runtime.server_address import Address, left_at
 from interlock.runtime.tokens import new_secret
-from interlock.usecases.watch import Report
+from interlock.usecases.watch import PassReport
 from interlock.web.access import Access
-from interlock.web.api.context import Desk
+from interlock.web.api.context import ApiContext
 from interlock.web.app import application
 from interlock.web.gate import LOGIN, KnownHosts, is_loopback
 from interlock.web.listener import bound, listen
 from interlock.web.logs import log_to_stderr
 from interlock.web.metrics import Metrics
-from interlock.wiring.local_backend import Home, utc_now
+from interlock.wiring.local_backend import LocalBackend, utc_now
 from interlock.wiring.server import controller_of
 from interlock.wiring.settings import Settings
 
@@ -43,21 +43,21 @@ def serve(
     metrics = Metrics()
     on_pass = _after_pass(settings, metrics)
 
-    def sink(home: Home) -> ConsoleAlerts:
-        log_to_stderr(home.secrets.mask, debug)
+    def sink(backend: LocalBackend) -> ConsoleAlerts:
+        log_to_stderr(backend.secrets.mask, debug)
         return ConsoleAlerts(settings.state, show)
 
     where: list[socket.socket] = []
 
-    def before(home: Home) -> None:
-        _check_address(home)
+    def before(backend: LocalBackend) -> None:
+        _check_address(backend)
         where.append(bound(settings.host, settings.port))
 
     try:
-        with controller_of(settings, sink, on_pass, before=before) as (home, health, _):
-            metrics.watch(home)
+        with controller_of(settings, sink, on_pass, before=before) as (backend, health, _):
+            metrics.watch(backend)
             metrics.watch_files(lambda: len(health.refused.files))
-            _answer(home, health, metrics, where[0], say, greet)
+            _answer(backend, health, metrics, where[0], say, greet)
     finally:
         for each in where:
             each.close()
@@ -65,24 +65,24 @@ def serve(
 
 
 def _answer(
-    home: Home,
+    backend: LocalBackend,
     health: Health,
     metrics: Metrics,
     where: socket.socket,
     say: Say,
     greet: Callable[[], None],
 ) -> None:
-    settings, secret = home.settings, new_secret()
-    home.secrets.learn(secret)
+    settings, secret = backend.settings, new_secret()
+    backend.secrets.learn(secret)
     owners = {"owner": secret} | ({} if settings.token is None else {"operator": settings.token})
-    desk = Desk(home, health, Access(home.store.tokens, owners), metrics)
+    context = ApiContext(backend, health, Access(backend.store.tokens, owners), metrics)
     address = Address(url_of(settings, where), secret, os.getpid())
     with left_at(settings.state, address):
-        answer(desk, settings, where, f"Serving {settings.project.resolve()}", say, greet)
+        answer(context, settings, where, f"Serving {settings.project.resolve()}", say, greet)
 
 
 def answer(
-    desk: Desk,
+    context: ApiContext,
     settings: Settings,
     where: socket.socket,
     what: str,
@@ -94,20 +94,20 @@ def answer(
 
     def started() -> None:
         say(f"{what} at {url}")
-        say(f"To log in, once and within 15 minutes: {url}{LOGIN}?code={desk.access.new_code()}")
+        say(f"To log in, once and within 15 minutes: {url}{LOGIN}?code={context.access.new_code()}")
         greet()
 
     def stopping() -> None:
-        desk.closing = True
+        context.closing = True
 
     hosts = KnownHosts(settings.host, settings.hosts)
     prepare_types()  # requests are read by threads
-    listen(application(desk, hosts), where, started, stopping)
+    listen(application(context, hosts), where, started, stopping)
 
 
-def _check_address(home: Home) -> None:
-    settings = home.settings
-    if is_loopback(settings.host) or settings.token is not None or home.store.tokens.all():
+def _check_address(backend: LocalBackend) -> None:
+    settings = backend.settings
+    if is_loopback(settings.host) or settings.token is not None or backend.store.tokens.all():
         return
     raise ConfigError(
         f"others can reach {settings.host}, and there is no token:\n"
@@ -121,14 +121,14 @@ def url_of(settings: Settings, where: socket.socket) -> str:
     return f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"
 
 
-def _after_pass(settings: Settings, metrics: Metrics) -> Callable[[Report], None]:
+def _after_pass(settings: Settings, metrics: Metrics) -> Callable[[PassReport], None]:
     def told(good: bool) -> None:
         metrics.pings.labels("good" if good else "failed").inc()
 
     url = settings.dead_man_url
-    dead_man = None if url is None else DeadMan(url, told)
+    dead_man = None if url is None else HeartbeatPing(url, told)
 
-    def after(report: Report) -> None:
+    def after(report: PassReport) -> None:
         metrics.passed(report, (utc_now() - report.now).total_seconds())
         if dead_man is not None and not report.failures:
             dead_man.live()

@@ -9,13 +9,13 @@ from interlock.adapters.aws.clients import MakeClient
 from interlock.adapters.sqlite.audit import Token
 from interlock.errors import ConfigError
 from interlock.web.access import Access
-from interlock.web.api.context import Desk
+from interlock.web.api.context import ApiContext
 from interlock.web.gate import is_loopback
 from interlock.web.listener import bound
 from interlock.web.logs import log_to_stderr
 from interlock.web.metrics import Metrics
 from interlock.web.serve import Say, answer
-from interlock.wiring.aws_reads import AwsSight, open_aws_sight
+from interlock.wiring.aws_reads import AwsReads, open_aws_reads
 from interlock.wiring.settings import Settings
 
 
@@ -27,18 +27,20 @@ def show(
     Raises ConfigError when it can't be begun, UnavailableError or TransientError when no table can be read.
     """
     _check_address(settings)
-    with closing(open_aws_sight(settings, make=make)) as sight:
-        log_to_stderr(sight.mask, debug)
-        _say_troubles(sight, say)
+    with closing(open_aws_reads(settings, make=make)) as backend:
+        log_to_stderr(backend.mask, debug)
+        _say_troubles(backend, say)
         with closing(bound(settings.host, settings.port)) as where:
-            answer(desk_of(sight, settings), settings, where, f"Showing {sight.place.name}", say)
+            answer(
+                context_of(backend, settings), settings, where, f"Showing {backend.place.name}", say
+            )
     say("Stopped.")
 
 
-def desk_of(sight: AwsSight, settings: Settings) -> Desk:
+def context_of(backend: AwsReads, settings: Settings) -> ApiContext:
     """Callers are known by INTERLOCK_TOKEN, or by the code that was printed."""
     owners = {} if settings.token is None else {"operator": settings.token}
-    return Desk(sight, sight, Access(_NoTokens(), owners), Metrics())
+    return ApiContext(backend, backend, Access(_NoTokens(), owners), Metrics())
 
 
 class _NoTokens:
@@ -48,10 +50,10 @@ class _NoTokens:
         return []
 
 
-def _say_troubles(sight: AwsSight, say: Say) -> None:
+def _say_troubles(backend: AwsReads, say: Say) -> None:
     """With some of the tables there is something to show; with none there is nothing."""
-    troubles = sight.troubles()
-    names = sight.home.store.names
+    troubles = backend.troubles()
+    names = backend.backend.store.names
     if {names.control, names.events} <= troubles.keys():
         raise next(iter(troubles.values()))
     for name, error in troubles.items():

@@ -3,13 +3,13 @@
 import logging
 
 from interlock.adapters.alerts.sinks import sinks_of, slack_channel
-from interlock.domain.alerting.rules import Alerts, with_sinks
+from interlock.domain.alerting.alert_rules import Alerts, with_sinks
 from interlock.files import load_alerts
 from interlock.files.nodes import Unreadable
-from interlock.files.sources import ALERTS, read_source
+from interlock.files.project_files import ALERTS, read_source
 from interlock.ports.alerts import Sink
 from interlock.runtime.alerting import Alerting, local_ports
-from interlock.wiring.local_backend import Home
+from interlock.wiring.local_backend import LocalBackend
 
 log = logging.getLogger(__name__)
 
@@ -17,9 +17,9 @@ log = logging.getLogger(__name__)
 class AlertDesk:
     """The alerting of a project as its file has it now. A file with errors changes nothing."""
 
-    def __init__(self, home: Home, console: Sink) -> None:
-        self._home, self._console = home, console
-        self._declared = _declared(home)
+    def __init__(self, backend: LocalBackend, console: Sink) -> None:
+        self._backend, self._console = backend, console
+        self._declared = _declared(backend)
         self._current = self._made()
 
     def __call__(self) -> Alerting:
@@ -28,7 +28,7 @@ class AlertDesk:
     def use(self, alerts: Alerts | None) -> None:
         """From now on; what is under way goes on as it began."""
         wanted = alerts or Alerts()
-        self._home.store.alert_routes.keep(wanted)
+        self._backend.store.alert_routes.keep(wanted)
         if wanted == self._declared:
             return
         self._declared = wanted
@@ -36,21 +36,23 @@ class AlertDesk:
         log.info("the routes of alerts have changed", extra={"action": "alerts_changed"})
 
     def _made(self) -> Alerting:
-        home = self._home
-        alerts = with_sinks(self._declared, slack_channel(home.settings))
-        sinks = sinks_of(alerts, home.settings, home.secrets, self._console, home.ports.clock)
-        return Alerting(alerts, local_ports(home.store, home.ports.events, sinks))
+        backend = self._backend
+        alerts = with_sinks(self._declared, slack_channel(backend.settings))
+        sinks = sinks_of(
+            alerts, backend.settings, backend.secrets, self._console, backend.ports.clock
+        )
+        return Alerting(alerts, local_ports(backend.store, backend.ports.events, sinks))
 
 
-def _declared(home: Home) -> Alerts:
+def _declared(backend: LocalBackend) -> Alerts:
     """Before anything is sent. A file that can't be used leaves in force what was before we stopped;
     what is wrong with it is said when all files are looked at.
     """
-    path = home.settings.project / ALERTS
+    path = backend.settings.project / ALERTS
     if not path.exists():
         return Alerts()
     try:
         alerts, _ = load_alerts(read_source(path))
     except Unreadable:
         alerts = None
-    return alerts or home.store.alert_routes.kept() or Alerts()
+    return alerts or backend.store.alert_routes.kept() or Alerts()

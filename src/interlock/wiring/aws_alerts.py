@@ -18,14 +18,14 @@ from interlock.adapters.http.addresses import NOWHERE, AllowedHosts
 from interlock.adapters.jobs.aws.secrets_manager import fetch_secret
 from interlock.adapters.secrets.references import FetchSecret, Secrets
 from interlock.adapters.unreadable_rows import DAMAGED
+from interlock.domain.alerting.alert_rules import Alerts, with_sinks
 from interlock.domain.alerting.deliveries import Delivery
-from interlock.domain.alerting.rules import Alerts, with_sinks
 from interlock.domain.timer import Timer
 from interlock.domain.unreadable import unreadable_event
-from interlock.files.alerts import read_alerts
+from interlock.files.alert_rules import read_alerts
 from interlock.ports.alerts import Sink
 from interlock.usecases.ports import AlertPorts
-from interlock.wiring.aws_ports import AwsHome
+from interlock.wiring.aws_ports import AwsBackend
 
 log = logging.getLogger(__name__)
 
@@ -63,17 +63,17 @@ class AwsAlerting:
     """The alerting of an installation, made anew when its routes have changed."""
 
     def __init__(
-        self, home: AwsHome, console: Sink | None = None, fetch: FetchSecret = fetch_secret
+        self, backend: AwsBackend, console: Sink | None = None, fetch: FetchSecret = fetch_secret
     ) -> None:
-        self._home = home
-        self._settings = sink_settings(home.settings.environment)
-        self._secrets = Secrets(home.settings.environment, fetch=fetch)
+        self._backend = backend
+        self._settings = sink_settings(backend.settings.environment)
+        self._secrets = Secrets(backend.settings.environment, fetch=fetch)
         self._console = console or LineAlerts()
-        events = Table(home.store.client, home.store.names.events, home.store.unreadable)
+        events = Table(backend.store.client, backend.store.names.events, backend.store.unreadable)
         self._routes = DynamoAlertRoutes(events)
-        self.deliveries = DynamoDeliveries(events, home.ports.clock, self._arm_release)
+        self.deliveries = DynamoDeliveries(events, backend.ports.clock, self._arm_release)
         self.queue = AlertQueue(
-            home.client("sqs"), home.settings.alert_queue_arn, home.settings.alert_dlq_url
+            backend.client("sqs"), backend.settings.alert_queue_arn, backend.settings.alert_dlq_url
         )
         self._read_at: datetime | None = None
         self.alerts = Alerts()
@@ -81,7 +81,7 @@ class AwsAlerting:
 
     def refresh(self) -> None:
         """Routes that can't be read change nothing: the last good ones stay."""
-        now = self._home.ports.clock()
+        now = self._backend.ports.clock()
         if self._read_at is not None and now < self._read_at + ROUTES_KEPT:
             return
         declared = self._declared()
@@ -104,25 +104,25 @@ class AwsAlerting:
         return alerts
 
     def _ports(self) -> AlertPorts:
-        home = self._home
-        clock = home.ports.clock
+        backend = self._backend
+        clock = backend.ports.clock
         return AlertPorts(
             clock=clock,
             deliveries=self.deliveries,
-            threads=home.store.threads,
-            paces=home.store.paces,
-            switches=home.store.switches,
-            events=home.ports.events,
+            threads=backend.store.threads,
+            paces=backend.store.paces,
+            switches=backend.store.switches,
+            events=backend.ports.events,
             sinks=sinks_of(self.alerts, self._settings, self._secrets, self._console, clock),
         )
 
     def report_unreadable(self) -> None:
         """Tell of the rows that could not be read. What was sent of one already is known by its event."""
-        met = self._home.store.unreadable
+        met = self._backend.store.unreadable
         for row in met.met():
-            event = unreadable_event(row, self._home.ports.clock(), None)
+            event = unreadable_event(row, self._backend.ports.clock(), None)
             if not self.deliveries.of_events([event]):
-                self._home.ports.events.publish([event])
+                self._backend.ports.events.publish([event])
             met.reported(row)
 
     def _arm_release(self, held: Delivery) -> None:
@@ -130,4 +130,4 @@ class AwsAlerting:
         target = held.target
         name = f"mute.{target.sink}.{target.channel}.{millis(held.due_at)}"
         release = {"release": {"sink": target.sink, "channel": target.channel}}
-        self._home.ports.timers.arm([Timer(name, MUTE, held.due_at, release)])
+        self._backend.ports.timers.arm([Timer(name, MUTE, held.due_at, release)])

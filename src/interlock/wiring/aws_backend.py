@@ -14,7 +14,7 @@ from interlock.adapters.aws.clients import FOR_PEOPLE, MakeClient, make_client
 from interlock.errors import ConfigError
 from interlock.ports.engine import Clock
 from interlock.wiring.aws_jobs import aws_jobs
-from interlock.wiring.aws_ports import AwsHome, open_aws_home
+from interlock.wiring.aws_ports import AwsBackend, open_aws_ports
 from interlock.wiring.aws_settings import REQUIRED, AwsSettings, Function, read_aws_settings
 from interlock.wiring.settings import FILE, read_file
 
@@ -30,10 +30,10 @@ def open_aws_backend(
     *,
     clock: Clock | None = None,
     make: MakeClient | None = None,
-) -> AwsHome:
+) -> AwsBackend:
     """Raises ConfigError that says everything that is missing, and where it is set."""
     named = names_of(project, environment)
-    return open_aws_home(
+    return open_aws_ports(
         settings_from(named), clock=clock, make=make or maker(named), jobs=aws_jobs
     )
 

@@ -13,9 +13,9 @@ from interlock.adapters.aws.clients import LazyClient, MakeClient, make_client
 from interlock.adapters.aws.events import BusAndLog, EventBus
 from interlock.adapters.aws.row_cache import Notes
 from interlock.adapters.aws.store import Store, TableNames
-from interlock.domain.execution import Wait
 from interlock.domain.run import EXECUTION_TIMEOUT
 from interlock.domain.timer import Timer
+from interlock.domain.waiting_for import WaitingFor
 from interlock.errors import ConfigError
 from interlock.ports.engine import Clock
 from interlock.ports.jobs import Jobs
@@ -45,7 +45,7 @@ class TimeLeft:
 
 
 @dataclass
-class AwsHome:
+class AwsBackend:
     """One function at work."""
 
     settings: AwsSettings
@@ -75,7 +75,7 @@ class AwsHome:
         raise RuntimeError("timers that are due keep arming others that are due")
 
 
-def open_aws_home(
+def open_aws_ports(
     settings: AwsSettings,
     *,
     clock: Clock | None = None,
@@ -83,7 +83,7 @@ def open_aws_home(
     jobs: Callable[[TimeLeft, Clock], Jobs] | None = None,
     configs_kept: timedelta = CONFIGS_KEPT,
     notes: Notes | None = None,
-) -> AwsHome:
+) -> AwsBackend:
     """`jobs` makes what launches and polls; without it, this function does neither."""
     now = clock or utc_now
     client = cache(lambda service: LazyClient(service, make))
@@ -104,7 +104,7 @@ def open_aws_home(
         reruns=store.reruns,
         events=BusAndLog(EventBus(client("events"), settings.bus), store.event_log),
         outbox=store.outbox,
-        marks=store.marks,
+        claims=store.claims,
         timers=_timers(settings, client("scheduler"), now, overdue),
         workflows=_workflows(settings, client("stepfunctions")),
         jobs=_unwired("jobs", settings) if jobs is None else jobs(time_left, now),
@@ -113,7 +113,7 @@ def open_aws_home(
         instance=settings.instance,
         execution_timeout=settings.execution_timeout or EXECUTION_TIMEOUT,
     )
-    return AwsHome(settings, store, ports, client, overdue, time_left)
+    return AwsBackend(settings, store, ports, client, overdue, time_left)
 
 
 class Unwired:
@@ -152,7 +152,7 @@ class NoEngine(Unwired):
     cut a wait short.
     """
 
-    def wake(self, pipeline_id: str, waiting_for: Wait) -> None:
+    def wake(self, pipeline_id: str, waiting_for: WaitingFor) -> None:
         return
 
 

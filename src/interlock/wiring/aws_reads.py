@@ -18,14 +18,14 @@ from interlock.errors import InterlockError
 from interlock.ports.alerts import Deliveries
 from interlock.ports.engine import Clock
 from interlock.ports.reads import History
+from interlock.runtime.feed_poller import FeedPoller
+from interlock.runtime.ttl_cache import TtlCache
 from interlock.usecases.ports import Ports
 from interlock.wiring.aws_backend import maker, names_of, settings_from
-from interlock.wiring.aws_ports import AwsHome, open_aws_home
-from interlock.wiring.kept import Kept
-from interlock.wiring.lookout import Lookout
+from interlock.wiring.aws_ports import AwsBackend, open_aws_ports
+from interlock.wiring.backend import BackendInfo
 from interlock.wiring.operations import Operations
 from interlock.wiring.settings import Settings
-from interlock.wiring.sight import Place
 
 LOOK_SECONDS = 5.0
 KEPT_SECONDS = 5.0
@@ -35,24 +35,24 @@ COMMAND = "interlock --backend aws"
 
 
 @dataclass(frozen=True)
-class AwsSight:
+class AwsReads:
     """Close it when done."""
 
-    home: AwsHome
+    backend: AwsBackend
     operations: Operations
     history: History
-    feed: Lookout
-    place: Place
+    feed: FeedPoller
+    place: BackendInfo
     secrets: Secrets
-    _kept: Kept
+    _kept: TtlCache
 
     @property
     def ports(self) -> Ports:
-        return self.home.ports
+        return self.backend.ports
 
     @property
     def deliveries(self) -> Deliveries:
-        return self.home.store.deliveries
+        return self.backend.store.deliveries
 
     def mask(self, text: str) -> str:
         return self.secrets.mask(text)
@@ -70,34 +70,36 @@ class AwsSight:
 
     def troubles(self) -> dict[str, InterlockError]:
         """The tables that can't be read, each with the reason and what mends it."""
-        return dict(_troubles(self.home.store))
+        return dict(_troubles(self.backend.store))
 
     def close(self) -> None:
         self.feed.close()
 
 
-def open_aws_sight(
+def open_aws_reads(
     settings: Settings,
     *,
     clock: Clock | None = None,
     make: MakeClient | None = None,
     look_seconds: float = LOOK_SECONDS,
     kept_seconds: float = KEPT_SECONDS,
-) -> AwsSight:
+) -> AwsReads:
     """Raises ConfigError when the installation is not named; nobody is asked yet."""
-    home = _home(settings, clock, make, timedelta(seconds=kept_seconds))
-    store, kept = home.store, Kept(kept_seconds)
-    lookout = Lookout(DynamoFeed(store.event_log, store.fan, store.clock), look_seconds)
+    backend = _backend(settings, clock, make, timedelta(seconds=kept_seconds))
+    store, kept = backend.store, TtlCache(kept_seconds)
+    lookout = FeedPoller(DynamoFeed(store.event_log, store.fan, store.clock), look_seconds)
     active = partial(kept.get, "active", partial(store.runs.active, _IDLE_FOR))
-    operations = Operations(None, home.ports, settings.watchdog_every, deliveries=store.deliveries)
-    return AwsSight(
-        home,
+    operations = Operations(
+        None, backend.ports, settings.watchdog_every, deliveries=store.deliveries
+    )
+    return AwsReads(
+        backend,
         operations,
         DynamoHistory(store.runs, store.event_log, store.fan, active),
         lookout,
-        Place(
+        BackendInfo(
             command=COMMAND,
-            name=f"{home.settings.environment_name} on AWS",
+            name=f"{backend.settings.environment_name} on AWS",
             look_seconds=look_seconds,
             kept_seconds=kept_seconds,
         ),
@@ -106,13 +108,13 @@ def open_aws_sight(
     )
 
 
-def _home(
+def _backend(
     settings: Settings, clock: Clock | None, make: MakeClient | None, configs_kept: timedelta
-) -> AwsHome:
+) -> AwsBackend:
     """Nothing of it can write, and nothing but the tables can be asked."""
     named = names_of(settings.project, settings.environment)
     make_any = make or maker(named)
-    return open_aws_home(
+    return open_aws_ports(
         settings_from(named),
         clock=clock,
         make=lambda service: ReadingClient(make_any(service) if service == "dynamodb" else None),

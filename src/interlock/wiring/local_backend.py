@@ -15,17 +15,17 @@ from interlock.adapters.sqlite.store import Store
 from interlock.errors import ConfigError, InterlockError
 from interlock.ports.alerts import Deliveries
 from interlock.ports.engine import Clock
-from interlock.ports.reads import Feed, History
+from interlock.ports.reads import EventFeed, History
 from interlock.usecases.ports import Ports
+from interlock.wiring.backend import HERE, BackendInfo
 from interlock.wiring.clock import utc_now as utc_now
 from interlock.wiring.open_jobs import open_jobs, open_secrets
 from interlock.wiring.operations import Operations
 from interlock.wiring.settings import Settings
-from interlock.wiring.sight import HERE, Place
 
 
 @dataclass(frozen=True)
-class Home:
+class LocalBackend:
     """Close it when done: the jobs go on."""
 
     settings: Settings
@@ -45,11 +45,11 @@ class Home:
         return self.store.deliveries
 
     @property
-    def feed(self) -> Feed:
+    def feed(self) -> EventFeed:
         return self.store.events
 
     @property
-    def place(self) -> Place:
+    def place(self) -> BackendInfo:
         return HERE
 
     def mask(self, text: str) -> str:
@@ -74,13 +74,13 @@ class Home:
         self.close()
 
 
-def open_home(
+def open_local_backend(
     settings: Settings,
     *,
     clock: Clock | None = None,
     spares: int = 0,
     database: Callable[[str], Database] = Database,
-) -> Home:
+) -> LocalBackend:
     """Raises ConfigError or UnavailableError when the state folder can't be used.
 
     `spares`: how many supervisors of commands wait beforehand.
@@ -105,7 +105,9 @@ def make_folder(settings: Settings) -> None:
         ) from error
 
 
-def _put_together(settings: Settings, database: Database, clock: Clock, spares: int) -> Home:
+def _put_together(
+    settings: Settings, database: Database, clock: Clock, spares: int
+) -> LocalBackend:
     store = Store(database, clock)
     store.retention = SqliteRetention(database, settings.retention)
     secrets = open_secrets(settings)
@@ -119,7 +121,7 @@ def _put_together(settings: Settings, database: Database, clock: Clock, spares: 
         reruns=store.reruns,
         events=store.events,
         outbox=store.outbox,
-        marks=store.marks,
+        claims=store.claims,
         timers=store.timers,
         workflows=store.workflows,
         jobs=JobsByPipeline(jobs),
@@ -129,4 +131,4 @@ def _put_together(settings: Settings, database: Database, clock: Clock, spares: 
         execution_timeout=settings.execution_timeout,
     )
     operations = Operations(store, ports, settings.watchdog_every)
-    return Home(settings, database, store, ports, operations, secrets, jobs)
+    return LocalBackend(settings, database, store, ports, operations, secrets, jobs)

@@ -26,7 +26,7 @@ from interlock.domain.admission import (
     StartAgain,
     run_keys,
 )
-from interlock.domain.config import Config, Refusal
+from interlock.domain.config import Config, RefusedConfig
 from interlock.domain.event import ALIASES, Event
 from interlock.domain.missing import Missing
 from interlock.domain.partition import Grain, Label, label_at
@@ -34,15 +34,15 @@ from interlock.domain.rerun_request import RerunRequest
 from interlock.domain.run import OpenedBy, Run, RunKey, Status
 from interlock.domain.schedule import next_occurrence, occurrences
 from interlock.domain.sensor import Reading
-from interlock.domain.watchdog import WatchdogState
+from interlock.domain.watchdog_state import WatchdogState
 from interlock.domain.zones import zone
 from interlock.errors import ConfigError, NotFoundError
 from interlock.ports.alerts import Deliveries
 from interlock.queries.alerted import Alerted, alerted
-from interlock.queries.findings import Pass, in_words
+from interlock.queries.findings import WatchdogPass, in_words
 from interlock.queries.heartbeat import Heartbeat
 from interlock.queries.pipeline_state import PipelineState
-from interlock.queries.stored_reading import Accepted, Refused
+from interlock.queries.stored_reading import RefusedReading, StoredReading
 from interlock.queries.why import Why, explain
 from interlock.usecases.admit_reading import admit_reading
 from interlock.usecases.find_runs import find_runs
@@ -50,7 +50,7 @@ from interlock.usecases.pause import Foreseen, foresee_resume, pause, resume
 from interlock.usecases.ports import Ports
 from interlock.usecases.put_reading import admissible_reading, put_reading
 from interlock.usecases.request_rerun import backfill_dates, chosen_schedule, request_rerun
-from interlock.usecases.watch import Report, watch
+from interlock.usecases.watch import PassReport, watch
 
 if TYPE_CHECKING:
     from interlock.usecases.foresee_files import FileEdit
@@ -80,11 +80,11 @@ class Operations:
 
     def put(
         self, pipeline_id: str, key: str, fields: Mapping[str, Any], decide: bool = False
-    ) -> Accepted:
+    ) -> StoredReading:
         """Store a reading. `decide`: also say what it led to (acting on it twice is acting once)."""
         reading = put_reading(pipeline_id, key, fields, self._ports)
         led_to = self._led_to(reading) if decide else ()
-        return Accepted(pipeline_id, key, reading.received_at, reading.version, led_to)
+        return StoredReading(pipeline_id, key, reading.received_at, reading.version, led_to)
 
     def _led_to(self, reading: Reading) -> tuple[str, ...]:
         """The router may have acted on it first: then its run is there, with the reading's instant."""
@@ -105,9 +105,9 @@ class Operations:
 
     def put_all(
         self, readings: Sequence[tuple[str, str, Mapping[str, Any]]]
-    ) -> list[Accepted | Refused]:
+    ) -> list[StoredReading | RefusedReading]:
         """One durable write. One that can't be used does not keep the others out."""
-        answers: list[Accepted | Refused] = []
+        answers: list[StoredReading | RefusedReading] = []
         stored: list[Reading] = []
         config = cache(self._ports.pipelines.find)
         now = self._ports.clock()
@@ -115,10 +115,10 @@ class Operations:
             try:
                 reading = admissible_reading(pipeline_id, key, fields, config(pipeline_id), now)
             except (ConfigError, NotFoundError) as error:
-                answers.append(Refused(pipeline_id, key, str(error)))
+                answers.append(RefusedReading(pipeline_id, key, str(error)))
                 continue
             stored.append(reading)
-            answers.append(Accepted(pipeline_id, key, reading.received_at, reading.version))
+            answers.append(StoredReading(pipeline_id, key, reading.received_at, reading.version))
         if stored:
             self._ports.sensors.put_all(stored)
         return answers
@@ -139,7 +139,7 @@ class Operations:
         """Whether some file is wanted and neither in force nor refused."""
         return bool(self._ports.pipelines.unadopted())
 
-    def refused(self) -> list[Refusal]:
+    def refused(self) -> list[RefusedConfig]:
         """The files that were refused when they were last read, and what was stored and refused."""
         from interlock.usecases.adopt_config import (
             judge_config,
@@ -156,7 +156,7 @@ class Operations:
             *(
                 refusal(name, problems)
                 if problems
-                else Refusal(pipeline_id=name, message=_SOUND_NOW)
+                else RefusedConfig(pipeline_id=name, message=_SOUND_NOW)
                 for name, problems in stored
             ),
         ]
@@ -308,11 +308,11 @@ class Operations:
 
         return foresee_files(documents, whole, self._ports)
 
-    def watch(self, since: datetime | None = None) -> Report | None:
+    def watch(self, since: datetime | None = None) -> PassReport | None:
         """One pass of the watchdog now; None when another is under way."""
         return watch(self._every, self._ports, since)
 
-    def watch_pass(self, since: datetime | None = None) -> Pass | None:
+    def watch_pass(self, since: datetime | None = None) -> WatchdogPass | None:
         """As `watch`, with what was found in words."""
         report = self.watch(since)
         return None if report is None else in_words(report)

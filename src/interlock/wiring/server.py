@@ -15,20 +15,20 @@ from interlock.adapters.jobs.processes.exit_pipe import Ends
 from interlock.adapters.jobs.processes.job_folder import JobFolder
 from interlock.adapters.prepared import prepare_types
 from interlock.adapters.sqlite.lock import lock_file, serving
-from interlock.domain.execution import Wait
+from interlock.domain.waiting_for import WaitingFor
 from interlock.errors import InterlockError
 from interlock.ports.alerts import Sink
-from interlock.runtime.alert_sender import Dispatcher, SenderThreads
+from interlock.runtime.alert_sender import AlertSender, SenderThreads
 from interlock.runtime.engine import Engine
-from interlock.runtime.file_watcher import Loader, Refused
-from interlock.runtime.hang_detector import Overdue
+from interlock.runtime.file_watcher import FileWatcher, RefusedFiles
+from interlock.runtime.hang_detector import HangDetector
 from interlock.runtime.health import Health, NotedDatabase
-from interlock.runtime.housekeeping import House
+from interlock.runtime.housekeeping import Housekeeping
 from interlock.runtime.loop import Runtime
 from interlock.runtime.workers import Workers
-from interlock.usecases.watch import Report
+from interlock.usecases.watch import PassReport
 from interlock.wiring.alert_desk import AlertDesk
-from interlock.wiring.local_backend import Home, open_home
+from interlock.wiring.local_backend import LocalBackend, open_local_backend
 from interlock.wiring.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -54,42 +54,42 @@ class Controller:
 
     def __init__(
         self,
-        home: Home,
+        backend: LocalBackend,
         health: Health,
         console: Sink,
-        on_pass: Callable[[Report], None] = lambda report: None,
+        on_pass: Callable[[PassReport], None] = lambda report: None,
     ) -> None:
         prepare_types()
-        self._home = home
+        self._backend = backend
         self._health = health
         self._stopping = threading.Event()
         self._news = threading.Event()
         self._untold = threading.Event()
         self._threads: list[threading.Thread] = []
-        self._ends = Ends(home.settings.state.resolve())
-        home.database.after_commit = self._committed
+        self._ends = Ends(backend.settings.state.resolve())
+        backend.database.after_commit = self._committed
         self.runtime = Runtime(
-            home.store,
-            home.ports,
-            home.settings.watchdog_every,
+            backend.store,
+            backend.ports,
+            backend.settings.watchdog_every,
             hands=self._hire,
             on_pass=on_pass,
         )
         self._senders = SenderThreads(self._untold.set)
-        alerting = AlertDesk(home, console)
-        self._dispatcher = Dispatcher(home.store, alerting, self._senders)
-        self._loader = Loader(
-            home.settings.project,
-            home.ports,
-            home.store.missing_files,
+        alerting = AlertDesk(backend, console)
+        self._dispatcher = AlertSender(backend.store, alerting, self._senders)
+        self._loader = FileWatcher(
+            backend.settings.project,
+            backend.ports,
+            backend.store.missing_files,
             alerting.use,
             self._note_refused,
         )
-        self._house = House(home.store, home.ports.clock)
-        self._overdue = Overdue(
-            home.store.clock_trail,
+        self._house = Housekeeping(backend.store, backend.ports.clock)
+        self._overdue = HangDetector(
+            backend.store.clock_trail,
             lambda: self.runtime.beats,
-            home.settings.watchdog_every,
+            backend.settings.watchdog_every,
             lambda: () if self._stopping.is_set() else self._lasting(),
         )
         health.note_controller(self._ended_threads, self._house.notice)
@@ -119,7 +119,7 @@ class Controller:
         until = time.monotonic() + _STOP_SECONDS
         for thread in self._threads:
             thread.join(max(0.0, until - time.monotonic()))
-        self._home.database.after_commit = None
+        self._backend.database.after_commit = None
         self._ends.close()
 
     def _outlive(self, work: Callable[[], None]) -> None:
@@ -138,11 +138,11 @@ class Controller:
 
     def _lasting(self) -> list[threading.Thread]:
         """The threads without which the controller is none."""
-        return [*self._threads, *self._home.database.threads()]
+        return [*self._threads, *self._backend.database.threads()]
 
-    def _note_refused(self, refused: Refused) -> None:
+    def _note_refused(self, refused: RefusedFiles) -> None:
         self._health.note_refused(refused)
-        self._home.store.refused_files.keep(refused.files)
+        self._backend.store.refused_files.keep(refused.files)
 
     def _hire(self, engine: Engine) -> Workers:
         self._workers = Workers(engine, self._news.set)
@@ -156,7 +156,7 @@ class Controller:
         self._in_turn(self._news, self.runtime.step, self._until_due, _ROUTING_REST)
 
     def _tell(self) -> None:
-        clock = self._home.ports.clock
+        clock = self._backend.ports.clock
         self._in_turn(
             self._untold,
             lambda: self._dispatcher.step(clock()),
@@ -186,7 +186,7 @@ class Controller:
         due = self.runtime.next_due()
         if due is None:
             return _LONGEST_SLEEP
-        left = (due - self._home.ports.clock()).total_seconds()
+        left = (due - self._backend.ports.clock()).total_seconds()
         # What is due and yet not begun is in the hands of workers: they tell when they are done.
         return _AFTER_TROUBLE if left <= 0 else min(left, _LONGEST_SLEEP)
 
@@ -194,7 +194,7 @@ class Controller:
         due = self._dispatcher.next_due()
         if due is None:
             return _LONGEST_SLEEP
-        left = (due - self._home.ports.clock()).total_seconds()
+        left = (due - self._backend.ports.clock()).total_seconds()
         # What is due and yet not sent is in the hands of a sender, who tells when it is done.
         return _AFTER_TROUBLE if left <= 0 else min(left, _LONGEST_SLEEP)
 
@@ -227,19 +227,19 @@ class Controller:
 
     def _hear_ends(self) -> None:
         """A job that ended wakes its run at once; one that nobody heard of is found by polling."""
-        state = self._home.settings.state.resolve()
+        state = self._backend.settings.state.resolve()
         while not self._stopping.is_set():
             with _logged("ends_failed"):
                 for token in self._ends.wait(_LONGEST_SLEEP):
                     spec = JobFolder(state, token).spec()
                     if spec is not None:
-                        self._home.ports.workflows.wake(spec.pipeline, Wait.JOB)
+                        self._backend.ports.workflows.wake(spec.pipeline, WaitingFor.JOB)
 
     def _look_whether_overdue(self) -> None:
         while not self._stopping.wait(self._overdue.interval):
             self._overdue.look()
             if self._health.is_in_trouble:  # until others have mended it
-                self._home.store.clock_trail.probe(lambda error: None)
+                self._backend.store.clock_trail.probe(lambda error: None)
 
 
 @contextmanager
@@ -253,11 +253,11 @@ def _logged(action: str) -> Iterator[None]:
 @contextmanager
 def controller_of(
     settings: Settings,
-    sink: Callable[[Home], Sink],
-    on_pass: Callable[[Report], None] = lambda report: None,
+    sink: Callable[[LocalBackend], Sink],
+    on_pass: Callable[[PassReport], None] = lambda report: None,
     *,
-    before: Callable[[Home], None] = lambda home: None,
-) -> Iterator[tuple[Home, Health, Controller]]:
+    before: Callable[[LocalBackend], None] = lambda backend: None,
+) -> Iterator[tuple[LocalBackend, Health, Controller]]:
     """The home of a project with its controller at work, alone on the state file.
 
     Raises UnavailableError while another process serves the file. `before` may object to the start.
@@ -265,16 +265,16 @@ def controller_of(
     settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
     with (
         serving(settings.database),
-        open_home(settings, spares=SPARES, database=NotedDatabase) as home,
+        open_local_backend(settings, spares=SPARES, database=NotedDatabase) as backend,
     ):
-        assert isinstance(home.database, NotedDatabase)
-        home.database.needs(lock_file(settings.database))
-        before(home)
-        health = Health(home.database, home.operations)
-        controller = Controller(home, health, sink(home), on_pass)
+        assert isinstance(backend.database, NotedDatabase)
+        backend.database.needs(lock_file(settings.database))
+        before(backend)
+        health = Health(backend.database, backend.operations)
+        controller = Controller(backend, health, sink(backend), on_pass)
         controller.start()
         try:
-            yield home, health, controller
+            yield backend, health, controller
         finally:
             with suppress(InterlockError):
                 controller.stop()

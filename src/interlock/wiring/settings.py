@@ -18,12 +18,17 @@ from interlock.adapters.http.addresses import NOWHERE, AllowedHosts
 from interlock.adapters.secrets.references import SECRETS_FOLDER
 from interlock.adapters.sqlite.retention import Spans
 from interlock.domain import duration
-from interlock.domain.alerting.rules import CHANNEL_ID
+from interlock.domain.alerting.alert_rules import CHANNEL_ID
 from interlock.domain.lineage import LineageSource
 from interlock.domain.ping import PingSource
 from interlock.domain.run import EXECUTION_TIMEOUT
 from interlock.errors import ConfigError
-from interlock.wiring.sources import lineage_sources, ping_sources, unset_tokens, with_tokens
+from interlock.wiring.reading_sources import (
+    lineage_sources,
+    ping_sources,
+    unset_tokens,
+    with_tokens,
+)
 
 FILE = "interlock.toml"
 DATABASE = "interlock.db"

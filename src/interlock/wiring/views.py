@@ -13,7 +13,7 @@ from interlock.ports.reads import History
 from interlock.queries.attainment import Attainment, attainments
 from interlock.queries.paging import Page, page_of, place_at
 from interlock.queries.pipeline_state import PipelineState
-from interlock.queries.timeline import Row, timeline
+from interlock.queries.timeline import TimelineRow, timeline
 from interlock.usecases.ports import Ports
 from interlock.wiring.operations import Operations
 
@@ -69,7 +69,7 @@ class Views:
 
     def timeline(
         self, since: datetime, until: datetime, cursor: str | None, limit: int
-    ) -> Page[Row]:
+    ) -> Page[TimelineRow]:
         """Every date with a run, or on which one is expected."""
         _check_range(since, until)
         page = self._configs(cursor, limit)

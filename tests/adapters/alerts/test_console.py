@@ -10,7 +10,7 @@ from alert_samples import told
 from contracts.samples import NOW, a_thread
 from interlock.adapters.alerts import console
 from interlock.adapters.alerts.console import ConsoleAlerts
-from interlock.domain.alerting.deliveries import Failed, Posted
+from interlock.domain.alerting.deliveries import Posted, SendFailed
 from interlock.domain.alerting.note import AlertNote, DigestNote, RootNote, SummaryNote, TrialNote
 from interlock.domain.event import EventType, Severity
 
@@ -66,7 +66,7 @@ def test_every_note_is_told(tmp_path: Path, screen: Screen) -> None:
 
 def test_a_file_that_can_not_be_written_is_a_failure(tmp_path: Path, screen: Screen) -> None:
     answer = ConsoleAlerts(tmp_path / "nowhere", screen.show).post("-", AlertNote(FAILED), None)
-    assert isinstance(answer, Failed) and screen.lines == []
+    assert isinstance(answer, SendFailed) and screen.lines == []
 
 
 def test_one_older_file_is_kept(

@@ -12,14 +12,14 @@ from interlock.adapters.alerts.exchange import Outgoing, Reply
 from interlock.adapters.alerts.sinks import guarded
 from interlock.adapters.alerts.slack import Slack
 from interlock.adapters.http.addresses import NOWHERE, AllowedHosts
-from interlock.adapters.http.client import HttpClient
+from interlock.adapters.http.http_client import HttpClient
 from interlock.adapters.secrets.references import Secrets
 from interlock.domain.alerting.deliveries import (
-    Failed,
     NoAccess,
     NoChannel,
     NoThread,
     Posted,
+    SendFailed,
     TryLater,
 )
 from interlock.domain.alerting.note import AlertNote, DigestNote, RootNote, TrialNote
@@ -84,12 +84,12 @@ def test_a_first_message_is_changed_in_place(slack: Slack, server: SlackStandIn)
         (too_many(10**8), TryLater(timedelta(hours=1))),
         (Said(status=429), TryLater(timedelta(seconds=30))),
         (refused("ratelimited"), TryLater(timedelta(seconds=30))),
-        (Said(status=500), Failed("Slack answered HTTP 500")),
-        (Said(status=302, headers={"Location": "/else"}), Failed("Slack answered HTTP 302")),
-        (refused("internal_error"), Failed("Slack: internal_error")),
-        (refused("something_new"), Failed("Slack: something_new")),
-        (Said(text="<html>"), Failed("Slack: an answer that is no JSON object")),
-        (Said(["ok"]), Failed("Slack: an answer that is no JSON object")),
+        (Said(status=500), SendFailed("Slack answered HTTP 500")),
+        (Said(status=302, headers={"Location": "/else"}), SendFailed("Slack answered HTTP 302")),
+        (refused("internal_error"), SendFailed("Slack: internal_error")),
+        (refused("something_new"), SendFailed("Slack: something_new")),
+        (Said(text="<html>"), SendFailed("Slack: an answer that is no JSON object")),
+        (Said(["ok"]), SendFailed("Slack: an answer that is no JSON object")),
         (refused("channel_not_found"), NoChannel("Slack: channel_not_found")),
         (refused("not_in_channel"), NoChannel("Slack: not_in_channel")),
         (refused("is_archived"), NoChannel("Slack: is_archived")),
@@ -108,7 +108,7 @@ def test_nobody_there_is_a_failure_that_others_would_meet_too(server: SlackStand
     server.plans.append(Said(hang_up=True))
     send = guarded(HttpClient(HERE), Secrets({}))
     answer = Slack(send, lambda fresh: TOKEN, api=server.url).post("C0MAIN", NOTE, None)
-    assert isinstance(answer, Failed) and answer.unreachable
+    assert isinstance(answer, SendFailed) and answer.unreachable
 
 
 @pytest.mark.parametrize("word", ["invalid_blocks", "msg_blocks_too_long"])
@@ -124,7 +124,7 @@ def test_what_is_not_taken_as_blocks_is_sent_as_text(
 
 def test_it_is_tried_as_text_once_only(slack: Slack, server: SlackStandIn) -> None:
     server.plans += [refused("invalid_blocks")] * 3
-    assert slack.post("C0MAIN", NOTE, None) == Failed("Slack: invalid_blocks")
+    assert slack.post("C0MAIN", NOTE, None) == SendFailed("Slack: invalid_blocks")
     assert len(server.asked) == 2
 
 
@@ -151,7 +151,7 @@ def test_without_a_token_nobody_is_asked(server: SlackStandIn) -> None:
 def test_the_address_guard_holds_for_slack_as_for_jobs(server: SlackStandIn) -> None:
     slack = Slack(guarded(HttpClient(NOWHERE), Secrets({})), lambda fresh: TOKEN, api=server.url)
     answer = slack.post("C0MAIN", NOTE, None)
-    assert isinstance(answer, Failed) and "127.0.0.1" in answer.error
+    assert isinstance(answer, SendFailed) and "127.0.0.1" in answer.error
     assert server.asked == []
 
 

@@ -9,12 +9,12 @@ import standardwebhooks
 from alert_samples import told
 from contracts.samples import NOW
 from interlock.adapters.alerts.sinks import guarded
-from interlock.adapters.alerts.webhook import Place, Webhook, message_id, signatures
+from interlock.adapters.alerts.webhook import Webhook, WebhookTarget, message_id, signatures
 from interlock.adapters.http.addresses import NOWHERE, AllowedHosts
-from interlock.adapters.http.client import HttpClient
+from interlock.adapters.http.http_client import HttpClient
 from interlock.adapters.secrets.references import Secrets
 from interlock.domain import canonical
-from interlock.domain.alerting.deliveries import Failed, Gone, Posted
+from interlock.domain.alerting.deliveries import Posted, SendFailed, SinkGone
 from interlock.domain.alerting.note import AlertNote, SummaryNote, TrialNote
 from interlock.domain.event import EventType
 from interlock.errors import ConfigError
@@ -54,7 +54,7 @@ def hook(
     receiver: Receiver, *secrets: str, allowed: str = "127.0.0.1", now: datetime | None = None
 ) -> Webhook:
     assert receiver.server is not None
-    place = Place(f"{receiver.server.url}/hook", secrets or (SECRET,))
+    place = WebhookTarget(f"{receiver.server.url}/hook", secrets or (SECRET,))
     send = guarded(HttpClient(AllowedHosts.parse(allowed) if allowed else NOWHERE), Secrets({}))
     return Webhook("ops", lambda: place, send, lambda: now or datetime.now(UTC))
 
@@ -111,7 +111,8 @@ def test_an_id_is_of_the_sink_and_the_event() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "meaning"), [(200, Posted), (204, Posted), (301, Failed), (404, Failed), (410, Gone)]
+    ("status", "meaning"),
+    [(200, Posted), (204, Posted), (301, SendFailed), (404, SendFailed), (410, SinkGone)],
 )
 def test_only_a_2xx_is_done_and_a_410_is_for_ever(
     receiver: Receiver, status: int, meaning: type
@@ -124,12 +125,12 @@ def test_only_a_2xx_is_done_and_a_410_is_for_ever(
 def test_nobody_there_is_a_failure(receiver: Receiver) -> None:
     receiver.said = Said(hang_up=True)
     answer = hook(receiver).post("-", NOTE, None)
-    assert isinstance(answer, Failed) and answer.unreachable
+    assert isinstance(answer, SendFailed) and answer.unreachable
 
 
 def test_the_address_guard_of_jobs_holds(receiver: Receiver) -> None:
     answer = hook(receiver, allowed="").post("-", NOTE, None)
-    assert isinstance(answer, Failed) and "127.0.0.1" in answer.error
+    assert isinstance(answer, SendFailed) and "127.0.0.1" in answer.error
     assert receiver.asked == []
 
 
@@ -138,7 +139,7 @@ def test_the_address_guard_of_jobs_holds(receiver: Receiver) -> None:
 )
 def test_what_is_no_secret_is_not_signed_with(receiver: Receiver, secret: str) -> None:
     answer = hook(receiver, secret).post("-", NOTE, None)
-    assert isinstance(answer, Failed)
+    assert isinstance(answer, SendFailed)
     assert len(secret) < 7 or secret not in answer.error
     assert receiver.asked == []
     with pytest.raises(ConfigError):

@@ -2,25 +2,25 @@
 
 import pytest
 
-from interlock.adapters.http.targets import Target, redirected, target_of
+from interlock.adapters.http.targets import RequestTarget, redirected, target_of
 
 
 @pytest.mark.parametrize(
     ("url", "target"),
     [
-        ("http://a", Target("http", "a", 80, "/")),
-        ("HTTPS://ETL.example./x?y=1#z", Target("https", "etl.example.", 443, "/x?y=1")),
-        ("http://[2606:4700::1]:8080/p", Target("http", "2606:4700::1", 8080, "/p")),
-        ("http://a?b", Target("http", "a", 80, "/?b")),
+        ("http://a", RequestTarget("http", "a", 80, "/")),
+        ("HTTPS://ETL.example./x?y=1#z", RequestTarget("https", "etl.example.", 443, "/x?y=1")),
+        ("http://[2606:4700::1]:8080/p", RequestTarget("http", "2606:4700::1", 8080, "/p")),
+        ("http://a?b", RequestTarget("http", "a", 80, "/?b")),
         (
             "http://bücher.example/é?ü=%20",
-            Target("http", "xn--bcher-kva.example", 80, "/%C3%A9?%C3%BC=%20"),
+            RequestTarget("http", "xn--bcher-kva.example", 80, "/%C3%A9?%C3%BC=%20"),
         ),
-        ("http://a/b@c", Target("http", "a", 80, "/b@c")),
-        ("http://2130706433/", Target("http", "2130706433", 80, "/")),
+        ("http://a/b@c", RequestTarget("http", "a", 80, "/b@c")),
+        ("http://2130706433/", RequestTarget("http", "2130706433", 80, "/")),
     ],
 )
-def test_where_a_url_leads(url: str, target: Target) -> None:
+def test_where_a_url_leads(url: str, target: RequestTarget) -> None:
     assert target_of(url) == target
 
 
@@ -60,4 +60,4 @@ def test_a_redirect_out_of_encryption_or_into_nowhere_is_refused(location: str) 
 
 
 def test_a_redirect_to_the_same_literal_host_is_understood() -> None:
-    assert redirected(target_of("http://[::1]:80/"), "/x") == Target("http", "::1", 80, "/x")
+    assert redirected(target_of("http://[::1]:80/"), "/x") == RequestTarget("http", "::1", 80, "/x")

@@ -13,8 +13,8 @@ from adapters.jobs.airflow_stand_in import AirflowStandIn
 from adapters.jobs.job_samples import CANARY, ENVIRONMENT, a_context, a_job, now, surroundings
 from adapters.jobs.stand_in import Reply, Seen, serving
 from interlock.adapters.http.addresses import NOWHERE
-from interlock.adapters.http.client import HttpClient
-from interlock.adapters.http.failures import PlatformError
+from interlock.adapters.http.http_client import HttpClient
+from interlock.adapters.http.platform_error import PlatformError
 from interlock.adapters.jobs.airflow import AirflowJobs
 from interlock.adapters.jobs.by_type import JobsByType
 from interlock.adapters.secrets.references import Secrets

@@ -20,8 +20,8 @@ from adapters.jobs.aws_stand_in import AwsStandIn, GlueService, Refused
 from adapters.jobs.cloud_worlds import GlueWorld
 from adapters.jobs.job_samples import a_context, a_job, surroundings
 from adapters.jobs.stand_in import Reply, StandIn
-from interlock.adapters.http.failures import PlatformError
-from interlock.adapters.jobs.aws.clients import AwsClients
+from interlock.adapters.http.platform_error import PlatformError
+from interlock.adapters.jobs.aws.job_clients import AwsClients
 from interlock.adapters.jobs.by_type import ROWS, JobsByType
 from interlock.domain.budgets import Category
 from interlock.domain.pipeline import JobType
@@ -130,7 +130,7 @@ def test_without_the_sdk_a_job_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "boto3", None)
     jobs = "interlock.adapters.jobs"
-    for name in (f"{jobs}.aws.clients", f"{jobs}.aws.requests", ROWS[kind].module):
+    for name in (f"{jobs}.aws.job_clients", f"{jobs}.aws.requests", ROWS[kind].module):
         monkeypatch.delitem(sys.modules, name, raising=False)
     with pytest.raises(LaunchError, match=r"pip install 'interlock\[aws\]'") as raised:
         JobsByType(surroundings(tmp_path)).launch(a_job(kind), a_context())

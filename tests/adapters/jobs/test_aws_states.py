@@ -7,7 +7,7 @@ import boto3  # type: ignore[import-untyped]
 import pytest
 
 from interlock.adapters.jobs import emr, emr_serverless, glue, step_function
-from interlock.adapters.jobs.states import Meaning, judged, meaning_of
+from interlock.adapters.jobs.job_states import Meaning, judged, meaning_of
 from interlock.domain.budgets import Category
 from interlock.domain.job import Failed, Running, Succeeded
 

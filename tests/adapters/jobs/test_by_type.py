@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from adapters.jobs.job_samples import CANARY, a_context, a_job, surroundings
-from interlock.adapters.http.failures import PlatformError
+from interlock.adapters.http.platform_error import PlatformError
 from interlock.adapters.jobs.by_type import ROWS, JobsByType, Row
 from interlock.adapters.jobs.job_environment import Surroundings
 from interlock.adapters.prepared import is_prepared

@@ -26,7 +26,7 @@ from adapters.jobs.job_samples import (
 )
 from interlock.adapters.jobs.by_type import JobsByType
 from interlock.adapters.jobs.command import CommandJobs
-from interlock.adapters.jobs.processes.exits import exit_category
+from interlock.adapters.jobs.processes.exit_codes import exit_category
 from interlock.adapters.jobs.processes.job_folder import prune
 from interlock.domain.budgets import Category
 from interlock.domain.job import Absent, Failed, Launched, Running, Succeeded

@@ -20,7 +20,7 @@ from adapters.jobs import dying_supervisor
 from adapters.jobs.dying_launcher import marking
 from adapters.jobs.job_samples import a_context, a_job, ending, soon, surroundings
 from adapters.jobs.test_command import is_alive, sh
-from interlock.adapters.http.failures import PlatformError
+from interlock.adapters.http.platform_error import PlatformError
 from interlock.adapters.jobs.by_type import JobsByType
 from interlock.adapters.jobs.command import CommandJobs
 from interlock.adapters.jobs.processes.supervisor import began

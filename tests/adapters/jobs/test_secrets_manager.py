@@ -8,7 +8,7 @@ from botocore.exceptions import ReadTimeoutError  # type: ignore[import-untyped]
 
 from adapters.jobs.aws_stand_in import AwsStandIn, Params, SecretsService
 from interlock.adapters.jobs.aws import secrets_manager as aws_secrets
-from interlock.adapters.jobs.aws.clients import AwsClients
+from interlock.adapters.jobs.aws.job_clients import AwsClients
 from interlock.adapters.jobs.aws.secrets_manager import fetch_secret
 from interlock.adapters.secrets.references import Secrets
 from interlock.errors import ConfigError, TransientError
@@ -54,7 +54,7 @@ def test_a_secret_that_is_no_text_is_a_mistake(aws: AwsStandIn) -> None:
 
 def test_without_the_sdk_a_secret_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "boto3", None)
-    monkeypatch.delitem(sys.modules, "interlock.adapters.jobs.aws.clients", raising=False)
+    monkeypatch.delitem(sys.modules, "interlock.adapters.jobs.aws.job_clients", raising=False)
     aws_secrets._clients.cache_clear()
     with pytest.raises(ConfigError, match=r"interlock\[aws\]"):
         fetch_secret(ARN)

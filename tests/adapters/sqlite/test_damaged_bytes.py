@@ -10,8 +10,8 @@ from contracts.samples import KEY, NOW, a_key, a_run, an_event
 from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.inspection import inspect
 from interlock.adapters.sqlite.retention import SqliteRetention
-from interlock.adapters.sqlite.schema import SCRIPTS
 from interlock.adapters.sqlite.store import Store
+from interlock.adapters.sqlite.tables import SCRIPTS
 from interlock.domain.run import Status
 
 OTHER = a_key(date="2026-03-04")

@@ -196,7 +196,7 @@ class Blocked:
 
 
 def queued(file: Database, count: int) -> None:
-    wait_until(lambda: file._home._writer._queue.qsize() == count)  # type: ignore[attr-defined]
+    wait_until(lambda: file._opened_store._writer._queue.qsize() == count)  # type: ignore[attr-defined]
 
 
 def test_units_that_queue_up_are_committed_together(file: Database) -> None:
@@ -309,7 +309,7 @@ def test_a_query_cannot_write(file: Database) -> None:
 def test_a_thread_that_ends_takes_its_reader_with_it(file: Database) -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: file.read(keys), range(50)))
-    readers = file._home._readers._all  # type: ignore[attr-defined]
+    readers = file._opened_store._readers._all  # type: ignore[attr-defined]
     wait_until(lambda: len(readers) == 0)
 
 
@@ -372,7 +372,7 @@ def _crash(connection: sqlite3.Connection) -> None:
 
 def _outside_a_unit(file: Database, look: Callable[[sqlite3.Connection], object]) -> object:
     """On the writing connection itself: some settings can't be seen or set in a transaction."""
-    return look(file._home._writer._connection)  # type: ignore[attr-defined]
+    return look(file._opened_store._writer._connection)  # type: ignore[attr-defined]
 
 
 def _synchronous(connection: sqlite3.Connection) -> int:

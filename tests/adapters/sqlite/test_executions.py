@@ -12,8 +12,8 @@ from contracts.samples import NOW, ManualClock
 from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.store import Store
 from interlock.adapters.sqlite.workflows import Claimed, LogEntry, Progress, SqliteWorkflows
-from interlock.domain.execution import Wait
 from interlock.domain.guards import EngineState
+from interlock.domain.waiting_for import WaitingFor
 from interlock.errors import UnavailableError
 
 HOUR = timedelta(hours=1)
@@ -31,7 +31,7 @@ def started(store: Store, name: str = "e") -> Claimed:
 
 def progress(
     wake_at: datetime = NOW + HOUR,
-    waiting_for: Wait | None = Wait.RULES,
+    waiting_for: WaitingFor | None = WaitingFor.RULES,
     log: Sequence[LogEntry] = (),
     **more: Any,
 ) -> Progress:
@@ -140,14 +140,18 @@ def test_the_definition_that_an_execution_began_with_is_kept(store: Store) -> No
 @pytest.mark.parametrize(
     ("waits_for", "woken_for", "wakes"),
     [
-        (Wait.RULES, Wait.RULES, True),
-        (Wait.JOB, Wait.JOB, True),
-        (Wait.RULES, Wait.JOB, False),
-        (None, Wait.RULES, False),  # the pause before a retry stays as long as it is
+        (WaitingFor.RULES, WaitingFor.RULES, True),
+        (WaitingFor.JOB, WaitingFor.JOB, True),
+        (WaitingFor.RULES, WaitingFor.JOB, False),
+        (None, WaitingFor.RULES, False),  # the pause before a retry stays as long as it is
     ],
 )
 def test_waking_cuts_short_exactly_that_wait(
-    store: Store, clock: ManualClock, waits_for: Wait | None, woken_for: Wait, wakes: bool
+    store: Store,
+    clock: ManualClock,
+    waits_for: WaitingFor | None,
+    woken_for: WaitingFor,
+    wakes: bool,
 ) -> None:
     stored(store, started(store), progress(waiting_for=waits_for))
     clock.advance(minutes=5)
@@ -165,23 +169,27 @@ def test_waking_one_that_is_due_already_does_not_put_it_off(
 ) -> None:
     stored(store, started(store), progress(NOW + timedelta(seconds=1)))
     clock.advance(minutes=5)
-    store.workflows.wake("p", Wait.RULES)
+    store.workflows.wake("p", WaitingFor.RULES)
     assert next_wake(store) == NOW + timedelta(seconds=1)
 
 
 @pytest.mark.parametrize(
     ("hints", "waits_for", "wakes"),
     [
-        ([Wait.RULES], Wait.RULES, True),
-        ([Wait.JOB], Wait.RULES, False),
-        ([Wait.RULES, Wait.JOB], Wait.RULES, True),
-        ([Wait.RULES, Wait.RULES], Wait.RULES, True),
-        ([Wait.RULES], None, False),
-        ([], Wait.RULES, False),
+        ([WaitingFor.RULES], WaitingFor.RULES, True),
+        ([WaitingFor.JOB], WaitingFor.RULES, False),
+        ([WaitingFor.RULES, WaitingFor.JOB], WaitingFor.RULES, True),
+        ([WaitingFor.RULES, WaitingFor.RULES], WaitingFor.RULES, True),
+        ([WaitingFor.RULES], None, False),
+        ([], WaitingFor.RULES, False),
     ],
 )
 def test_a_hint_that_comes_during_the_work_cuts_the_next_wait_short(
-    store: Store, clock: ManualClock, hints: list[Wait], waits_for: Wait | None, wakes: bool
+    store: Store,
+    clock: ManualClock,
+    hints: list[WaitingFor],
+    waits_for: WaitingFor | None,
+    wakes: bool,
 ) -> None:
     claimed = started(store)
     clock.advance(seconds=5)
@@ -194,7 +202,7 @@ def test_a_hint_that_comes_during_the_work_cuts_the_next_wait_short(
 
 def test_a_hint_is_used_once(store: Store, clock: ManualClock) -> None:
     claimed = started(store)
-    store.workflows.wake("p", Wait.RULES)
+    store.workflows.wake("p", WaitingFor.RULES)
     stored(store, claimed, progress(NOW, waiting_for=None))
     again = store.workflows.claim("e", NOW)
     assert again is not None
@@ -206,7 +214,7 @@ def test_a_hint_is_not_lost_on_a_worker_that_lets_go(store: Store, clock: Manual
     stored(store, started(store), progress(NOW))
     claimed = store.workflows.claim("e", NOW)
     assert claimed is not None
-    store.workflows.wake("p", Wait.RULES)
+    store.workflows.wake("p", WaitingFor.RULES)
     store.workflows.let_go(claimed)
     assert store.workflows.due(clock.now, 10) == ["e"]
 

@@ -8,8 +8,8 @@ import pytest
 
 from contracts.samples import KEY, NOW, ManualClock, a_key, a_pipeline, a_reading, a_run, a_timer
 from interlock.adapters.sqlite.database import Database
-from interlock.adapters.sqlite.schema import SCRIPTS
 from interlock.adapters.sqlite.store import Store
+from interlock.adapters.sqlite.tables import SCRIPTS
 from interlock.domain.run import RunKey, Status
 from interlock.errors import ConfigError
 

@@ -106,9 +106,9 @@ def test_the_config_of_another_pipeline_is_not_this_ones(store: Store) -> None:
 
 def test_the_watch_of_another_date_is_not_this_ones(store: Store) -> None:
     for key in (KEY, OTHER):
-        store.marks.save_watch(SlaWatch(key=key))
+        store.claims.save_watch(SlaWatch(key=key))
     swap(store, "marks", "body", "name")
-    assert list(store.marks.watches([KEY, OTHER])) == [KEY]
+    assert list(store.claims.watches([KEY, OTHER])) == [KEY]
 
 
 def test_the_request_of_another_date_is_not_this_ones(store: Store) -> None:

@@ -28,10 +28,10 @@ from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.store import Store
 from interlock.adapters.sqlite.workflows import Progress
 from interlock.domain.baseline import Baseline
-from interlock.domain.execution import Wait
 from interlock.domain.history import EventFilter
 from interlock.domain.run import Status
 from interlock.domain.sla import SlaWatch
+from interlock.domain.waiting_for import WaitingFor
 
 RUN = a_run()
 FAILED = RUN.to(Status.FAILED, NOW)
@@ -104,10 +104,10 @@ CALLS: dict[str, Callable[[Store], Any]] = {
     "events: after": lambda store: store.events.after(0, 9),
     "outbox: pending": lambda store: store.outbox.pending("p"),
     "outbox: leftovers": lambda store: store.outbox.leftovers(NOW),
-    "marks: claim": lambda store: store.marks.claim(an_event(1)),
-    "marks: is claimed": lambda store: store.marks.is_claimed(["p/s/d/TYPE"]),
-    "marks: watch": lambda store: store.marks.watch(KEY),
-    "marks: save a watch": lambda store: store.marks.save_watch(SlaWatch(key=KEY, version=2)),
+    "marks: claim": lambda store: store.claims.claim(an_event(1)),
+    "marks: is claimed": lambda store: store.claims.is_claimed(["p/s/d/TYPE"]),
+    "marks: watch": lambda store: store.claims.watch(KEY),
+    "marks: save a watch": lambda store: store.claims.save_watch(SlaWatch(key=KEY, version=2)),
     "timers: arm": lambda store: store.timers.arm([a_timer()]),
     "timers: cancel": lambda store: store.timers.cancel(["name"]),
     "timers: due": lambda store: store.timers.due(NOW, 9),
@@ -115,7 +115,7 @@ CALLS: dict[str, Callable[[Store], Any]] = {
     "timers: fire": lambda store: store.timers.fire("name", NOW),
     "workflows: work": work,
     "workflows: due": lambda store: store.workflows.due(NOW, 9),
-    "workflows: wake": lambda store: store.workflows.wake("p", Wait.RULES),
+    "workflows: wake": lambda store: store.workflows.wake("p", WaitingFor.RULES),
     "workflows: given": lambda store: store.workflows.given("e"),
     "workflows: describe": lambda store: store.workflows.describe("e"),
     "workflows: history": lambda store: store.workflows.history("e"),

@@ -12,7 +12,7 @@ from adapters.sqlite.probes import keys, put
 from interlock.adapters.sqlite.backup import back_up
 from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.lock import serving
-from interlock.adapters.sqlite.schema import SCRIPTS
+from interlock.adapters.sqlite.tables import SCRIPTS
 
 
 @pytest.fixture(autouse=True)

@@ -48,7 +48,7 @@ def fill(store: Store) -> None:
     store.reruns.judged(a_request())
     store.job_log.append(a_record())
     store.changes.done("router", store.changes.next("router", 10)[-1])
-    store.marks.claim(an_event(1))
+    store.claims.claim(an_event(1))
     store.events.publish([an_event(1)])
     store.timers.arm([a_timer()])
     store.timers.fire(a_timer().name, a_timer().due_at)
@@ -110,7 +110,7 @@ def test_nothing_is_removed_that_still_has_work_to_do(store: Store) -> None:
     store.deliveries.save(a_delivery())
     store.deliveries.save(a_delivery(an_event(2)))
     store.deliveries.save(a_delivery(an_event(2)).held(NOW))
-    store.marks.claim(an_event(2))
+    store.claims.claim(an_event(2))
     store.sensors.put(a_reading())
     removed = store.retention.sweep(NOW + 9999 * DAY)
     del removed["timer_log"], removed["marks"]
@@ -204,17 +204,17 @@ def test_what_stays_of_a_pruned_run_is_its_verdict_and_its_attempts_for_good(sto
     run = msgspec.structs.replace(
         dated("2026-01-31", Status.COMPLETED), attempt=2, sla_verdict=SlaVerdict.MET
     )
-    store.marks.save_watch(SlaWatch(key=run.key))  # from before the run opened
+    store.claims.save_watch(SlaWatch(key=run.key))  # from before the run opened
     store.runs.open(run)
     store.retention.prune("2026-02-01", NOW)
     store.retention.sweep(NOW + timedelta(days=3000))
-    left = store.marks.watch(run.key)
+    left = store.claims.watch(run.key)
     assert left is not None
     assert (left.attempts, left.verdict, left.pruned_at) == (3, SlaVerdict.MET, NOW)
     armed = msgspec.structs.replace(left, version=left.version + 1)
-    assert store.marks.save_watch(armed)
+    assert store.claims.save_watch(armed)
     store.retention.sweep(NOW + timedelta(days=3000))
-    assert store.marks.watch(run.key) == armed
+    assert store.claims.watch(run.key) == armed
 
 
 def test_a_table_of_the_file_is_kept_or_swept_on_purpose(store: Store) -> None:

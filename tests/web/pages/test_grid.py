@@ -9,24 +9,26 @@ from declared import declared
 from interlock.domain.config import Config
 from interlock.domain.history import Tally
 from interlock.domain.run import RunKey, Status
-from interlock.queries.timeline import Cell, cells_of
+from interlock.queries.timeline import TimelineCell, cells_of
 from interlock.web.pages.days import day_rows
-from interlock.web.pages.grid import HOUR, GridRow, Hours, Slot, hour_rows
+from interlock.web.pages.grid import HOUR, GridRow, HourWindow, Slot, hour_rows
 
 NOW = datetime(2026, 3, 3, 10, 30, tzinfo=UTC)
 SINCE = datetime(2026, 3, 2, 0, tzinfo=UTC)
-WINDOW = Hours(SINCE, 48, NOW)
+WINDOW = HourWindow(SINCE, 48, NOW)
 
 
 def config_of(text: str = "") -> Config:
     return a_config(declared(text), active_since=datetime(2026, 1, 1, tzinfo=UTC))
 
 
-def cell(when: str, status: str = "COMPLETED", schedule: str = "stream", **more: object) -> Cell:
-    return Cell(schedule_id=schedule, date=when, status=status, **more)  # type: ignore[arg-type]
+def cell(
+    when: str, status: str = "COMPLETED", schedule: str = "stream", **more: object
+) -> TimelineCell:
+    return TimelineCell(schedule_id=schedule, date=when, status=status, **more)  # type: ignore[arg-type]
 
 
-def row_of(text: str, *cells: Cell, window: Hours = WINDOW) -> GridRow:
+def row_of(text: str, *cells: TimelineCell, window: HourWindow = WINDOW) -> GridRow:
     (row,) = hour_rows(config_of(text), cells, window)
     return row
 
@@ -76,7 +78,7 @@ def test_a_date_stands_where_its_zone_puts_it(
 
 def test_a_day_of_23_hours_is_23_columns() -> None:
     text = "schedule: {trigger: {key: orders, check: exists}, timezone: Europe/Berlin}"
-    window = Hours(datetime(2026, 3, 28, 12, tzinfo=UTC), 48, NOW)
+    window = HourWindow(datetime(2026, 3, 28, 12, tzinfo=UTC), 48, NOW)
     found = places(row_of(text, cell("2026-03-29"), window=window))
     assert [(at, slot.columns) for at, slot in found.items()] == [(11, 23)]
 

@@ -7,7 +7,7 @@ import pytest
 from contracts.samples import NOW, a_run
 from interlock.domain.run import Run, Status
 from interlock.web.pages.sla_bar import WIDTH, bar
-from interlock.web.pages.standing import OVERDUE, RETRYING, standing, standing_of
+from interlock.web.pages.status_badge import OVERDUE, RETRYING, standing, standing_of
 
 MINUTE = timedelta(minutes=1)
 DONE = a_run(

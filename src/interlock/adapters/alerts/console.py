@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from interlock.domain import canonical
-from interlock.domain.alerting.deliveries import Answer, Failed, Posted
+from interlock.domain.alerting.deliveries import Answer, Posted, SendFailed
 from interlock.domain.alerting.manner import Manner
 from interlock.domain.alerting.note import (
     AlertNote,
@@ -44,7 +44,7 @@ class ConsoleAlerts:
             with self._lock:
                 self._append(f"{canonical.encode(told)}\n".encode())
         except OSError as error:
-            return Failed(f"{self._path} can't be written: {error.strerror}")
+            return SendFailed(f"{self._path} can't be written: {error.strerror}")
         events = about(note)
         self._show(severest(events) if events else Severity.INFO, _spoken(note, told))
         return Posted("")

@@ -7,14 +7,14 @@ from typing import Any, Protocol
 
 from interlock.adapters.alerts.exchange import Outgoing, Reply, Send
 from interlock.adapters.alerts.slack import API, Slack
-from interlock.adapters.alerts.webhook import Place, Webhook
+from interlock.adapters.alerts.webhook import Webhook, WebhookTarget
 from interlock.adapters.http.addresses import AllowedHosts
-from interlock.adapters.http.client import HttpClient, Request
-from interlock.adapters.http.failures import PlatformError
+from interlock.adapters.http.http_client import HttpClient, Request
+from interlock.adapters.http.platform_error import PlatformError
 from interlock.adapters.secrets.references import Secrets
 from interlock.adapters.secrets.texts import Texts
 from interlock.domain import canonical
-from interlock.domain.alerting.rules import CONSOLE, Alerts, SinkConfig, SinkType
+from interlock.domain.alerting.alert_rules import CONSOLE, Alerts, SinkConfig, SinkType
 from interlock.domain.budgets import Category
 from interlock.errors import ConfigError, TransientError
 from interlock.ports.alerts import Sink
@@ -133,7 +133,7 @@ def _sink(
     return console
 
 
-def _place(config: SinkConfig, environment: Mapping[str, str], secrets: Secrets) -> Place:
+def _place(config: SinkConfig, environment: Mapping[str, str], secrets: Secrets) -> WebhookTarget:
     texts = Texts(environment, {}, lambda reference: secrets.get(reference).reveal())
     url, keys = texts.text(config.url or ""), texts.secret_text(config.secret or "").split()
     if url != config.url:
@@ -142,4 +142,4 @@ def _place(config: SinkConfig, environment: Mapping[str, str], secrets: Secrets)
         secrets.learn(key)
     if not keys:
         raise ConfigError("the signing secret is empty")
-    return Place(url, tuple(keys))
+    return WebhookTarget(url, tuple(keys))

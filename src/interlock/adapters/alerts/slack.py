@@ -12,11 +12,11 @@ from interlock.adapters.alerts.slack_blocks import message
 from interlock.domain import canonical
 from interlock.domain.alerting.deliveries import (
     Answer,
-    Failed,
     NoAccess,
     NoChannel,
     NoThread,
     Posted,
+    SendFailed,
     TryLater,
 )
 from interlock.domain.alerting.manner import Manner
@@ -72,9 +72,9 @@ class Slack:
             if word in _NO_ACCESS:
                 answer, word = self._call(method, body, fresh=True)
         except TransientError as error:
-            return Failed(clean(str(error)), unreachable=True)
+            return SendFailed(clean(str(error)), unreachable=True)
         except ConfigError as error:
-            return Failed(clean(str(error)))
+            return SendFailed(clean(str(error)))
         return answer
 
     def _call(self, method: str, body: dict[str, Any], *, fresh: bool) -> tuple[Answer, str]:
@@ -94,14 +94,14 @@ def _understood(reply: Reply) -> tuple[Answer, str]:
     if reply.status == 429:
         return TryLater(_pause(reply)), "ratelimited"
     if reply.status != 200:
-        return Failed(f"Slack answered HTTP {reply.status}"), ""
+        return SendFailed(f"Slack answered HTTP {reply.status}"), ""
     told = _document(reply)
     if told.get("ok") is True:
         return Posted(str(told.get("ts", ""))), ""
     word = clean(str(told.get("error") or "an answer that is no JSON object"), 100)
     if word in _RATE_LIMITED:
         return TryLater(_pause(reply)), word
-    return _MEANINGS.get(word, Failed)(f"Slack: {word}"), word
+    return _MEANINGS.get(word, SendFailed)(f"Slack: {word}"), word
 
 
 def _document(reply: Reply) -> dict[str, Any]:

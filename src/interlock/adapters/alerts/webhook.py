@@ -11,7 +11,7 @@ import msgspec
 
 from interlock.adapters.alerts.exchange import Outgoing, Send
 from interlock.domain import canonical
-from interlock.domain.alerting.deliveries import Answer, Failed, Gone, Posted
+from interlock.domain.alerting.deliveries import Answer, Posted, SendFailed, SinkGone
 from interlock.domain.alerting.manner import Manner
 from interlock.domain.alerting.note import Note, about, document
 from interlock.domain.event import clean
@@ -22,7 +22,7 @@ PREFIX = "whsec_"
 SHORTEST_KEY = 24
 
 
-class Place(msgspec.Struct, frozen=True):
+class WebhookTarget(msgspec.Struct, frozen=True):
     """Where it goes, and the secrets it is signed with: several while one is replaced."""
 
     url: str
@@ -38,7 +38,11 @@ class Webhook:
     manner = Manner(delays=DELAYS)
 
     def __init__(
-        self, name: str, place: Callable[[], Place], send: Send, clock: Callable[[], datetime]
+        self,
+        name: str,
+        place: Callable[[], WebhookTarget],
+        send: Send,
+        clock: Callable[[], datetime],
     ) -> None:
         self._name, self._place, self._send, self._clock = name, place, send, clock
 
@@ -56,14 +60,14 @@ class Webhook:
             }
             reply = self._send(Outgoing(place.url, body, headers))
         except TransientError as error:
-            return Failed(clean(str(error)), unreachable=True)
+            return SendFailed(clean(str(error)), unreachable=True)
         except ConfigError as error:
-            return Failed(clean(str(error)))
+            return SendFailed(clean(str(error)))
         if 200 <= reply.status < 300:
             return Posted(name)
         if reply.status == 410:
-            return Gone("the address answered HTTP 410: it wants no more messages")
-        return Failed(f"the address answered HTTP {reply.status}")
+            return SinkGone("the address answered HTTP 410: it wants no more messages")
+        return SendFailed(f"the address answered HTTP {reply.status}")
 
     def update(self, channel: str, receipt: str, note: Note) -> Answer:
         return Posted(receipt)  # what was sent can't be changed

@@ -40,7 +40,7 @@ _STORED = tuple(
 )
 
 
-class DynamoMarks:
+class DynamoClaims:
     """A mark that has expired is absent, whether or not DynamoDB has removed it."""
 
     def __init__(self, control: Table, notes: Notes, clock: Clock) -> None:

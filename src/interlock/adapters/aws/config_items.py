@@ -11,7 +11,7 @@ from interlock.adapters.aws.values import Item
 from interlock.adapters.unreadable_rows import DAMAGED
 from interlock.domain import canonical
 from interlock.domain.config import Config, Downstream, Wanted
-from interlock.domain.pipeline import Hours, Pipeline
+from interlock.domain.pipeline import Pipeline, UpstreamHours
 from interlock.domain.schedule import Occurrence
 from interlock.domain.standing import Standing
 from interlock.domain.timestamp import instant
@@ -103,7 +103,7 @@ def downstreams(config: Config) -> dict[str, list[dict[str, Any]]]:
     for schedule in () if config.is_retired else config.pipeline.schedules:
         trigger = schedule.trigger
         if trigger is not None and trigger.pipeline is not None:
-            opened = {"schedule": schedule.id, "hours": trigger.hours is Hours.ALL}
+            opened = {"schedule": schedule.id, "hours": trigger.hours is UpstreamHours.ALL}
             found.setdefault(trigger.pipeline, []).append(opened)
     return found
 

@@ -14,7 +14,7 @@ import msgspec
 from interlock.adapters.aws.keys import AFTER, LAST, partition
 from interlock.adapters.aws.parallel_reads import Fan
 from interlock.adapters.aws.rows import KEPT, millis, seconds, unchanged
-from interlock.adapters.aws.table import Answer, Key, Table
+from interlock.adapters.aws.table import Key, Table, WriteResult
 from interlock.adapters.aws.values import Item
 from interlock.domain import canonical
 from interlock.domain.alerting.deliveries import Delivery, DeliveryState, Target
@@ -73,7 +73,7 @@ class DynamoDeliveries:
         condition, seen = unchanged(answer.found or {}, ("event", *_FIELDS))
         return self._put(delivery, condition, **seen).won
 
-    def _put(self, delivery: Delivery, condition: str, **values: Any) -> Answer:
+    def _put(self, delivery: Delivery, condition: str, **values: Any) -> WriteResult:
         item = self._item(delivery)
         if delivery.state is not DeliveryState.HELD:
             return self._events.put(item, condition, **values)

@@ -12,7 +12,7 @@ from interlock.adapters.aws.events import EventLog
 from interlock.adapters.aws.parallel_reads import Fan
 from interlock.adapters.aws.rows import millis
 from interlock.domain.event import Event, EventType
-from interlock.domain.history import Told
+from interlock.domain.history import LoggedEvent
 from interlock.ports.engine import Clock
 
 #: How far back a look reaches; every so many looks, further.
@@ -35,7 +35,7 @@ class DynamoFeed:
         self._clock = clock
         self._looks = count()
         self._seen: dict[str, datetime] = {}
-        self._told: tuple[Told, ...] = ()
+        self._told: tuple[LoggedEvent, ...] = ()
         self._oldest = self._last = 0
         self._changes = 0
 
@@ -64,7 +64,7 @@ class DynamoFeed:
     def last(self) -> int:
         return self._last
 
-    def after(self, seq: int, limit: int) -> list[Told]:
+    def after(self, seq: int, limit: int) -> list[LoggedEvent]:
         return [told for told in self._told if told.seq > seq][:limit]
 
     def _newest(self, since: datetime) -> list[Event]:
@@ -84,7 +84,7 @@ class DynamoFeed:
         self._last = max(self._last, millis(now) * _STEP)
 
     def _add(self, events: Iterable[Event], place: int) -> None:
-        fresh = tuple(Told(place + n, event) for n, event in enumerate(events))
+        fresh = tuple(LoggedEvent(place + n, event) for n, event in enumerate(events))
         if not fresh:
             return
         told = self._told + fresh

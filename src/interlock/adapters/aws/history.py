@@ -13,7 +13,7 @@ from interlock.adapters.aws.parallel_reads import Fan
 from interlock.adapters.aws.runs import DynamoRuns
 from interlock.domain import canonical
 from interlock.domain.event import CATALOGUE, Event, EventType, Severity
-from interlock.domain.history import EventFilter, Glance, Tally, Told
+from interlock.domain.history import EventFilter, Glance, LoggedEvent, Tally
 from interlock.domain.partition import Label
 from interlock.domain.run import Run, RunKey, Status
 
@@ -115,7 +115,7 @@ class DynamoHistory:
 
     def events(
         self, wanted: EventFilter, before: tuple[datetime, int] | None, limit: int
-    ) -> list[Told]:
+    ) -> list[LoggedEvent]:
         until = None if before is None else before[0]
         page = min(_PAGE, limit) if _is_by_index(wanted) else _PAGE
         told = _placed(self._backwards(wanted, until, page))
@@ -212,14 +212,14 @@ def _begun(events: Iterator[Event]) -> Iterator[Event]:
     return chain(list(islice(events, 1)), events)
 
 
-def _placed(events: Iterable[Event]) -> Iterator[Told]:
+def _placed(events: Iterable[Event]) -> Iterator[LoggedEvent]:
     """Of one instant, in the order of places: they are made of the ids, and so always the same."""
     for _, alike in groupby(events, key=lambda event: event.timestamp):
-        told = [Told(_seq(event), event) for event in alike]
+        told = [LoggedEvent(_seq(event), event) for event in alike]
         yield from sorted(told, key=lambda each: each.seq, reverse=True)
 
 
-def _place(told: Told) -> tuple[datetime, int]:
+def _place(told: LoggedEvent) -> tuple[datetime, int]:
     return told.event.timestamp, told.seq
 
 

@@ -22,7 +22,7 @@ from interlock.adapters.aws.config_items import (
 from interlock.adapters.aws.outbox import box_of
 from interlock.adapters.aws.row_cache import Notes
 from interlock.adapters.aws.rows import WATCH, watched
-from interlock.adapters.aws.table import Answer, Table, Write
+from interlock.adapters.aws.table import Table, TransactionWrite, WriteResult
 from interlock.adapters.aws.values import Item
 from interlock.domain.config import Config, Downstream, Wanted
 from interlock.domain.event import Event
@@ -197,15 +197,15 @@ class DynamoPipelines:
         same = wanted.config_hash == active.get("configHash") and _is_in_force(active)
         return None if same else (wanted, False)
 
-    def _putting(self, config: Config) -> Write:
+    def _putting(self, config: Config) -> TransactionWrite:
         condition, before = _next(config)
         return self._control.putting(config_item(config), condition, before=before)
 
-    def _put(self, config: Config) -> list[Answer]:
+    def _put(self, config: Config) -> list[WriteResult]:
         condition, before = _next(config)
         return [self._control.put(config_item(config), condition, before=before)]
 
-    def _downstream_writes(self, config: Config) -> Iterator[Write]:
+    def _downstream_writes(self, config: Config) -> Iterator[TransactionWrite]:
         """The marks by which the upstream pipelines find this one, where they change."""
         name, now = config.pipeline.id, downstreams(config)
         before = self._upstreams_before(config)
@@ -226,7 +226,7 @@ class DynamoPipelines:
             kept = next(self._control.readable(items, config_from, RowKind.CONFIG), None)
         return {} if kept is None else dict(downstreams(kept))
 
-    def _adding_to_box(self, name: str, events: Sequence[Event]) -> Write:
+    def _adding_to_box(self, name: str, events: Sequence[Event]) -> TransactionWrite:
         now = self._clock()
         return self._control.updating(
             keys.config_outbox_key(name),

@@ -23,7 +23,7 @@ from interlock.adapters.aws.rows import (
     listed_keys,
 )
 from interlock.adapters.aws.run_items import run_from, run_item
-from interlock.adapters.aws.table import Answer, Key, Table, Write
+from interlock.adapters.aws.table import Key, Table, TransactionWrite, WriteResult
 from interlock.adapters.aws.values import Item
 from interlock.domain.baseline import Baseline
 from interlock.domain.event import Event
@@ -95,7 +95,7 @@ class DynamoRuns:
         condition, values = _legal(run)
         if baseline is None and rerun is None and request is None:
             return self._put(run, box, condition, **values)
-        also: list[Write] = []
+        also: list[TransactionWrite] = []
         if baseline is not None:
             kept = expiry(run.changed_at + KEPT)
             also.append(self._control.putting(baseline_item(run.key, baseline, kept)))
@@ -204,7 +204,7 @@ class DynamoRuns:
         return stored is not None
 
     def _transact(
-        self, run: Run, box: Item, also: Sequence[Write], request: RerunRequest | None
+        self, run: Run, box: Item, also: Sequence[TransactionWrite], request: RerunRequest | None
     ) -> bool:
         """The run, and what must not be stored without it. A request that is there already is left."""
         condition, values = _legal(run)
@@ -303,7 +303,7 @@ def _equal_or_absent(clause: str, absent: bool) -> str:
     return f"({clause} OR attribute_not_exists({name}))" if absent else clause
 
 
-def _left_to_tell(answer: Answer, seen: object) -> Item | None:
+def _left_to_tell(answer: WriteResult, seen: object) -> Item | None:
     """The row in the way, if it was its outbox that we did not know of."""
     found = answer.found
     if found is None or "outbox" not in found or found["outbox"] == seen:

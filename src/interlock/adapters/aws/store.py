@@ -5,7 +5,7 @@ from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from interlock.adapters.aws.claims import DynamoMarks
+from interlock.adapters.aws.claims import DynamoClaims
 from interlock.adapters.aws.events import EventLog
 from interlock.adapters.aws.job_log import DynamoJobLog
 from interlock.adapters.aws.keys import active_key
@@ -60,7 +60,7 @@ class Store:
     reruns: DynamoReruns = field(init=False)
     event_log: EventLog = field(init=False)
     outbox: DynamoOutbox = field(init=False)
-    marks: DynamoMarks = field(init=False)
+    claims: DynamoClaims = field(init=False)
     watch: DynamoWatch = field(init=False)
     unreadable: MetRows = field(init=False)
 
@@ -76,7 +76,7 @@ class Store:
         self._events = Table(client, names.events, met)
         self.event_log = EventLog(self._events, self.events_kept_for, clock)
         self.outbox = DynamoOutbox(control, notes)
-        self.marks = DynamoMarks(control, notes, clock)
+        self.claims = DynamoClaims(control, notes, clock)
         self.watch = DynamoWatch(control)
 
     def foresee(self, reading: Reading) -> None:

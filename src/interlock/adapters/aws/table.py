@@ -31,14 +31,14 @@ _NAME = re.compile(r"#\w+")
 _VALUE = re.compile(r":(\w+)")
 
 
-class Answer(msgspec.Struct, frozen=True):
+class WriteResult(msgspec.Struct, frozen=True):
     """What became of a conditional write; `found` is the row that was in its way."""
 
     won: bool
     found: Item | None = None
 
 
-class Write(msgspec.Struct, frozen=True):
+class TransactionWrite(msgspec.Struct, frozen=True):
     """A part of a transaction, as the client takes it."""
 
     form: dict[str, Any]
@@ -96,23 +96,27 @@ class Table:
         items = (item for batch in batches for item in self._batch(batch))
         return {(item["PK"], item["SK"]): item for item in items}
 
-    def put(self, item: Mapping[str, Any], condition: str = "", /, **values: Any) -> Answer:
+    def put(self, item: Mapping[str, Any], condition: str = "", /, **values: Any) -> WriteResult:
         return self._write(self._client.put_item, self._put_form(item, condition, values))
 
-    def update(self, key: Key, update: str, condition: str = "", /, **values: Any) -> Answer:
+    def update(self, key: Key, update: str, condition: str = "", /, **values: Any) -> WriteResult:
         return self._write(
             self._client.update_item, self._update_form(key, update, condition, values)
         )
 
-    def putting(self, item: Mapping[str, Any], condition: str = "", /, **values: Any) -> Write:
+    def putting(
+        self, item: Mapping[str, Any], condition: str = "", /, **values: Any
+    ) -> TransactionWrite:
         """A put as a part of a transaction."""
-        return Write({"Put": self._put_form(item, condition, values)})
+        return TransactionWrite({"Put": self._put_form(item, condition, values)})
 
-    def updating(self, key: Key, update: str, condition: str = "", /, **values: Any) -> Write:
+    def updating(
+        self, key: Key, update: str, condition: str = "", /, **values: Any
+    ) -> TransactionWrite:
         """An update as a part of a transaction."""
-        return Write({"Update": self._update_form(key, update, condition, values)})
+        return TransactionWrite({"Update": self._update_form(key, update, condition, values)})
 
-    def transact(self, writes: Sequence[Write]) -> list[Answer]:
+    def transact(self, writes: Sequence[TransactionWrite]) -> list[WriteResult]:
         """All of them or none: one answer each. The SDK gives each call a token of its own, so that
         what it repeats by itself is done once.
         """
@@ -121,7 +125,7 @@ class Table:
                 forms = [write.form for write in writes]
                 call = self._client.transact_write_items
                 ask(call, _CANCELLED, TransactItems=forms)
-                return [Answer(True)] * len(writes)
+                return [WriteResult(True)] * len(writes)
             except ClientError as error:
                 reasons = error.response.get("CancellationReasons", [])
                 if any(reason.get("Code") == _CONDITION for reason in reasons):
@@ -189,12 +193,12 @@ class Table:
                 return
         raise TransientError("BatchGetItem: some keys were not read, again and again")
 
-    def _write(self, call: Any, form: dict[str, Any]) -> Answer:
+    def _write(self, call: Any, form: dict[str, Any]) -> WriteResult:
         try:
             ask(call, _LOST, **form)
         except ClientError as error:
             return _answer({"Code": _CONDITION, "Item": error.response.get("Item")})
-        return Answer(True)
+        return WriteResult(True)
 
     def _put_form(
         self, item: Mapping[str, Any], condition: str, values: Mapping[str, Any]
@@ -239,9 +243,9 @@ _OF_A_DATE = frozenset(
 )
 
 
-def _answer(reason: Mapping[str, Any]) -> Answer:
+def _answer(reason: Mapping[str, Any]) -> WriteResult:
     found = reason.get("Item")
-    return Answer(reason.get("Code") == "None", None if not found else unmarshal_item(found))
+    return WriteResult(reason.get("Code") == "None", None if not found else unmarshal_item(found))
 
 
 def _condition(condition: str, values: Mapping[str, Any], update: str = "") -> dict[str, Any]:

@@ -11,7 +11,7 @@ import msgspec
 
 from interlock.adapters.aws.keys import AFTER, partition
 from interlock.adapters.aws.rows import KEPT, seconds, unchanged
-from interlock.adapters.aws.table import Answer, Key, Table
+from interlock.adapters.aws.table import Key, Table, WriteResult
 from interlock.adapters.aws.values import Item
 from interlock.domain import canonical
 from interlock.domain.alerting.threads import Thread, ThreadKey
@@ -56,7 +56,7 @@ class DynamoThreads:
             return False  # a next version of what was never stored
         return self._put(_of_channel(thread.key), thread).won
 
-    def _put(self, place: Key, thread: Thread) -> Answer:
+    def _put(self, place: Key, thread: Thread) -> WriteResult:
         """A first version also takes the place of a row of no channel, or of one that can't be read:
         alerts must go out, and where they hang is worth less than that.
         """

@@ -10,7 +10,7 @@ from interlock.adapters.aws.table import Table
 from interlock.adapters.aws.values import Item
 from interlock.domain import canonical
 from interlock.domain.unreadable import UnreadableRow
-from interlock.domain.watchdog import WatchdogState
+from interlock.domain.watchdog_state import WatchdogState
 
 _NESTED = ("lagging", "failures", "suspects")
 _FIELDS = tuple(field.encode_name for field in msgspec.structs.fields(WatchdogState))

@@ -7,8 +7,8 @@ from botocore.exceptions import ClientError  # type: ignore[import-untyped]
 
 from interlock.adapters.aws.failures import ask
 from interlock.domain import canonical
-from interlock.domain.execution import Wait
 from interlock.domain.guards import EngineState
+from interlock.domain.waiting_for import WaitingFor
 from interlock.errors import TransientError, UnavailableError
 
 _EXISTS = "ExecutionAlreadyExists"
@@ -52,7 +52,7 @@ class StepFunctions:
         text = None if found is None else found.get("input")
         return None if text is None else canonical.decode(text)
 
-    def wake(self, pipeline_id: str, waiting_for: Wait) -> None:
+    def wake(self, pipeline_id: str, waiting_for: WaitingFor) -> None:
         """Nobody can cut a wait short there: the interval bounds the delay."""
 
     def _described(self, name: str) -> Mapping[str, Any] | None:

@@ -67,7 +67,7 @@ _ENTRY = re.compile(
 _HOST = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?")
 
 
-class Entry(msgspec.Struct, frozen=True):
+class AllowedEntry(msgspec.Struct, frozen=True):
     """A host or a network that the operator listed, on one port or all."""
 
     place: str | Network
@@ -84,7 +84,7 @@ class Entry(msgspec.Struct, frozen=True):
 class AllowedHosts(msgspec.Struct, frozen=True):
     """INTERLOCK_ALLOW_HOSTS: the inside places that requests may go to."""
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[AllowedEntry, ...] = ()
 
     @classmethod
     def parse(cls, text: str) -> "AllowedHosts":
@@ -155,12 +155,12 @@ def _address(text: str) -> Address:
     return ip_address(text)
 
 
-def _entry(word: str) -> Entry:
+def _entry(word: str) -> AllowedEntry:
     match = _ENTRY.fullmatch(word)
     if match is None or "*" in word:
         raise _unusable(word, "not a host, host:port, CIDR or CIDR:port")
     place = match["v6"] or match["bare"] or match["name"]
-    return Entry(_place(place, word), _port(match["v6port"] or match["port"], word))
+    return AllowedEntry(_place(place, word), _port(match["v6port"] or match["port"], word))
 
 
 def _place(text: str, word: str) -> str | Network:

@@ -17,7 +17,7 @@ from interlock.adapters.http.addresses import Address
 CONNECT_SECONDS = 5.0
 
 
-class Deadline:
+class ExchangeDeadline:
     """One for a whole exchange, so that a slow drip ends too."""
 
     def __init__(self, seconds: float) -> None:
@@ -34,7 +34,7 @@ class Deadline:
 class _Hurried(socket.socket):
     """A socket whose every wait is cut to what the deadline leaves."""
 
-    deadline: Deadline
+    deadline: ExchangeDeadline
 
     def recv_into(self, *args: Any, **kwargs: Any) -> int:
         self.settimeout(self.deadline.left())
@@ -74,7 +74,7 @@ class Pin:
     """The addresses that a connection may use, in the order of the resolver."""
 
     def __init__(
-        self, addresses: Sequence[Address], port: int, deadline: Deadline, connect: Connect
+        self, addresses: Sequence[Address], port: int, deadline: ExchangeDeadline, connect: Connect
     ) -> None:
         self._addresses = addresses
         self._port = port

@@ -16,7 +16,7 @@ _LITERAL_V6 = re.compile(r"[0-9A-Fa-f:.]+")
 _AS_IT_IS = "".join(map(chr, range(0x21, 0x7F)))
 
 
-class Target(msgspec.Struct, frozen=True):
+class RequestTarget(msgspec.Struct, frozen=True):
     """Where one request goes: nothing in here is looked up yet."""
 
     scheme: str
@@ -33,7 +33,7 @@ class Target(msgspec.Struct, frozen=True):
         return self.scheme == "https"
 
 
-def target_of(url: str) -> Target:
+def target_of(url: str) -> RequestTarget:
     """Raises ValueError with a sentence that does not repeat the URL, which may hold a secret."""
     if len(url) > LONGEST_URL:
         raise ValueError(f"a URL has at most {LONGEST_URL} characters")
@@ -50,10 +50,10 @@ def target_of(url: str) -> Target:
         raise ValueError("a URL holds no user or password")
     path = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
     number = PORTS[parts.scheme] if port is None else port
-    return Target(parts.scheme, _host(host), number, quote(path, safe=_AS_IT_IS))
+    return RequestTarget(parts.scheme, _host(host), number, quote(path, safe=_AS_IT_IS))
 
 
-def redirected(target: Target, location: str) -> Target:
+def redirected(target: RequestTarget, location: str) -> RequestTarget:
     """Where an answer sends us. Raises ValueError also for a way out of encryption."""
     host = f"[{target.host}]" if ":" in target.host else target.host
     base = f"{target.scheme}://{host}:{target.port}{target.path}"

@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from interlock.adapters.http.failures import PlatformError
+from interlock.adapters.http.platform_error import PlatformError
 from interlock.domain.budgets import Category
 
 #: A job of our token that began so long before its run was opened is not ours: state was wiped or copied.

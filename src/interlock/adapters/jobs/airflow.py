@@ -8,18 +8,18 @@ from urllib.parse import quote
 
 import msgspec
 
-from interlock.adapters.http.client import Answer, HttpClient
-from interlock.adapters.http.failures import PlatformError, without_run_id
+from interlock.adapters.http.http_client import HttpClient, HttpResponse
+from interlock.adapters.http.platform_error import PlatformError, without_run_id
 from interlock.adapters.jobs.ages import check_age
 from interlock.adapters.jobs.airflow_logins import AirflowLogins
-from interlock.adapters.jobs.answers import CONFLICT, NOT_FOUND, conflict, expect_yes, refusal
 from interlock.adapters.jobs.calls import Calls
 from interlock.adapters.jobs.classification import launch_category
 from interlock.adapters.jobs.handles import metadata_of
 from interlock.adapters.jobs.job_config import config_of
 from interlock.adapters.jobs.job_environment import Surroundings
+from interlock.adapters.jobs.job_states import Meaning, judged, meaning_of
 from interlock.adapters.jobs.platform_api import Api
-from interlock.adapters.jobs.states import Meaning, judged, meaning_of
+from interlock.adapters.jobs.refused_calls import CONFLICT, NOT_FOUND, conflict, expect_yes, refusal
 from interlock.adapters.secrets.texts import Texts, dates, run_values
 from interlock.domain.budgets import Category
 from interlock.domain.job import Absent, Failed, JobContext, Launched, Running, Succeeded
@@ -80,7 +80,7 @@ class DagRun(msgspec.Struct, frozen=True):
         return min(filter(None, moments), default=None)
 
 
-class Handle(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
+class AirflowHandle(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
     """All that polling and cancelling need. URL, headers and login stay as the file wrote them."""
 
     run_id: str
@@ -136,7 +136,7 @@ class AirflowJobs:
         return Launched(handle.run_id, metadata_of(handle))
 
     def poll(self, metadata: Mapping[str, Any]) -> Running | Succeeded | Failed:
-        handle = msgspec.convert(metadata, Handle)
+        handle = msgspec.convert(metadata, AirflowHandle)
         answer = self._ask(handle, "GET", _path(handle, handle.run_id))
         expect_yes(answer, WHO)
         run = msgspec.convert(answer.json(), DagRun)
@@ -146,7 +146,7 @@ class AirflowJobs:
 
     def cancel(self, metadata: Mapping[str, Any]) -> bool:
         """A run that has ended keeps its state."""
-        handle = msgspec.convert(metadata, Handle)
+        handle = msgspec.convert(metadata, AirflowHandle)
         run = self._run(handle)
         if run is None or STATES.get(run.state) is not Meaning.RUNNING:
             return False
@@ -165,9 +165,9 @@ class AirflowJobs:
 
     def _handle(
         self, config: AirflowConfig, context: JobContext, version: AirflowVersion
-    ) -> Handle:
+    ) -> AirflowHandle:
         values = run_values(context)
-        return Handle(
+        return AirflowHandle(
             run_id=dag_run_id(context),
             run=values,
             url=config.url,
@@ -178,11 +178,11 @@ class AirflowJobs:
             timeout=config.timeout,
         )
 
-    def _api(self, handle: Handle) -> Api:
+    def _api(self, handle: AirflowHandle) -> Api:
         texts = self._calls.texts(handle.run)
         return Api(self._calls, handle.url, handle.headers, handle.timeout, texts)
 
-    def _ask(self, handle: Handle, method: str, path: str, body: Any = None) -> Answer:
+    def _ask(self, handle: AirflowHandle, method: str, path: str, body: Any = None) -> HttpResponse:
         api = self._api(handle)
         return self._logins.send(
             lambda own: api.send(api.request(method, path, body, own)),
@@ -191,7 +191,7 @@ class AirflowJobs:
             api,
         )
 
-    def _run(self, handle: Handle) -> DagRun | None:
+    def _run(self, handle: AirflowHandle) -> DagRun | None:
         """None when there is no such run. Raises PlatformError when nobody can tell."""
         answer = self._ask(handle, "GET", _path(handle, handle.run_id))
         if answer.status == NOT_FOUND:
@@ -203,14 +203,16 @@ class AirflowJobs:
             message = f"{WHO}'s answer can't be read: {error}"
             raise PlatformError(Category.TRANSIENT, message, maybe_started=True) from error
 
-    def _expect_ours(self, handle: Handle, context: JobContext, answer: Answer) -> None:
+    def _expect_ours(
+        self, handle: AirflowHandle, context: JobContext, answer: HttpResponse
+    ) -> None:
         """What the id conflicts with must be there, and no older than the run."""
         run = self._run(handle)
         if run is None:
             raise conflict(answer, WHO)
         check_age(run.began, context.opened_at)
 
-    def _why_queued(self, handle: Handle, run: DagRun) -> str:
+    def _why_queued(self, handle: AirflowHandle, run: DagRun) -> str:
         if run.began is None or self._clock() - run.began < LONG_QUEUED:
             return ""
         answer = self._ask(handle, "GET", _dag(handle))
@@ -226,11 +228,11 @@ def dag_run_id(context: JobContext) -> str:
     return f"{_NOT_IN_IDS.sub('-', read)[: LONGEST_ID - len(end)]}{end}"
 
 
-def _dag(handle: Handle) -> str:
+def _dag(handle: AirflowHandle) -> str:
     return f"/api/{handle.api_version}/dags/{quote(handle.dag_id, safe='')}"
 
 
-def _path(handle: Handle, run_id: str | None = None) -> str:
+def _path(handle: AirflowHandle, run_id: str | None = None) -> str:
     runs = f"{_dag(handle)}/dagRuns"
     return runs if run_id is None else f"{runs}/{quote(run_id, safe='')}"
 
@@ -244,7 +246,7 @@ def _body(
     return {**body, "logical_date": None} if version is AirflowVersion.V2 else body
 
 
-def _expect_id(answer: Answer, run_id: str) -> None:
+def _expect_id(answer: HttpResponse, run_id: str) -> None:
     """Something between us and Airflow may say yes to anything."""
     try:
         started = msgspec.convert(answer.json(), Triggered)
@@ -254,7 +256,7 @@ def _expect_id(answer: Answer, run_id: str) -> None:
         raise without_run_id(WHO)
 
 
-def _says_version(answer: Answer) -> bool:
+def _says_version(answer: HttpResponse) -> bool:
     try:
         msgspec.convert(answer.json(), Version)
     except ValueError:

@@ -4,10 +4,10 @@ from base64 import b64encode
 from collections.abc import Callable
 from typing import Any
 
-from interlock.adapters.http.client import Answer
-from interlock.adapters.http.failures import PlatformError
-from interlock.adapters.jobs.answers import expect_yes
+from interlock.adapters.http.http_client import HttpResponse
+from interlock.adapters.http.platform_error import PlatformError
 from interlock.adapters.jobs.platform_api import Api
+from interlock.adapters.jobs.refused_calls import expect_yes
 from interlock.adapters.secrets.references import MASK, Secrets
 from interlock.domain.budgets import Category
 from interlock.domain.job_configs import AirflowVersion, Auth
@@ -17,7 +17,7 @@ UNAUTHORIZED = 401
 FORBIDDEN = 403
 
 #: Sends a request with these headers added to it.
-Send = Callable[[dict[str, str]], Answer]
+Send = Callable[[dict[str, str]], HttpResponse]
 
 
 class AirflowLogins:
@@ -27,7 +27,7 @@ class AirflowLogins:
         self._secrets = secrets
         self._tokens: dict[tuple[str, Auth], str] = {}
 
-    def send(self, send: Send, auth: Auth | None, version: str, api: Api) -> Answer:
+    def send(self, send: Send, auth: Auth | None, version: str, api: Api) -> HttpResponse:
         """A refused login is made anew, and the request repeated once: refused means nothing was done."""
         if auth is None:
             return send({})
@@ -76,7 +76,7 @@ class AirflowLogins:
         self._secrets.learn(token)
         return token
 
-    def _ask_for_token(self, auth: Auth, api: Api) -> Answer:
+    def _ask_for_token(self, auth: Auth, api: Api) -> HttpResponse:
         name, password = self._revealed(auth, api)
         body = {"username": name, "password": password}
         return api.send(api.request("POST", "/auth/token", body, holds_secret=True))
@@ -91,7 +91,7 @@ def _references(auth: Auth, api: Api) -> tuple[str, ...]:
     return (*api.texts.references(auth.username), *api.texts.references(auth.password))
 
 
-def _token_in(answer: Answer) -> str:
+def _token_in(answer: HttpResponse) -> str:
     try:
         said: Any = answer.json()
     except ValueError:

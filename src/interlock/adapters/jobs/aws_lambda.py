@@ -9,12 +9,12 @@ from typing import Any
 
 import msgspec
 
-from interlock.adapters.http.failures import without_run_id
-from interlock.adapters.jobs.aws.clients import platform_errors
+from interlock.adapters.http.platform_error import without_run_id
+from interlock.adapters.jobs.aws.job_clients import platform_errors
 from interlock.adapters.jobs.aws.requests import Aws, AwsRequest, given, region_of
 from interlock.adapters.jobs.classification import LOOKED_AT
 from interlock.adapters.jobs.job_environment import Surroundings
-from interlock.adapters.jobs.states import Meaning, judged
+from interlock.adapters.jobs.job_states import Meaning, judged
 from interlock.adapters.secrets.texts import dates, run_values
 from interlock.domain import canonical, duration
 from interlock.domain.job import CannotTell, Failed, JobContext, Launched, Running, Succeeded
@@ -36,7 +36,7 @@ TYPES = {
 WORDS = {"Task timed out": Meaning.TIMEOUT, "signal: killed": Meaning.TRANSIENT}
 
 
-class Handle(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class LambdaHandle(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """All that there is to know: nobody can be asked later."""
 
     state: str
@@ -73,7 +73,7 @@ class LambdaJobs:
         return CannotTell()
 
     def poll(self, metadata: Mapping[str, Any]) -> Running | Succeeded | Failed:
-        handle = msgspec.convert(metadata, Handle)
+        handle = msgspec.convert(metadata, LambdaHandle)
         return judged(handle.meaning, handle.state, handle.message, handle.ended_at)
 
     def cancel(self, metadata: Mapping[str, Any]) -> bool:
@@ -91,16 +91,16 @@ class LambdaJobs:
         seconds = wanted if bounded == wanted else bounded // _TEN * _TEN
         return max(1, int(seconds.total_seconds()))
 
-    def _handle(self, config: LambdaConfig, answer: Mapping[str, Any]) -> Handle:
+    def _handle(self, config: LambdaConfig, answer: Mapping[str, Any]) -> LambdaHandle:
         now = self._given.clock()
         if answer.get("FunctionError"):
             meaning, message = _failure(_body(answer))
             said = self._given.secrets.mask(message).encode()[:LOOKED_AT]
-            return Handle(FAILED, now, meaning, said.decode(errors="ignore"))
+            return LambdaHandle(FAILED, now, meaning, said.decode(errors="ignore"))
         state = ACCEPTED if config.invocation_type is InvocationType.EVENT else ANSWERED
         if config.ends_by is LambdaCompletion.EVENT:
-            return Handle(state, None, Meaning.RUNNING, "the job will write its own record")
-        return Handle(state, now, message="it answered")
+            return LambdaHandle(state, None, Meaning.RUNNING, "the job will write its own record")
+        return LambdaHandle(state, now, message="it answered")
 
 
 def _request(config: LambdaConfig, context: JobContext) -> AwsRequest:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from interlock.adapters.http.failures import PlatformError
+from interlock.adapters.http.platform_error import PlatformError
 from interlock.adapters.jobs.job_environment import Surroundings
 from interlock.adapters.jobs.messages import shown
 from interlock.adapters.prepared import prepare_types

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from interlock.adapters.http.client import Answer, HttpClient, Request, sent_headers
+from interlock.adapters.http.http_client import HttpClient, HttpResponse, Request, sent_headers
 from interlock.adapters.jobs.job_environment import Surroundings
 from interlock.adapters.secrets.texts import PREFIX, Texts
 from interlock.domain import canonical
@@ -33,7 +33,7 @@ class Calls:
     def texts(self, values: Mapping[str, str]) -> Texts:
         return Texts(self._environment, values, lambda place: self._secrets.get(place).reveal())
 
-    def send(self, request: Request, written: Mapping[str, str], texts: Texts) -> Answer:
+    def send(self, request: Request, written: Mapping[str, str], texts: Texts) -> HttpResponse:
         """A refused secret may have been replaced: it is looked up again, and the request repeated once."""
         headers = self.headers(written, texts)
         answer = self._client.send(_with(request, headers))

@@ -13,17 +13,17 @@ from typing import Any, assert_never
 
 import msgspec
 
-from interlock.adapters.http.failures import PlatformError
+from interlock.adapters.http.platform_error import PlatformError
 from interlock.adapters.jobs.ages import check_age
 from interlock.adapters.jobs.job_config import config_of
 from interlock.adapters.jobs.job_environment import Surroundings
 from interlock.adapters.jobs.processes import process_groups
+from interlock.adapters.jobs.processes.exit_codes import judged
 from interlock.adapters.jobs.processes.exit_pipe import ends_path
-from interlock.adapters.jobs.processes.exits import judged
 from interlock.adapters.jobs.processes.job_folder import (
-    Ended,
-    Gone,
-    Held,
+    CommandEnded,
+    CommandSupervised,
+    FolderGone,
     JobFolder,
     Lost,
     Spec,
@@ -32,7 +32,7 @@ from interlock.adapters.jobs.processes.job_folder import (
 )
 from interlock.adapters.jobs.processes.supervisor import FAILED
 from interlock.adapters.jobs.processes.supervisor_order import order_of, shown_order
-from interlock.adapters.jobs.processes.supervisors import Supervisors, Word
+from interlock.adapters.jobs.processes.supervisors import StartReport, Supervisors
 from interlock.adapters.secrets.texts import run_values
 from interlock.domain import duration
 from interlock.domain.budgets import Category
@@ -55,11 +55,11 @@ _TRANSIENT_ERRORS = frozenset(
 )
 
 
-class Handle(msgspec.Struct, frozen=True, omit_defaults=True):
+class CommandHandle(msgspec.Struct, frozen=True, omit_defaults=True):
     """All that polling and cancelling need: the folder has the rest, unless it ended within the launch."""
 
     token: str
-    ended: Ended | None = None
+    ended: CommandEnded | None = None
 
 
 class CommandJobs:
@@ -102,29 +102,29 @@ class CommandJobs:
 
     def poll(self, metadata: Mapping[str, Any]) -> Running | Succeeded | Failed:
         self._supervisors.bury()
-        handle = msgspec.convert(metadata, Handle)
+        handle = msgspec.convert(metadata, CommandHandle)
         folder = self._folder(handle.token)
         state = handle.ended or folder.look()
         match state:
-            case Ended():
+            case CommandEnded():
                 return judged(state)
-            case Held():
+            case CommandSupervised():
                 return Running()
             case Unstarted():
                 return self._start_again(folder)
             case Lost():
                 return self._end_lost(folder, state)
-            case Gone():
+            case FolderGone():
                 return Running("the folder of the job is gone", unseen=True)
             case _:
                 assert_never(state)
 
     def cancel(self, metadata: Mapping[str, Any]) -> bool:
-        folder = self._folder(msgspec.convert(metadata, Handle).token)
+        folder = self._folder(msgspec.convert(metadata, CommandHandle).token)
         state = folder.look()
         if isinstance(state, Lost):
             return isinstance(self._end_lost(folder, state), Running)
-        return isinstance(state, Held) and folder.ask_to_end()
+        return isinstance(state, CommandSupervised) and folder.ask_to_end()
 
     def close(self) -> None:
         """The jobs go on; whoever comes next finds them."""
@@ -170,12 +170,12 @@ class CommandJobs:
 
     def _launched(self, folder: JobFolder) -> Launched:
         if self._given.time_left is None:
-            return Launched(folder.token, msgspec.to_builtins(Handle(folder.token)))
+            return Launched(folder.token, msgspec.to_builtins(CommandHandle(folder.token)))
         state = folder.look()
-        if not isinstance(state, Ended):
+        if not isinstance(state, CommandEnded):
             message = "the call is over, the command is not"
             raise PlatformError(Category.TRANSIENT, message, maybe_started=True)
-        return Launched(folder.token, msgspec.to_builtins(Handle(folder.token, state)), True)
+        return Launched(folder.token, msgspec.to_builtins(CommandHandle(folder.token, state)), True)
 
     def _start_again(self, folder: JobFolder) -> Running | Failed:
         """A claim that nobody followed up. Only one supervisor gets the lock, so this is no second job."""
@@ -203,10 +203,10 @@ class CommandJobs:
         return Running("the job has lost its supervisor and is being ended")
 
 
-def _check_start(word: Word | None, folder: JobFolder, spec: Spec) -> None:
+def _check_start(word: StartReport | None, folder: JobFolder, spec: Spec) -> None:
     """Raises PlatformError unless the command was begun, by us or by somebody who was faster."""
     if word is None:
-        if isinstance(folder.look(), Unstarted | Gone):
+        if isinstance(folder.look(), Unstarted | FolderGone):
             raise PlatformError(Category.TRANSIENT, "the supervisor ended before the job began")
         return
     if word.word != FAILED:

@@ -3,7 +3,7 @@
 from threading import Lock
 
 
-class Tally:
+class Counter:
     """For threads."""
 
     def __init__(self) -> None:

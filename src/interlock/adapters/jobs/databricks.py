@@ -6,16 +6,16 @@ from typing import Any
 
 import msgspec
 
-from interlock.adapters.http.client import Answer, HttpClient
-from interlock.adapters.http.failures import PlatformError, without_run_id
+from interlock.adapters.http.http_client import HttpClient, HttpResponse
+from interlock.adapters.http.platform_error import PlatformError, without_run_id
 from interlock.adapters.jobs.ages import ALREADY_USED, is_too_old
-from interlock.adapters.jobs.answers import CONFLICT, conflict, expect_yes
 from interlock.adapters.jobs.calls import Calls
 from interlock.adapters.jobs.handles import metadata_of
 from interlock.adapters.jobs.job_config import config_of
 from interlock.adapters.jobs.job_environment import Surroundings
+from interlock.adapters.jobs.job_states import Meaning, judged, meaning_of
 from interlock.adapters.jobs.platform_api import Api
-from interlock.adapters.jobs.states import Meaning, judged, meaning_of
+from interlock.adapters.jobs.refused_calls import CONFLICT, conflict, expect_yes
 from interlock.adapters.secrets.texts import Texts, run_values
 from interlock.domain import canonical
 from interlock.domain.budgets import Category
@@ -68,7 +68,7 @@ class State(msgspec.Struct, frozen=True):
     state_message: str | None = None
 
 
-class Run(msgspec.Struct, frozen=True):
+class DatabricksRun(msgspec.Struct, frozen=True):
     """What Databricks says of a run, as far as we ask."""
 
     state: State
@@ -76,7 +76,9 @@ class Run(msgspec.Struct, frozen=True):
     end_time: int | None = None
 
 
-class Handle(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
+class DatabricksHandle(
+    msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True
+):
     """All that polling and cancelling need. URL and headers stay as the file wrote them."""
 
     run_id: str
@@ -117,28 +119,28 @@ class DatabricksJobs:
         return Absent()
 
     def poll(self, metadata: Mapping[str, Any]) -> Running | Succeeded | Failed:
-        handle = msgspec.convert(metadata, Handle)
+        handle = msgspec.convert(metadata, DatabricksHandle)
         path = f"{_base(handle.api_version)}/runs/get?run_id={int(handle.run_id)}"
         answer = self._api(handle).ask("GET", path)
         expect_yes(answer, WHO)
-        run = msgspec.convert(answer.json(), Run)
+        run = msgspec.convert(answer.json(), DatabricksRun)
         if is_too_old(_moment(run.start_time), handle.opened_at):
             return judged(Meaning.PERMANENT, run.state.life_cycle_state, ALREADY_USED)
         return _judged(run.state, _moment(run.end_time))
 
     def cancel(self, metadata: Mapping[str, Any]) -> bool:
-        handle = msgspec.convert(metadata, Handle)
+        handle = msgspec.convert(metadata, DatabricksHandle)
         body = {"run_id": int(handle.run_id)}
         path = f"{_base(handle.api_version)}/runs/cancel"
         return self._api(handle).ask("POST", path, body).ok
 
-    def _api(self, handle: Handle) -> Api:
+    def _api(self, handle: DatabricksHandle) -> Api:
         texts = self._calls.texts(handle.run)
         return Api(self._calls, handle.workspace_url, handle.headers, handle.timeout, texts)
 
 
-def _handle(config: DatabricksConfig, context: JobContext) -> Handle:
-    return Handle(
+def _handle(config: DatabricksConfig, context: JobContext) -> DatabricksHandle:
+    return DatabricksHandle(
         run_id="",
         run=run_values(context),
         workspace_url=config.workspace_url,
@@ -167,7 +169,7 @@ def _base(version: str) -> str:
     return f"/api/{version}/jobs"
 
 
-def _run_id(answer: Answer) -> str:
+def _run_id(answer: HttpResponse) -> str:
     """A whole number of 64 bits, never read through a float."""
     try:
         return str(msgspec.convert(answer.json(), Started).run_id)

@@ -6,11 +6,11 @@ from typing import Any
 
 import msgspec
 
-from interlock.adapters.http.failures import PlatformError, without_run_id
+from interlock.adapters.http.platform_error import PlatformError, without_run_id
 from interlock.adapters.jobs.ages import check_age, earliest, is_before
 from interlock.adapters.jobs.aws.requests import Aws, AwsRequest, given, is_marked, marked
 from interlock.adapters.jobs.job_environment import Surroundings
-from interlock.adapters.jobs.states import Meaning, judged, meaning_of
+from interlock.adapters.jobs.job_states import Meaning, judged, meaning_of
 from interlock.domain.budgets import Category
 from interlock.domain.job import Absent, Failed, JobContext, Launched, Running, Succeeded
 from interlock.domain.job_configs import EmrConfig
@@ -30,7 +30,7 @@ STATES = {
 }
 
 
-class Handle(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class EmrHandle(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """All that polling and cancelling need."""
 
     cluster_id: str
@@ -63,7 +63,7 @@ class EmrJobs:
         return Absent()
 
     def poll(self, metadata: Mapping[str, Any]) -> Running | Succeeded | Failed:
-        handle = msgspec.convert(metadata, Handle)
+        handle = msgspec.convert(metadata, EmrHandle)
         answer = self._aws.call(
             "emr:DescribeStep", handle.region, ClusterId=handle.cluster_id, StepId=handle.step_id
         )
@@ -73,7 +73,7 @@ class EmrJobs:
         return judged(meaning, status["State"], _reason(status), ended_at)
 
     def cancel(self, metadata: Mapping[str, Any]) -> bool:
-        handle = msgspec.convert(metadata, Handle)
+        handle = msgspec.convert(metadata, EmrHandle)
         answer = self._aws.call(
             "emr:CancelSteps",
             handle.region,
@@ -121,7 +121,7 @@ def _check_length(name: str, config: EmrConfig) -> None:
 
 
 def _launched(config: EmrConfig, step_id: str) -> Launched:
-    handle = Handle(config.cluster_id, step_id, config.region)
+    handle = EmrHandle(config.cluster_id, step_id, config.region)
     return Launched(step_id, msgspec.to_builtins(handle))
 
 

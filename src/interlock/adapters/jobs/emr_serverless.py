@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 
-from interlock.adapters.http.failures import PlatformError, without_run_id
+from interlock.adapters.http.platform_error import PlatformError, without_run_id
 from interlock.adapters.jobs.ages import ALREADY_USED, earliest, is_too_old
 from interlock.adapters.jobs.aws.requests import Aws, AwsRequest, given, is_marked, marked
 from interlock.adapters.jobs.job_environment import Surroundings
-from interlock.adapters.jobs.states import Meaning, judged, meaning_of
+from interlock.adapters.jobs.job_states import Meaning, judged, meaning_of
 from interlock.domain import canonical
 from interlock.domain.job import Absent, Failed, JobContext, Launched, Running, Succeeded
 from interlock.domain.job_configs import EmrServerlessConfig, JobDriver
@@ -35,7 +35,7 @@ STATES = {
 TIMED_OUT = re.compile(r"timed?[ -]?out", re.IGNORECASE)
 
 
-class Handle(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class EmrServerlessHandle(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """All that polling and cancelling need; `opened_at` to tell whether the run is ours."""
 
     application_id: str
@@ -70,7 +70,7 @@ class EmrServerlessJobs:
         return self._found(self._config(pipeline, context), context) or Absent()
 
     def poll(self, metadata: Mapping[str, Any]) -> Running | Succeeded | Failed:
-        handle = msgspec.convert(metadata, Handle)
+        handle = msgspec.convert(metadata, EmrServerlessHandle)
         answer = self._aws.call("emr-serverless:GetJobRun", handle.region, **_place(handle))
         run = answer["jobRun"]
         state, said = run["state"], run.get("stateDetails", "")
@@ -82,7 +82,7 @@ class EmrServerlessJobs:
         return judged(meaning, state, said, run.get("endedAt"))
 
     def cancel(self, metadata: Mapping[str, Any]) -> bool:
-        handle = msgspec.convert(metadata, Handle)
+        handle = msgspec.convert(metadata, EmrServerlessHandle)
         answer = self._aws.call("emr-serverless:CancelJobRun", handle.region, **_place(handle))
         return bool(answer.get("jobRunId"))
 
@@ -134,9 +134,9 @@ def _driver(driver: JobDriver) -> dict[str, Any]:
 
 
 def _launched(config: EmrServerlessConfig, context: JobContext, run_id: str) -> Launched:
-    handle = Handle(config.application_id, run_id, context.opened_at, config.region)
+    handle = EmrServerlessHandle(config.application_id, run_id, context.opened_at, config.region)
     return Launched(run_id, msgspec.to_builtins(handle))
 
 
-def _place(handle: Handle) -> dict[str, str]:
+def _place(handle: EmrServerlessHandle) -> dict[str, str]:
     return {"applicationId": handle.application_id, "jobRunId": handle.run_id}

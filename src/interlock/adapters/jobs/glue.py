@@ -6,12 +6,12 @@ from typing import Any
 
 import msgspec
 
-from interlock.adapters.http.failures import without_run_id
+from interlock.adapters.http.platform_error import without_run_id
 from interlock.adapters.jobs.ages import check_age, earliest, is_before
 from interlock.adapters.jobs.aws.glue_analysis import GlueAnalysis
 from interlock.adapters.jobs.aws.requests import Aws, AwsRequest, given
 from interlock.adapters.jobs.job_environment import Surroundings
-from interlock.adapters.jobs.states import Meaning, judged, meaning_of
+from interlock.adapters.jobs.job_states import Meaning, judged, meaning_of
 from interlock.adapters.secrets.texts import dates, run_values
 from interlock.domain.job import (
     Absent,
@@ -42,7 +42,7 @@ STATES = {
 }
 
 
-class Handle(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class GlueHandle(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """All that polling and cancelling need."""
 
     job_name: str
@@ -86,7 +86,7 @@ class GlueJobs:
         return self._launched(config, first["Id"])
 
     def poll(self, metadata: Mapping[str, Any]) -> Running | Succeeded | Failed:
-        handle = msgspec.convert(metadata, Handle)
+        handle = msgspec.convert(metadata, GlueHandle)
         answer = self._aws.call(
             "glue:GetJobRun", handle.region, JobName=handle.job_name, RunId=handle.run_id
         )
@@ -98,7 +98,7 @@ class GlueJobs:
         return judged(meaning, state, run.get("ErrorMessage", ""), run.get("CompletedOn"))
 
     def cancel(self, metadata: Mapping[str, Any]) -> bool:
-        handle = msgspec.convert(metadata, Handle)
+        handle = msgspec.convert(metadata, GlueHandle)
         answer = self._aws.call(
             "glue:BatchStopJobRun",
             handle.region,
@@ -125,7 +125,7 @@ class GlueJobs:
         return AwsRequest("glue:StartJobRun", params, config.region)
 
     def _launched(self, config: GlueConfig, run_id: str) -> Launched:
-        handle = Handle(config.job_name, run_id, config.region, config.verify_success)
+        handle = GlueHandle(config.job_name, run_id, config.region, config.verify_success)
         return Launched(run_id, msgspec.to_builtins(handle))
 
     def _runs_since(self, since: datetime, config: GlueConfig) -> Iterator[dict[str, Any]]:

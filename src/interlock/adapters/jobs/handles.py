@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from interlock.adapters.http.failures import PlatformError
+from interlock.adapters.http.platform_error import PlatformError
 from interlock.domain.budgets import Category
 
 #: Leaves room for the run id under the 16 KiB that metadata may have.

@@ -6,15 +6,15 @@ from typing import Any
 
 import msgspec
 
-from interlock.adapters.http.client import Answer, HttpClient, Request
-from interlock.adapters.http.failures import PlatformError
-from interlock.adapters.jobs.answers import CONFLICT, NOT_FOUND, conflict, refusal
+from interlock.adapters.http.http_client import HttpClient, HttpResponse, Request
+from interlock.adapters.http.platform_error import PlatformError
 from interlock.adapters.jobs.calls import Calls
 from interlock.adapters.jobs.handles import metadata_of
 from interlock.adapters.jobs.job_config import config_of
 from interlock.adapters.jobs.job_environment import Surroundings
+from interlock.adapters.jobs.job_states import Meaning, judged
 from interlock.adapters.jobs.json_paths import at, text_at
-from interlock.adapters.jobs.states import Meaning, judged
+from interlock.adapters.jobs.refused_calls import CONFLICT, NOT_FOUND, conflict, refusal
 from interlock.adapters.secrets.texts import Texts, dates, run_values, with_job_run_id
 from interlock.domain import canonical, duration
 from interlock.domain.budgets import Category
@@ -42,7 +42,7 @@ LONGEST_LOOK = 30.0
 LONGEST_RUN_ID = 512
 
 
-class Handle(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
+class HttpHandle(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
     """All that polling and cancelling need. URLs and headers stay as the file wrote them."""
 
     run_id: str
@@ -102,7 +102,7 @@ class HttpJobs:
         return self._launched(handle, _found_run_id(config, answer) or context.token)
 
     def poll(self, metadata: Mapping[str, Any]) -> Running | Succeeded | Failed:
-        handle = msgspec.convert(metadata, Handle)
+        handle = msgspec.convert(metadata, HttpHandle)
         if handle.completion is Completion.RESPONSE:
             return Succeeded("it answered", handle.ended_at)
         if handle.completion is Completion.EVENT:
@@ -114,22 +114,22 @@ class HttpJobs:
         return _judged(handle, answer)
 
     def cancel(self, metadata: Mapping[str, Any]) -> bool:
-        handle = msgspec.convert(metadata, Handle)
+        handle = msgspec.convert(metadata, HttpHandle)
         if handle.cancel_url is None:
             return False
         return self._ask(handle, handle.cancel_url, Method.POST).ok
 
-    def _launched(self, handle: Handle, run_id: str) -> Launched:
+    def _launched(self, handle: HttpHandle, run_id: str) -> Launched:
         finished = handle.completion is Completion.RESPONSE
         ended_at = self._clock() if finished else None
         known = msgspec.structs.replace(handle, run_id=run_id, ended_at=ended_at)
         return Launched(run_id, msgspec.to_builtins(known), finished)
 
-    def _look(self, handle: Handle) -> Answer:
+    def _look(self, handle: HttpHandle) -> HttpResponse:
         assert handle.status_url is not None
         return self._ask(handle, handle.status_url, Method.GET)
 
-    def _ask(self, handle: Handle, url: str, method: Method) -> Answer:
+    def _ask(self, handle: HttpHandle, url: str, method: Method) -> HttpResponse:
         texts = self._calls.texts(with_job_run_id(handle.run, handle.run_id))
         request = Request(
             url=texts.url(url),
@@ -140,9 +140,9 @@ class HttpJobs:
         return self._calls.send(request, handle.headers, texts)
 
 
-def _handle(config: HttpConfig, context: JobContext) -> Handle:
+def _handle(config: HttpConfig, context: JobContext) -> HttpHandle:
     asked_again = config.status_url is not None or config.cancel_url is not None
-    return Handle(
+    return HttpHandle(
         run_id=context.token,
         run=run_values(context),
         completion=config.ends_by,
@@ -190,7 +190,7 @@ def _body(
     return canonical.encode(texts.value(written)).encode(), {"Content-Type": "application/json"}
 
 
-def _launch_failure(answer: Answer, repeated: bool) -> PlatformError:
+def _launch_failure(answer: HttpResponse, repeated: bool) -> PlatformError:
     """A conflict on a repeat is most likely with ourselves."""
     who = "the job's address"
     if repeated and answer.status == CONFLICT:
@@ -198,7 +198,7 @@ def _launch_failure(answer: Answer, repeated: bool) -> PlatformError:
     return refusal(answer, who)
 
 
-def _run_id(config: HttpConfig, answer: Answer, token: str) -> str:
+def _run_id(config: HttpConfig, answer: HttpResponse, token: str) -> str:
     if config.run_id_path is None:
         return token
     found = _found_run_id(config, answer)
@@ -208,7 +208,7 @@ def _run_id(config: HttpConfig, answer: Answer, token: str) -> str:
     return found
 
 
-def _found_run_id(config: HttpConfig, answer: Answer) -> str | None:
+def _found_run_id(config: HttpConfig, answer: HttpResponse) -> str | None:
     if config.run_id_path is None:
         return None
     try:
@@ -226,13 +226,13 @@ def _has_page_of_its_own(config: HttpConfig) -> bool:
     return "RUN_ID" in names
 
 
-def _raise_if_transient(answer: Answer) -> None:
+def _raise_if_transient(answer: HttpResponse) -> None:
     error = refusal(answer, "the status page")
     if error.category is Category.TRANSIENT:
         raise error
 
 
-def _judged(handle: Handle, answer: Answer) -> Running | Succeeded | Failed:
+def _judged(handle: HttpHandle, answer: HttpResponse) -> Running | Succeeded | Failed:
     try:
         page = answer.json()
     except ValueError as error:
@@ -254,7 +254,7 @@ def _failure(state: str) -> Meaning:
     return Meaning.STOPPED if "cancel" in word or "abort" in word else Meaning.FAILED
 
 
-def _reason(handle: Handle, page: Any) -> str | None:
+def _reason(handle: HttpHandle, page: Any) -> str | None:
     if handle.error_path is None:
         return None
     found = at(page, handle.error_path)

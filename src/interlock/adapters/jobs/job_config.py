@@ -5,11 +5,11 @@ from typing import TypeVar
 import msgspec
 
 from interlock.adapters.secrets.texts import Texts
-from interlock.domain.job_configs import Config
+from interlock.domain.job_configs import JobConfig
 from interlock.domain.pipeline import Pipeline
 from interlock.errors import ConfigError
 
-Kind = TypeVar("Kind", bound=Config)
+Kind = TypeVar("Kind", bound=JobConfig)
 
 
 def config_of(pipeline: Pipeline, kind: type[Kind], texts: Texts | None = None) -> Kind:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from interlock.adapters.http.addresses import NOWHERE, AllowedHosts
-from interlock.adapters.jobs.counter import Tally
+from interlock.adapters.jobs.counter import Counter
 from interlock.adapters.secrets.references import Secrets
 from interlock.ports.engine import Clock
 
@@ -34,7 +34,7 @@ class Surroundings:
     #: Makes the clients of AWS; None: as the SDK does, from the environment.
     aws_client: Callable[..., Any] | None = None
     #: Successes of Glue that nobody could verify.
-    unverified: Tally = field(default_factory=Tally)
+    unverified: Counter = field(default_factory=Counter)
 
     def bounded(self, timeout: timedelta) -> timedelta:
         """No longer than this call may still take."""

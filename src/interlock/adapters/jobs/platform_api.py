@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from interlock.adapters.http.client import Answer, Request
+from interlock.adapters.http.http_client import HttpResponse, Request
 from interlock.adapters.jobs.calls import Calls
 from interlock.adapters.secrets.texts import Texts
 from interlock.domain import canonical, duration
@@ -45,10 +45,10 @@ class Api:
             limit=LARGEST_ANSWER,
         )
 
-    def send(self, request: Request) -> Answer:
+    def send(self, request: Request) -> HttpResponse:
         return self.calls.send(request, self.headers, self.texts)
 
-    def ask(self, method: str, path: str, body: Any = None) -> Answer:
+    def ask(self, method: str, path: str, body: Any = None) -> HttpResponse:
         return self.send(self.request(method, path, body))
 
     def preview(self, request: Request) -> dict[str, Any]:

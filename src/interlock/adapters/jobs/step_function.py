@@ -6,11 +6,11 @@ from typing import Any
 
 import msgspec
 
-from interlock.adapters.http.failures import PlatformError, without_run_id
+from interlock.adapters.http.platform_error import PlatformError, without_run_id
 from interlock.adapters.jobs.ages import check_age
 from interlock.adapters.jobs.aws.requests import Aws, AwsRequest, region_of
 from interlock.adapters.jobs.job_environment import Surroundings
-from interlock.adapters.jobs.states import Meaning, judged, meaning_of
+from interlock.adapters.jobs.job_states import Meaning, judged, meaning_of
 from interlock.adapters.secrets.texts import dates, run_values
 from interlock.domain import canonical
 from interlock.domain.budgets import Category
@@ -44,7 +44,7 @@ ERRORS = {
 _NOT_IN_NAMES = re.compile(r"[^0-9A-Za-z_-]")
 
 
-class Handle(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class StepFunctionHandle(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """All that polling and cancelling need."""
 
     execution_arn: str
@@ -86,7 +86,7 @@ class StepFunctionJobs:
             raise
 
     def poll(self, metadata: Mapping[str, Any]) -> Running | Succeeded | Failed:
-        handle = msgspec.convert(metadata, Handle)
+        handle = msgspec.convert(metadata, StepFunctionHandle)
         execution = self._describe(handle.execution_arn, handle.region)
         state, error = execution["status"], execution.get("error", "")
         meaning = meaning_of(JobType.STEP_FUNCTION, state, STATES)
@@ -96,7 +96,7 @@ class StepFunctionJobs:
         return judged(meaning, state, said, execution.get("stopDate"))
 
     def cancel(self, metadata: Mapping[str, Any]) -> bool:
-        handle = msgspec.convert(metadata, Handle)
+        handle = msgspec.convert(metadata, StepFunctionHandle)
         answer = self._aws.call(
             "stepfunctions:StopExecution", handle.region, executionArn=handle.execution_arn
         )
@@ -153,4 +153,4 @@ def _machine(config: StepFunctionConfig) -> str:
 
 
 def _launched(arn: str, config: StepFunctionConfig) -> Launched:
-    return Launched(arn, msgspec.to_builtins(Handle(arn, config.region)))
+    return Launched(arn, msgspec.to_builtins(StepFunctionHandle(arn, config.region)))

@@ -8,23 +8,23 @@ from datetime import datetime
 
 import msgspec
 
-from interlock.adapters.sqlite.cursors import Feed
+from interlock.adapters.sqlite.cursors import FeedName
 from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.rows import maybe_instant
-from interlock.adapters.sqlite.workflows import Held
+from interlock.adapters.sqlite.workflows import ClaimedExecutions
 from interlock.domain import canonical
 
 _LOOK = f"""
 SELECT
   (SELECT max(seq) FROM changes) >
-    coalesce((SELECT seq FROM cursors WHERE feed = '{Feed.CHANGES}' AND consumer = ?), 0),
+    coalesce((SELECT seq FROM cursors WHERE feed = '{FeedName.CHANGES}' AND consumer = ?), 0),
   (SELECT min(next_try_at) FROM dead_changes WHERE consumer = ? AND next_try_at IS NOT NULL),
   (SELECT min(wake_at) FROM executions
     WHERE status = 'RUNNING' AND name NOT IN (SELECT value FROM json_each(?))),
   (SELECT min(due_at) FROM timers WHERE state = 'armed'),
   EXISTS (SELECT 1 FROM outbox),
   (SELECT max(seq) FROM events) >
-    coalesce((SELECT seq FROM cursors WHERE feed = '{Feed.EVENTS}' AND consumer = ?), 0),
+    coalesce((SELECT seq FROM cursors WHERE feed = '{FeedName.EVENTS}' AND consumer = ?), 0),
   (SELECT min(due_at) FROM alerts WHERE state IN ('queued', 'sending', 'given_up')),
   (SELECT min(due_at) FROM alerts WHERE state = 'held')
 """
@@ -47,7 +47,11 @@ class SqliteAgenda:
     """Looks for the consumers of the two feeds that the local home has."""
 
     def __init__(
-        self, database: Database, held: Held, router: str = "router", alerts: str = "alerts"
+        self,
+        database: Database,
+        held: ClaimedExecutions,
+        router: str = "router",
+        alerts: str = "alerts",
     ) -> None:
         self._database = database
         self._held = held

@@ -5,7 +5,7 @@ import msgspec
 from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.rows import decoder
 from interlock.domain import canonical
-from interlock.domain.alerting.rules import Alerts
+from interlock.domain.alerting.alert_rules import Alerts
 
 _KEY = "alerts"
 _alerts = decoder(Alerts).decode

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from interlock.adapters.sqlite.cursors import Feed, move_to, place
+from interlock.adapters.sqlite.cursors import FeedName, move_to, place
 from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.rows import (
     Reader,
@@ -66,7 +66,7 @@ class SqliteChanges:
         """This change, and everything before it, has been handled."""
         seq = int(change.id)
         self._database.write(
-            lambda connection: move_to(connection, Feed.CHANGES, consumer, seq), lazy=True
+            lambda connection: move_to(connection, FeedName.CHANGES, consumer, seq), lazy=True
         )
 
     def park(self, consumer: str, change: Change, error: str, now: datetime) -> datetime | None:
@@ -159,12 +159,12 @@ def _park(
         " error = excluded.error, tries = excluded.tries, next_try_at = excluded.next_try_at",
         (consumer, seq, canonical.encode(change), error, tries, micros(now), maybe_micros(due)),
     )
-    move_to(connection, Feed.CHANGES, consumer, seq)
+    move_to(connection, FeedName.CHANGES, consumer, seq)
     return due
 
 
 def _page(connection: sqlite3.Connection, consumer: str, seq: int, limit: int) -> list[Row]:
-    after = max(seq, place(connection, Feed.CHANGES, consumer))
+    after = max(seq, place(connection, FeedName.CHANGES, consumer))
     return connection.execute(
         f"SELECT {CHANGES.columns} FROM changes WHERE seq > ? ORDER BY seq LIMIT ?",
         (after, limit),

@@ -28,7 +28,7 @@ _baseline = decoder(Baseline).decode
 Place = tuple[str, str]
 
 
-class SqliteMarks:
+class SqliteClaims:
     """A mark that has expired is absent, whether or not somebody has removed it."""
 
     def __init__(self, database: Database, clock: Clock) -> None:

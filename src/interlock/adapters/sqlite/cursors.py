@@ -6,7 +6,7 @@ from enum import StrEnum
 from interlock.adapters.sqlite.database import Database
 
 
-class Feed(StrEnum):
+class FeedName(StrEnum):
     """What can be followed: the change feed, and the event log."""
 
     CHANGES = "changes"
@@ -21,22 +21,22 @@ class SqliteCursors:
 
     def at(self, consumer: str) -> int:
         """The last place that was handled: 0 before the first."""
-        return self._database.read(lambda connection: place(connection, Feed.EVENTS, consumer))
+        return self._database.read(lambda connection: place(connection, FeedName.EVENTS, consumer))
 
     def move(self, consumer: str, seq: int) -> None:
         self._database.write(
-            lambda connection: move_to(connection, Feed.EVENTS, consumer, seq), lazy=True
+            lambda connection: move_to(connection, FeedName.EVENTS, consumer, seq), lazy=True
         )
 
 
-def place(connection: sqlite3.Connection, feed: Feed, consumer: str) -> int:
+def place(connection: sqlite3.Connection, feed: FeedName, consumer: str) -> int:
     row = connection.execute(
         "SELECT seq FROM cursors WHERE feed = ? AND consumer = ?", (feed, consumer)
     ).fetchone()
     return 0 if row is None else int(row[0])
 
 
-def move_to(connection: sqlite3.Connection, feed: Feed, consumer: str, seq: int) -> None:
+def move_to(connection: sqlite3.Connection, feed: FeedName, consumer: str, seq: int) -> None:
     """Never back: a repeat changes nothing."""
     connection.execute(
         "INSERT INTO cursors (feed, consumer, seq) VALUES (?, ?, ?)"

@@ -14,7 +14,7 @@ from threading import Thread
 from types import TracebackType
 from typing import Protocol, Self, TypeVar
 
-from interlock.adapters.sqlite import connections, schema
+from interlock.adapters.sqlite import connections, tables
 from interlock.adapters.sqlite.failures import BROKEN, meaning, raise_meaning
 from interlock.adapters.sqlite.migrations import migrate
 from interlock.adapters.sqlite.presence import Presence
@@ -44,7 +44,7 @@ class Database:
     """A store at a path, or in memory. Raises TransientError or UnavailableError when it is broken."""
 
     def __init__(
-        self, path: str | os.PathLike[str] = MEMORY, *, scripts: Sequence[str] = schema.SCRIPTS
+        self, path: str | os.PathLike[str] = MEMORY, *, scripts: Sequence[str] = tables.SCRIPTS
     ) -> None:
         self.name = os.fspath(path)
         #: Called after each commit, in the caller's thread if it waits; what it raises, the caller gets.
@@ -53,7 +53,7 @@ class Database:
         self.commits = 0
         self._numbers = itertools.count(1)
         try:
-            self._home = _opened(self.name, scripts)
+            self._opened_store = _opened(self.name, scripts)
         except sqlite3.Error as error:
             raise_meaning(error, self.name)
 
@@ -74,7 +74,7 @@ class Database:
         what a machine that loses its power may forget, because it is done again.
         """
         try:
-            answer = self._home.write(unit, lazy=lazy)
+            answer = self._opened_store.write(unit, lazy=lazy)
         except BROKEN as error:
             raise_meaning(error, self.name)
         self._committed()
@@ -93,7 +93,7 @@ class Database:
             finally:  # it is durable, whatever became of the news
                 settled(meaning(error, self.name) if isinstance(error, BROKEN) else error)
 
-        self._home.submit(unit, told, lazy=lazy)
+        self._opened_store.submit(unit, told, lazy=lazy)
 
     def _committed(self) -> None:
         self.commits = next(self._numbers)  # a new number, whichever thread comes first
@@ -103,25 +103,25 @@ class Database:
     def read(self, query: Callable[[sqlite3.Connection], T]) -> T:
         """Answer a query from one moment of the store."""
         try:
-            return self._home.read(query)
+            return self._opened_store.read(query)
         except BROKEN as error:
             raise_meaning(error, self.name)
 
     def problem(self) -> str | None:
         """Why nothing can be kept here, whatever the disk says; None when there is no reason."""
-        return self._home.problem()
+        return self._opened_store.problem()
 
     def needs(self, path: Path) -> None:
         """Keep nothing any more once this file, too, is not what it is now."""
-        self._home.needs(path)
+        self._opened_store.needs(path)
 
     def threads(self) -> list[Thread]:
         """Those that must not end before the store is closed."""
-        return self._home.threads()
+        return self._opened_store.threads()
 
     def close(self) -> None:
         """Finish what was begun and let go of the file. Closing twice is closing once."""
-        self._home.close()
+        self._opened_store.close()
 
     def __enter__(self) -> Self:
         return self

@@ -9,7 +9,7 @@ from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.rows import Reader, Row, decoder, instant, micros, run_columns
 from interlock.domain import canonical
 from interlock.domain.event import Event, EventType, Subject, bare_event
-from interlock.domain.history import Told
+from interlock.domain.history import LoggedEvent
 from interlock.domain.run import RunKey
 
 _decoded = decoder(Event).decode
@@ -61,7 +61,7 @@ class SqliteEvents:
         )
         return [told.event for told in told_of(self._database, rows)]
 
-    def after(self, seq: int, limit: int) -> list[Told]:
+    def after(self, seq: int, limit: int) -> list[LoggedEvent]:
         """What was told after that place in the log, in order. Rows of no known event hold up nothing."""
         rows = self._page(seq, limit)
         while rows:
@@ -96,7 +96,7 @@ class SqliteEvents:
         return int(seq)
 
 
-def told_of(database: Database, rows: Iterable[Row]) -> list[Told]:
+def told_of(database: Database, rows: Iterable[Row]) -> list[LoggedEvent]:
     """The events of these rows; those of a type that this version does not know are left out."""
     return EVENTS.all(database, (row for row in rows if is_known(row)))
 
@@ -106,14 +106,14 @@ def is_known(row: Row) -> bool:
     return row[5] in _TYPES
 
 
-def _told(row: Row) -> Told:
-    return Told(row[0], _decoded(row[-1]))
+def _told(row: Row) -> LoggedEvent:
+    return LoggedEvent(row[0], _decoded(row[-1]))
 
 
-def _bare(row: Row) -> Told:
+def _bare(row: Row) -> LoggedEvent:
     seq, event_id, pipeline, schedule, date, kind, at, _ = row
     about = Subject(pipeline, schedule, date)
-    return Told(seq, bare_event(EventType(kind), about, instant(at), event_id))
+    return LoggedEvent(seq, bare_event(EventType(kind), about, instant(at), event_id))
 
 
 EVENTS = Reader(

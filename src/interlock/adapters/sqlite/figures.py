@@ -4,7 +4,7 @@ import sqlite3
 
 import msgspec
 
-from interlock.adapters.sqlite.cursors import Feed, place
+from interlock.adapters.sqlite.cursors import FeedName, place
 from interlock.adapters.sqlite.database import Database
 
 
@@ -42,7 +42,7 @@ def _figures(connection: sqlite3.Connection) -> Figures:
         pipelines=count(
             "SELECT count(*) FROM pipelines WHERE active IS NOT NULL AND retired_at IS NULL"
         ),
-        changes=max(0, last - place(connection, Feed.CHANGES, "router")),
+        changes=max(0, last - place(connection, FeedName.CHANGES, "router")),
         parked=count("SELECT count(*) FROM dead_changes"),
         alerts=count("SELECT count(*) FROM alerts WHERE state IN ('queued', 'sending')"),
     )

@@ -8,7 +8,7 @@ import msgspec
 from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.rows import decoder
 from interlock.domain import canonical
-from interlock.domain.config import Refusal
+from interlock.domain.config import RefusedConfig
 from interlock.domain.missing import Missing
 
 T = TypeVar("T")
@@ -45,9 +45,9 @@ class SqliteFileNotes(Generic[T]):
             return []
 
 
-def refused_files(database: Database) -> SqliteFileNotes[Refusal]:
+def refused_files(database: Database) -> SqliteFileNotes[RefusedConfig]:
     """The files that could not be used."""
-    return SqliteFileNotes(database, "refused", list[Refusal])
+    return SqliteFileNotes(database, "refused", list[RefusedConfig])
 
 
 def missing_files(database: Database) -> SqliteFileNotes[Missing]:

@@ -14,7 +14,7 @@ from interlock.adapters.sqlite.rows import Row, listed, micros, run_columns
 from interlock.adapters.sqlite.runs import RUNS, has_date, runs_of
 from interlock.domain import timestamp
 from interlock.domain.deadline import SlaVerdict
-from interlock.domain.history import EventFilter, Glance, Tally, Told
+from interlock.domain.history import EventFilter, Glance, LoggedEvent, Tally
 from interlock.domain.run import Run, RunKey, Status
 from interlock.ports.engine import Clock
 
@@ -126,10 +126,10 @@ class SqliteHistory:
 
     def events(
         self, wanted: EventFilter, before: tuple[datetime, int] | None, limit: int
-    ) -> list[Told]:
+    ) -> list[LoggedEvent]:
         """Rows that are passed over make no page shorter: it would look like the last."""
         place = None if before is None else (micros(before[0]), before[1])
-        found: list[Told] = []
+        found: list[LoggedEvent] = []
         while True:
             missing = limit - len(found)
             rows = self._event_rows(wanted, place, missing)

@@ -7,13 +7,13 @@ import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
-from interlock.adapters.sqlite import schema
+from interlock.adapters.sqlite import tables
 from interlock.adapters.sqlite.private import make_private
 from interlock.errors import ConfigError
 
 
 def migrate(
-    connection: sqlite3.Connection, path: Path | None, scripts: Sequence[str] = schema.SCRIPTS
+    connection: sqlite3.Connection, path: Path | None, scripts: Sequence[str] = tables.SCRIPTS
 ) -> None:
     """Run the scripts that the store lacks. Raises ConfigError for a file that can't be ours."""
     found = version_of(connection)

@@ -21,7 +21,7 @@ from interlock.domain import canonical
 from interlock.domain.change import ChangeKind
 from interlock.domain.config import Config, Downstream, Wanted
 from interlock.domain.event import Event
-from interlock.domain.pipeline import Hours, Pipeline
+from interlock.domain.pipeline import Pipeline, UpstreamHours
 from interlock.domain.schedule import Occurrence
 from interlock.domain.standing import Standing
 from interlock.domain.unreadable import RowKind, UnreadableRow, unreadable_error
@@ -213,7 +213,7 @@ def _downstreams(pipeline: Pipeline) -> Iterator[tuple[str, str, str, int]]:
     for schedule in pipeline.schedules:
         trigger = schedule.trigger
         if trigger is not None and trigger.pipeline is not None:
-            whole_day = int(trigger.hours is Hours.ALL)
+            whole_day = int(trigger.hours is UpstreamHours.ALL)
             yield trigger.pipeline, pipeline.id, schedule.id, whole_day
 
 

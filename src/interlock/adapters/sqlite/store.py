@@ -6,7 +6,7 @@ from interlock.adapters.sqlite.agenda import SqliteAgenda
 from interlock.adapters.sqlite.alert_routes import SqliteAlertRoutes
 from interlock.adapters.sqlite.audit import SqliteAudit, SqliteTokens
 from interlock.adapters.sqlite.changes import SqliteChanges
-from interlock.adapters.sqlite.claims import SqliteMarks
+from interlock.adapters.sqlite.claims import SqliteClaims
 from interlock.adapters.sqlite.clock_trail import SqliteClockTrail
 from interlock.adapters.sqlite.cursors import SqliteCursors
 from interlock.adapters.sqlite.database import Database
@@ -29,7 +29,7 @@ from interlock.adapters.sqlite.timers import SqliteTimers
 from interlock.adapters.sqlite.watch import SqliteWatch
 from interlock.adapters.sqlite.workflows import SqliteWorkflows
 from interlock.adapters.unreadable_rows import MetRows
-from interlock.domain.config import Refusal
+from interlock.domain.config import RefusedConfig
 from interlock.domain.missing import Missing
 from interlock.ports.engine import Clock
 
@@ -47,7 +47,7 @@ class Store:
     reruns: SqliteReruns = field(init=False)
     events: SqliteEvents = field(init=False)
     outbox: SqliteOutbox = field(init=False)
-    marks: SqliteMarks = field(init=False)
+    claims: SqliteClaims = field(init=False)
     timers: SqliteTimers = field(init=False)
     workflows: SqliteWorkflows = field(init=False)
     watch: SqliteWatch = field(init=False)
@@ -59,7 +59,7 @@ class Store:
     paces: SqlitePaces = field(init=False)
     switches: SqliteSwitches = field(init=False)
     alert_routes: SqliteAlertRoutes = field(init=False)
-    refused_files: SqliteFileNotes[Refusal] = field(init=False)
+    refused_files: SqliteFileNotes[RefusedConfig] = field(init=False)
     missing_files: SqliteFileNotes[Missing] = field(init=False)
     tokens: SqliteTokens = field(init=False)
     audit: SqliteAudit = field(init=False)
@@ -78,7 +78,7 @@ class Store:
         self.reruns = SqliteReruns(database)
         self.events = SqliteEvents(database)
         self.outbox = SqliteOutbox(database)
-        self.marks = SqliteMarks(database, clock)
+        self.claims = SqliteClaims(database, clock)
         self.timers = SqliteTimers(database, clock)
         self.workflows = SqliteWorkflows(database, clock)
         self.watch = SqliteWatch(database)

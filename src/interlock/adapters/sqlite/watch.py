@@ -6,7 +6,7 @@ from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.rows import Reader, Row, decoder
 from interlock.adapters.unreadable_rows import DAMAGED
 from interlock.domain import canonical
-from interlock.domain.watchdog import WatchdogState
+from interlock.domain.watchdog_state import WatchdogState
 
 _KEY = "watchdog"
 _state = decoder(WatchdogState).decode

@@ -15,9 +15,9 @@ import msgspec
 from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.rows import Reader, Row, instant, maybe_micros, micros
 from interlock.domain import canonical
-from interlock.domain.execution import Wait
 from interlock.domain.guards import EngineState
 from interlock.domain.unreadable import RowKind, problem_of
+from interlock.domain.waiting_for import WaitingFor
 from interlock.domain.watching import NAME_TAKEN
 from interlock.ports.engine import Clock
 
@@ -57,18 +57,18 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     status: str
     state: str
     wake_at: datetime
-    waiting_for: Wait | None = None
+    waiting_for: WaitingFor | None = None
     ended_at: datetime | None = None
     error: str | None = None
     cause: str | None = None
     log: Sequence[LogEntry] = ()
 
 
-class Held:
+class ClaimedExecutions:
     """What is in somebody's hands, and the hints that came meanwhile."""
 
     def __init__(self) -> None:
-        self._hints: dict[str, set[tuple[str, Wait]]] = {}
+        self._hints: dict[str, set[tuple[str, WaitingFor]]] = {}
         self._woken: dict[str, datetime] = {}
         self._lock = threading.Lock()
         #: Grows with every change: an answer that depends on what is held can be kept until then.
@@ -93,12 +93,12 @@ class Held:
         with self._lock:
             return list(self._hints)
 
-    def hint(self, pipeline_id: str, waiting_for: Wait) -> None:
+    def hint(self, pipeline_id: str, waiting_for: WaitingFor) -> None:
         with self._lock:
             for hints in self._hints.values():
                 hints.add((pipeline_id, waiting_for))
 
-    def was_hinted(self, name: str, pipeline_id: str, waiting_for: Wait | None) -> bool:
+    def was_hinted(self, name: str, pipeline_id: str, waiting_for: WaitingFor | None) -> bool:
         with self._lock:
             return (pipeline_id, waiting_for) in self._hints.get(name, ())
 
@@ -118,7 +118,7 @@ class SqliteWorkflows:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
-        self.held = Held()
+        self.held = ClaimedExecutions()
 
     def start(self, name: str, given: Mapping[str, Any]) -> None:
         """The name of an execution that ended long ago is free, whether or not retention has been there."""
@@ -164,7 +164,7 @@ class SqliteWorkflows:
         )
         return None if row is None else canonical.decode(row[0])
 
-    def wake(self, pipeline_id: str, waiting_for: Wait) -> None:
+    def wake(self, pipeline_id: str, waiting_for: WaitingFor) -> None:
         """One that is being worked on may just have looked: its next such wait is cut short."""
         now = micros(self._clock())
         self.held.hint(pipeline_id, waiting_for)  # first: see `store`

@@ -146,7 +146,7 @@ class TryLater(msgspec.Struct, frozen=True):
     after: timedelta
 
 
-class Failed(msgspec.Struct, frozen=True):
+class SendFailed(msgspec.Struct, frozen=True):
     """Trying again may work; `unreachable` when the next message would fare no better now."""
 
     error: str
@@ -171,10 +171,10 @@ class NoAccess(msgspec.Struct, frozen=True):
     error: str
 
 
-class Gone(msgspec.Struct, frozen=True):
+class SinkGone(msgspec.Struct, frozen=True):
     """The sink wants no more messages, ever."""
 
     error: str
 
 
-Answer = Posted | TryLater | Failed | NoThread | NoChannel | NoAccess | Gone
+Answer = Posted | TryLater | SendFailed | NoThread | NoChannel | NoAccess | SinkGone

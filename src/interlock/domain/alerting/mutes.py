@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime, time, timedelta
 
 from interlock.domain import timestamp
+from interlock.domain.alerting.alert_rules import Mute, Weekly
 from interlock.domain.alerting.routes import matches
-from interlock.domain.alerting.rules import Mute, Weekly
 from interlock.domain.event import Event, Severity
 from interlock.domain.pipeline import Weekday
 from interlock.domain.zones import zone

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterator
 from fnmatch import fnmatchcase
 
+from interlock.domain.alerting.alert_rules import CONSOLE, Alerts, Match, Route
 from interlock.domain.alerting.deliveries import Target
-from interlock.domain.alerting.rules import CONSOLE, Alerts, Match, Route
 from interlock.domain.event import ALIASES, CATALOGUE, Alert, Event, EventType, Severity
 
 _SEVERITIES = list(Severity)

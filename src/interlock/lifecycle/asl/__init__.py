@@ -4,19 +4,19 @@ It has no clock and does no work. `next_step` says what is to be done; its drive
 outcome, and stores each Execution it gets back before it asks again.
 """
 
-from interlock.lifecycle.asl.execution import (
+from interlock.lifecycle.asl.execution_record import (
     Advance,
     Do,
     Ended,
-    Entry,
     EntryKind,
     Execution,
     ExecutionStatus,
+    HistoryEntry,
     Sleep,
     Step,
 )
-from interlock.lifecycle.asl.faults import TIMEOUT
 from interlock.lifecycle.asl.machine import Machine, parse
+from interlock.lifecycle.asl.state_errors import TIMEOUT
 from interlock.lifecycle.asl.steps import begin, next_step, task_failed, task_succeeded, wake
 
 __all__ = [
@@ -24,10 +24,10 @@ __all__ = [
     "Advance",
     "Do",
     "Ended",
-    "Entry",
     "EntryKind",
     "Execution",
     "ExecutionStatus",
+    "HistoryEntry",
     "Machine",
     "Sleep",
     "Step",

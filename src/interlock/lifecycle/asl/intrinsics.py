@@ -5,8 +5,8 @@ from collections.abc import Callable
 from inspect import signature
 from typing import Any, Final
 
-from interlock.lifecycle.asl.faults import INTRINSIC, Fault
 from interlock.lifecycle.asl.paths import Path
+from interlock.lifecycle.asl.state_errors import INTRINSIC, Fault
 
 Expression = Callable[[Any], Any]
 

@@ -5,9 +5,9 @@ from typing import Any, assert_never
 
 from msgspec.structs import replace
 
-from interlock.lifecycle.asl.execution import EntryKind, Execution
-from interlock.lifecycle.asl.faults import NO_CHOICE, Fault, matches
+from interlock.lifecycle.asl.execution_record import EntryKind, Execution
 from interlock.lifecycle.asl.machine import Machine
+from interlock.lifecycle.asl.state_errors import NO_CHOICE, Fault, matches
 from interlock.lifecycle.asl.states import Catcher, Choice, Fail, Pass, Succeed, Task, Wait
 
 

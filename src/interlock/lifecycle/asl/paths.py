@@ -6,7 +6,7 @@ These are the reference paths of JSONPath. Wildcards, filters and the context ob
 import re
 from typing import Any, Final
 
-from interlock.lifecycle.asl.faults import RESULT_PATH, RUNTIME, Fault
+from interlock.lifecycle.asl.state_errors import RESULT_PATH, RUNTIME, Fault
 
 _STEP: Final = re.compile(r"\.([A-Za-z_]\w*)|\['([^']+)'\]|\[(0|[1-9][0-9]*)\]", re.ASCII)
 

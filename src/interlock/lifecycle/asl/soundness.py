@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 
-from interlock.lifecycle.asl.faults import ALL
+from interlock.lifecycle.asl.state_errors import ALL
 from interlock.lifecycle.asl.states import (
     Catcher,
     Choice,

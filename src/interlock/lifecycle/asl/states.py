@@ -7,8 +7,8 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from interlock.lifecycle.asl.choices import Branch
-from interlock.lifecycle.asl.faults import RUNTIME, Fault
 from interlock.lifecycle.asl.paths import ROOT, Path
+from interlock.lifecycle.asl.state_errors import RUNTIME, Fault
 from interlock.lifecycle.asl.templates import Template
 
 #: Seconds, as on AWS: about three years.

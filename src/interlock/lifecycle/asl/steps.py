@@ -6,7 +6,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from interlock.domain import canonical
-from interlock.lifecycle.asl.execution import (
+from interlock.lifecycle.asl.execution_record import (
     Advance,
     Do,
     Ended,
@@ -15,9 +15,9 @@ from interlock.lifecycle.asl.execution import (
     Sleep,
     Step,
 )
-from interlock.lifecycle.asl.faults import UNREADABLE_RESULT, Fault
 from interlock.lifecycle.asl.machine import Machine
 from interlock.lifecycle.asl.moves import deadline, earliest, enter, fail, leave
+from interlock.lifecycle.asl.state_errors import UNREADABLE_RESULT, Fault
 from interlock.lifecycle.asl.states import State, Task, Wait
 
 

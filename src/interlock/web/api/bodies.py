@@ -9,7 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 
 from interlock.domain import canonical
-from interlock.web.problems import Refusal
+from interlock.web.http_problem import HttpProblem
 
 SMALL = 256 * 1024
 BATCH = 8 * 1024 * 1024
@@ -40,7 +40,7 @@ def _decoded(body: bytes) -> Any:
     except RecursionError:
         raise _too_deep() from None
     except (msgspec.DecodeError, ValueError) as error:
-        raise Refusal(400, f"the body is not JSON: {error}") from None
+        raise HttpProblem(400, f"the body is not JSON: {error}") from None
     if body.count(b"[") + body.count(b"{") > DEEPEST:
         _check_depth(value)
     if body.count(b":") > 1:
@@ -68,9 +68,9 @@ async def _read(request: Request, largest: int) -> bytes:
                 elif size > largest * _DROPPED:
                     break
     except TimeoutError:
-        raise Refusal(408, f"the body took longer than {READ_SECONDS:.0f} seconds") from None
+        raise HttpProblem(408, f"the body took longer than {READ_SECONDS:.0f} seconds") from None
     except ClientDisconnect:
-        raise Refusal(400, "the connection ended before the body did") from None
+        raise HttpProblem(400, "the connection ended before the body did") from None
     if size > largest:
         raise _too_large(largest)
     return b"".join(chunks)
@@ -79,11 +79,11 @@ async def _read(request: Request, largest: int) -> bytes:
 def _check_type(request: Request) -> None:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
-        raise Refusal(
+        raise HttpProblem(
             415, "the body must be application/json", headers={"Accept": "application/json"}
         )
     if request.headers.get("content-encoding", "identity") != "identity":
-        raise Refusal(415, "the body must not be compressed")
+        raise HttpProblem(415, "the body must not be compressed")
 
 
 def _check_depth(value: Any) -> None:
@@ -105,7 +105,7 @@ def _named_once(pairs: list[tuple[str, Any]]) -> None:
     seen: set[str] = set()
     for name, _ in pairs:
         if name in seen:
-            raise Refusal(422, f"{name[:100]!r} stands more than once in one object")
+            raise HttpProblem(422, f"{name[:100]!r} stands more than once in one object")
         seen.add(name)
 
 
@@ -113,9 +113,9 @@ def _named_once(pairs: list[tuple[str, Any]]) -> None:
 _NAMES = json.JSONDecoder(object_pairs_hook=_named_once, parse_float=len, parse_int=len)
 
 
-def _too_large(largest: int) -> Refusal:
-    return Refusal(413, f"the body has more than {largest // 1024} KiB")
+def _too_large(largest: int) -> HttpProblem:
+    return HttpProblem(413, f"the body has more than {largest // 1024} KiB")
 
 
-def _too_deep() -> Refusal:
-    return Refusal(422, f"the body has more than {DEEPEST} levels")
+def _too_deep() -> HttpProblem:
+    return HttpProblem(422, f"the body has more than {DEEPEST} levels")

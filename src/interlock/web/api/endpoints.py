@@ -12,7 +12,7 @@ from msgspec import Meta
 
 from interlock.adapters.sqlite.changes import Parked
 from interlock.domain.config import Config
-from interlock.domain.config import Refusal as NotInForce
+from interlock.domain.config import RefusedConfig as NotInForce
 from interlock.domain.event import Event
 from interlock.domain.lineage import LineageEvent, sources_of
 from interlock.domain.missing import Missing
@@ -22,12 +22,12 @@ from interlock.domain.sensor import Reading
 from interlock.errors import NotFoundError
 from interlock.queries.alerted import Alerted, alerted
 from interlock.queries.attainment import Attainment
-from interlock.queries.findings import Pass
+from interlock.queries.findings import WatchdogPass
 from interlock.queries.heartbeat import Heartbeat
 from interlock.queries.paging import Page
 from interlock.queries.pipeline_state import PipelineState
-from interlock.queries.stored_reading import Accepted, Refused
-from interlock.queries.timeline import Row
+from interlock.queries.stored_reading import RefusedReading, StoredReading
+from interlock.queries.timeline import TimelineRow
 from interlock.queries.why import Why
 from interlock.runtime.tokens import Scope, TokenShown, make_token, new_secret, shown
 from interlock.usecases.foresee_files import FileEdit
@@ -36,8 +36,8 @@ from interlock.usecases.put_reading import admissible_reading
 from interlock.usecases.take_lineage import take_lineage
 from interlock.web.access import Caller
 from interlock.web.api.bodies import BATCH, SMALL
-from interlock.web.api.context import Desk
-from interlock.web.problems import Refusal
+from interlock.web.api.context import ApiContext
+from interlock.web.http_problem import HttpProblem
 from interlock.wiring.views import label_of
 
 API = "/api/v1"
@@ -218,8 +218,8 @@ class Endpoint:
     summary: str
     scope: Scope
     answer: Any
-    act: Callable[[Desk, Given], Any] | None = None
-    at_once: Callable[[Desk, Given], Awaitable[Any]] | None = None
+    act: Callable[[ApiContext, Given], Any] | None = None
+    at_once: Callable[[ApiContext, Given], Awaitable[Any]] | None = None
     query: type[msgspec.Struct] = NoQuery
     body: Any = None
     #: Whether the body may be left out.
@@ -231,24 +231,24 @@ class Endpoint:
 # --- readings
 
 
-async def put_sensor(desk: Desk, given: Given) -> Accepted:
+async def put_sensor(context: ApiContext, given: Given) -> StoredReading:
     pipeline_id, key = given.path["pipeline"], given.path["key"]
-    ports = desk.own.ports
+    ports = context.own.ports
     config = ports.pipelines.find(pipeline_id)
     reading = admissible_reading(pipeline_id, key, given.body, config, ports.clock())
-    await desk.intake.put(reading)
-    desk.metrics.readings.labels("accepted").inc()
-    return Accepted(pipeline_id, key, reading.received_at, reading.version)
+    await context.batcher.put(reading)
+    context.metrics.readings.labels("accepted").inc()
+    return StoredReading(pipeline_id, key, reading.received_at, reading.version)
 
 
-def put_and_decide(desk: Desk, given: Given) -> Accepted:
-    operations = desk.own.operations
+def put_and_decide(context: ApiContext, given: Given) -> StoredReading:
+    operations = context.own.operations
     accepted = operations.put(given.path["pipeline"], given.path["key"], given.body, decide=True)
-    desk.metrics.readings.labels("accepted").inc()
+    context.metrics.readings.labels("accepted").inc()
     return accepted
 
 
-def put_sensors(desk: Desk, given: Given) -> Page[ReadingAnswer]:
+def put_sensors(context: ApiContext, given: Given) -> Page[ReadingAnswer]:
     readings: Sequence[NewReading] = given.body
     denied = {
         each.pipeline_id
@@ -256,18 +256,18 @@ def put_sensors(desk: Desk, given: Given) -> Page[ReadingAnswer]:
         if not given.caller.may(Scope.OBSERVE, each.pipeline_id)
     }
     if denied:
-        raise Refusal(403, f"the token may not report for {', '.join(sorted(denied)[:5])}")
-    answers = desk.own.operations.put_all(
+        raise HttpProblem(403, f"the token may not report for {', '.join(sorted(denied)[:5])}")
+    answers = context.own.operations.put_all(
         [(each.pipeline_id, each.key, each.fields) for each in readings]
     )
-    refused = sum(isinstance(each, Refused) for each in answers)
-    desk.metrics.readings.labels("refused").inc(refused)
-    desk.metrics.readings.labels("accepted").inc(len(answers) - refused)
+    refused = sum(isinstance(each, RefusedReading) for each in answers)
+    context.metrics.readings.labels("refused").inc(refused)
+    context.metrics.readings.labels("accepted").inc(len(answers) - refused)
     return Page([_answered(each) for each in answers])
 
 
-def _answered(answer: Accepted | Refused) -> ReadingAnswer:
-    if isinstance(answer, Refused):
+def _answered(answer: StoredReading | RefusedReading) -> ReadingAnswer:
+    if isinstance(answer, RefusedReading):
         return ReadingAnswer(pipeline_id=answer.pipeline_id, key=answer.key, problem=answer.problem)
     return ReadingAnswer(
         pipeline_id=answer.pipeline_id,
@@ -277,108 +277,108 @@ def _answered(answer: Accepted | Refused) -> ReadingAnswer:
     )
 
 
-def lineage(desk: Desk, given: Given) -> Page[Accepted]:
-    sources = sources_of(given.body, desk.own.settings.lineage)
+def lineage(context: ApiContext, given: Given) -> Page[StoredReading]:
+    sources = sources_of(given.body, context.own.settings.lineage)
     for source in sources:
         if not given.caller.may(Scope.OBSERVE, source.pipeline):
-            raise Refusal(403, f"the token may not report for {source.pipeline}")
-    readings = take_lineage(given.body, sources, desk.own.ports)
-    desk.metrics.readings.labels("accepted").inc(len(readings))
-    return Page([Accepted(r.pipeline_id, r.key, r.received_at, r.version) for r in readings])
+            raise HttpProblem(403, f"the token may not report for {source.pipeline}")
+    readings = take_lineage(given.body, sources, context.own.ports)
+    context.metrics.readings.labels("accepted").inc(len(readings))
+    return Page([StoredReading(r.pipeline_id, r.key, r.received_at, r.version) for r in readings])
 
 
-def sensors(desk: Desk, given: Given) -> Page[Reading]:
-    return desk.views.readings(given.path["pipeline"], given.query.cursor, given.query.limit)
+def sensors(context: ApiContext, given: Given) -> Page[Reading]:
+    return context.views.readings(given.path["pipeline"], given.query.cursor, given.query.limit)
 
 
 # --- looking
 
 
-def pipelines(desk: Desk, given: Given) -> Page[PipelineState]:
-    return desk.views.pipelines(given.query.cursor, given.query.limit)
+def pipelines(context: ApiContext, given: Given) -> Page[PipelineState]:
+    return context.views.pipelines(given.query.cursor, given.query.limit)
 
 
-def pipeline(desk: Desk, given: Given) -> PipelineState:
-    return desk.home.operations.pipeline(given.path["pipeline"])
+def pipeline(context: ApiContext, given: Given) -> PipelineState:
+    return context.backend.operations.pipeline(given.path["pipeline"])
 
 
-def config(desk: Desk, given: Given) -> Config:
-    return desk.home.operations.config(given.path["pipeline"])
+def config(context: ApiContext, given: Given) -> Config:
+    return context.backend.operations.config(given.path["pipeline"])
 
 
-def why(desk: Desk, given: Given) -> Page[Why]:
-    return Page(desk.home.operations.why(given.path["pipeline"], given.query.date))
+def why(context: ApiContext, given: Given) -> Page[Why]:
+    return Page(context.backend.operations.why(given.path["pipeline"], given.query.date))
 
 
-def runs(desk: Desk, given: Given) -> Page[Run]:
+def runs(context: ApiContext, given: Given) -> Page[Run]:
     query: RunsQuery = given.query
-    return desk.views.runs(query.pipeline, query.since, query.until, query.cursor, query.limit)
+    return context.views.runs(query.pipeline, query.since, query.until, query.cursor, query.limit)
 
 
-def run(desk: Desk, given: Given) -> RunHistory:
-    path, operations = given.path, desk.home.operations
+def run(context: ApiContext, given: Given) -> RunHistory:
+    path, operations = given.path, context.backend.operations
     found = operations.run(path["pipeline"], path["date"], path["schedule"])
     return RunHistory(found, operations.history(found.key))
 
 
-def events(desk: Desk, given: Given) -> Page[Event]:
+def events(context: ApiContext, given: Given) -> Page[Event]:
     query: EventsQuery = given.query
-    return desk.views.events(query.pipeline, query.type, query.since, query.cursor, query.limit)
+    return context.views.events(query.pipeline, query.type, query.since, query.cursor, query.limit)
 
 
-def alerted_events(desk: Desk, given: Given) -> Page[Alerted]:
-    page = events(desk, given)
-    return Page(alerted(page.items, desk.home.deliveries), page.next)
+def alerted_events(context: ApiContext, given: Given) -> Page[Alerted]:
+    page = events(context, given)
+    return Page(alerted(page.items, context.backend.deliveries), page.next)
 
 
-def timeline(desk: Desk, given: Given) -> Page[Row]:
+def timeline(context: ApiContext, given: Given) -> Page[TimelineRow]:
     query: RangeQuery = given.query
-    return desk.views.timeline(query.since, query.until, query.cursor, query.limit)
+    return context.views.timeline(query.since, query.until, query.cursor, query.limit)
 
 
-def sla(desk: Desk, given: Given) -> Page[Attainment]:
+def sla(context: ApiContext, given: Given) -> Page[Attainment]:
     query: RangeQuery = given.query
-    return desk.views.sla(query.since, query.until, query.cursor, query.limit)
+    return context.views.sla(query.since, query.until, query.cursor, query.limit)
 
 
-def watchdog(desk: Desk, given: Given) -> Heartbeat:
-    return desk.home.operations.heartbeat()
+def watchdog(context: ApiContext, given: Given) -> Heartbeat:
+    return context.backend.operations.heartbeat()
 
 
-def refused(desk: Desk, given: Given) -> Page[NotInForce]:
-    return Page(desk.home.operations.refused())
+def refused(context: ApiContext, given: Given) -> Page[NotInForce]:
+    return Page(context.backend.operations.refused())
 
 
-def missing(desk: Desk, given: Given) -> Page[Missing]:
-    return Page(desk.home.operations.missing())
+def missing(context: ApiContext, given: Given) -> Page[Missing]:
+    return Page(context.backend.operations.missing())
 
 
-def backfill(desk: Desk, given: Given) -> Page[str]:
+def backfill(context: ApiContext, given: Given) -> Page[str]:
     query: BackfillQuery = given.query
     return Page(
-        desk.home.operations.backfill(
+        context.backend.operations.backfill(
             given.path["pipeline"], query.since, query.until, query.schedule
         )
     )
 
 
-def would_resume(desk: Desk, given: Given) -> Page[Foreseen]:
-    return Page(desk.home.operations.would_resume(given.path["pipeline"]))
+def would_resume(context: ApiContext, given: Given) -> Page[Foreseen]:
+    return Page(context.backend.operations.would_resume(given.path["pipeline"]))
 
 
-def foresee(desk: Desk, given: Given) -> Page[FileEdit]:
-    return Page(desk.home.operations.foresee(given.body.pipelines, given.body.whole))
+def foresee(context: ApiContext, given: Given) -> Page[FileEdit]:
+    return Page(context.backend.operations.foresee(given.body.pipelines, given.body.whole))
 
 
 # --- acting
 
 
-def rerun(desk: Desk, given: Given) -> RerunRequest:
+def rerun(context: ApiContext, given: Given) -> RerunRequest:
     pipeline_id, asked = given.path["pipeline"], given.body
-    operations = desk.own.operations
+    operations = context.own.operations
     operations.config(pipeline_id)
     target = str(RunKey(pipeline_id, asked.schedule or "-", str(label_of(asked.date))))
-    desk.note(given.caller, "rerun", target, asked.reason)
+    context.note(given.caller, "rerun", target, asked.reason)
     return operations.rerun(
         pipeline_id,
         asked.date,
@@ -389,80 +389,80 @@ def rerun(desk: Desk, given: Given) -> RerunRequest:
     )
 
 
-def pause(desk: Desk, given: Given) -> Config:
+def pause(context: ApiContext, given: Given) -> Config:
     pipeline_id, asked = given.path["pipeline"], given.body or NewPause()
-    desk.own.operations.config(pipeline_id)
-    desk.note(given.caller, "pause", pipeline_id, asked.reason)
-    return desk.own.operations.pause(pipeline_id, asked.until)
+    context.own.operations.config(pipeline_id)
+    context.note(given.caller, "pause", pipeline_id, asked.reason)
+    return context.own.operations.pause(pipeline_id, asked.until)
 
 
-def resume(desk: Desk, given: Given) -> Config:
+def resume(context: ApiContext, given: Given) -> Config:
     pipeline_id, asked = given.path["pipeline"], given.body or NewResume()
-    desk.own.operations.config(pipeline_id)
-    desk.note(given.caller, "resume", pipeline_id, asked.reason)
-    return desk.own.operations.resume(pipeline_id)
+    context.own.operations.config(pipeline_id)
+    context.note(given.caller, "resume", pipeline_id, asked.reason)
+    return context.own.operations.resume(pipeline_id)
 
 
-def retire(desk: Desk, given: Given) -> Config:
+def retire(context: ApiContext, given: Given) -> Config:
     pipeline_id, asked = given.path["pipeline"], given.body or NewRetirement()
-    desk.own.operations.config(pipeline_id)
-    desk.note(given.caller, "retire", pipeline_id, asked.reason)
-    return desk.own.operations.retire(pipeline_id)
+    context.own.operations.config(pipeline_id)
+    context.note(given.caller, "retire", pipeline_id, asked.reason)
+    return context.own.operations.retire(pipeline_id)
 
 
-def watch_now(desk: Desk, given: Given) -> Pass | None:
-    desk.note(given.caller, "watchdog", "-", "")
-    return desk.own.operations.watch_pass(given.query.since)
+def watch_now(context: ApiContext, given: Given) -> WatchdogPass | None:
+    context.note(given.caller, "watchdog", "-", "")
+    return context.own.operations.watch_pass(given.query.since)
 
 
 # --- upkeep
 
 
-def prunable(desk: Desk, given: Given) -> Prunable:
-    return Prunable(desk.own.operations.prunable(given.query.before))
+def prunable(context: ApiContext, given: Given) -> Prunable:
+    return Prunable(context.own.operations.prunable(given.query.before))
 
 
-def prune(desk: Desk, given: Given) -> Pruned:
+def prune(context: ApiContext, given: Given) -> Pruned:
     asked: NewPrune = given.body or NewPrune()
     if asked.before is not None:
-        desk.own.operations.prunable(asked.before)  # refuses a date that is none
-    desk.note(given.caller, "prune", asked.before or "-", asked.reason)
-    return Pruned(desk.own.operations.prune(asked.before))
+        context.own.operations.prunable(asked.before)  # refuses a date that is none
+    context.note(given.caller, "prune", asked.before or "-", asked.reason)
+    return Pruned(context.own.operations.prune(asked.before))
 
 
-def parked(desk: Desk, given: Given) -> Page[Parked]:
-    return Page(desk.own.operations.parked())
+def parked(context: ApiContext, given: Given) -> Page[Parked]:
+    return Page(context.own.operations.parked())
 
 
-def retry_parked(desk: Desk, given: Given) -> Retried:
+def retry_parked(context: ApiContext, given: Given) -> Retried:
     asked: NewRetry = given.body or NewRetry()
-    desk.note(given.caller, "retry", "parked changes", asked.reason)
-    return Retried(desk.own.operations.retry_parked())
+    context.note(given.caller, "retry", "parked changes", asked.reason)
+    return Retried(context.own.operations.retry_parked())
 
 
 # --- tokens
 
 
-def tokens(desk: Desk, given: Given) -> Page[TokenShown]:
-    return Page([shown(token) for token in desk.own.store.tokens.all()])
+def tokens(context: ApiContext, given: Given) -> Page[TokenShown]:
+    return Page([shown(token) for token in context.own.store.tokens.all()])
 
 
-def create_token(desk: Desk, given: Given) -> TokenShown:
+def create_token(context: ApiContext, given: Given) -> TokenShown:
     asked, secret = given.body, new_secret()
-    token = make_token(asked.name, asked.scopes, asked.pipelines, secret, desk.own.ports.clock())
-    desk.note(given.caller, "token create", asked.name, " ".join(asked.scopes))
-    if not desk.own.store.tokens.create(token):
-        raise Refusal(409, f"there is a token {asked.name} already")
-    desk.access.refresh()
+    token = make_token(asked.name, asked.scopes, asked.pipelines, secret, context.own.ports.clock())
+    context.note(given.caller, "token create", asked.name, " ".join(asked.scopes))
+    if not context.own.store.tokens.create(token):
+        raise HttpProblem(409, f"there is a token {asked.name} already")
+    context.access.refresh()
     return shown(token, secret)
 
 
-def revoke_token(desk: Desk, given: Given) -> None:
+def revoke_token(context: ApiContext, given: Given) -> None:
     name = given.path["name"]
-    desk.note(given.caller, "token revoke", name, "")
-    if not desk.own.store.tokens.revoke(name):
+    context.note(given.caller, "token revoke", name, "")
+    if not context.own.store.tokens.revoke(name):
         raise NotFoundError(f"there is no token {name}")
-    desk.access.refresh()
+    context.access.refresh()
 
 
 ENDPOINTS: tuple[Endpoint, ...] = (
@@ -472,7 +472,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         "putSensor",
         "Put a reading: the body is its fields. Durable when answered.",
         Scope.OBSERVE,
-        Accepted,
+        StoredReading,
         act=put_and_decide,
         at_once=put_sensor,
         query=Waiting,
@@ -495,7 +495,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         "putLineage",
         "An OpenLineage event becomes a reading of every sensor that `[[lineage]]` says it feeds.",
         Scope.OBSERVE,
-        Page[Accepted],
+        Page[StoredReading],
         act=lineage,
         body=LineageEvent,
         largest=BATCH,
@@ -594,7 +594,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         "timeline",
         "By pipeline: the dates with a run, or on which one is expected.",
         Scope.READ,
-        Page[Row],
+        Page[TimelineRow],
         act=timeline,
         query=RangeQuery,
     ),
@@ -652,7 +652,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         "watchNow",
         "One pass of the watchdog now; nothing when another is under way.",
         Scope.OPERATE,
-        Pass | None,
+        WatchdogPass | None,
         act=watch_now,
         query=WatchQuery,
     ),

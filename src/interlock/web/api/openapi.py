@@ -8,7 +8,7 @@ import msgspec
 
 from interlock import __version__
 from interlock.web.api.endpoints import API, ENDPOINTS, Endpoint, StreamQuery
-from interlock.web.problems import MEDIA, ProblemDocument
+from interlock.web.http_problem import MEDIA, ProblemDocument
 
 _PATH_PART = re.compile(r"\{([a-z]+)(:path)?\}")
 _JSON = "application/json"

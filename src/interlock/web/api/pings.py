@@ -13,45 +13,45 @@ from interlock.domain.ping import PingSource, signal_of
 from interlock.errors import InterlockError
 from interlock.runtime.tokens import digest_of
 from interlock.usecases.take_ping import take_ping
-from interlock.web.api.context import Desk
+from interlock.web.api.context import ApiContext
 from interlock.web.gate import PING
-from interlock.web.problems import Refusal, problem_of
-from interlock.web.read_only import refusal
+from interlock.web.http_problem import HttpProblem, problem_of
+from interlock.web.read_only_refusals import refusal
 
 METHODS = ["GET", "HEAD", "POST"]
 
 
-def ping_routes(desk: Desk) -> list[Route]:
-    answer = _answering(desk)
+def ping_routes(context: ApiContext) -> list[Route]:
+    answer = _answering(context)
     return [
         Route(f"{PING}{{token}}", answer, methods=METHODS),
         Route(f"{PING}{{token}}/{{signal}}", answer, methods=METHODS),
     ]
 
 
-def _answering(desk: Desk) -> Callable[[Request], Any]:
+def _answering(context: ApiContext) -> Callable[[Request], Any]:
     async def answer(request: Request) -> Response:
         try:
-            await to_thread.run_sync(_take, desk, request.path_params)
-        except (Refusal, InterlockError) as error:
+            await to_thread.run_sync(_take, context, request.path_params)
+        except (HttpProblem, InterlockError) as error:
             response = problem_of(error)
         else:
             response = PlainTextResponse("OK")
-            desk.metrics.readings.labels("accepted").inc()
-        desk.metrics.requests.labels("ping", response.status_code).inc()
+            context.metrics.readings.labels("accepted").inc()
+        context.metrics.requests.labels("ping", response.status_code).inc()
         return response
 
     return answer
 
 
-def _take(desk: Desk, path: dict[str, str]) -> None:
-    if desk.only_reads:
-        raise refusal(desk.home.place, "ping")
-    source = _source(desk.own.settings.pings, path["token"])
+def _take(context: ApiContext, path: dict[str, str]) -> None:
+    if context.only_reads:
+        raise refusal(context.backend.place, "ping")
+    source = _source(context.own.settings.pings, path["token"])
     said = signal_of(path.get("signal", ""))
     if source is None or said is None:
-        raise Refusal(404, "there is nothing here")
-    take_ping(source, *said, desk.own.ports)
+        raise HttpProblem(404, "there is nothing here")
+    take_ping(source, *said, context.own.ports)
 
 
 def _source(sources: Sequence[PingSource], token: str) -> PingSource | None:

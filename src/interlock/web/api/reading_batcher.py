@@ -13,7 +13,7 @@ _AFTER_TROUBLE = 0.05
 _Waiting = tuple[Reading, "asyncio.Future[None]"]
 
 
-class Intake:
+class ReadingBatcher:
     """Belongs to one event loop. `put` returns when the reading is durable."""
 
     def __init__(self, store: Store) -> None:

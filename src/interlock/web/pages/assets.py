@@ -8,7 +8,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from interlock.web.problems import problem
+from interlock.web.http_problem import problem
 
 PREFIX = "/static/"
 

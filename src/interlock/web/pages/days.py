@@ -15,7 +15,7 @@ from interlock.domain.schedule import cron_moments, sensor_driven
 from interlock.domain.zones import zone
 from interlock.queries.timeline import expected_dates
 from interlock.web.pages.grid import WIDTH, GridRow, Slot
-from interlock.web.pages.standing import IS_EXPECTED, IS_MISSING, standing
+from interlock.web.pages.status_badge import IS_EXPECTED, IS_MISSING, standing
 
 _DAY = timedelta(days=1)
 _HOURS = 24

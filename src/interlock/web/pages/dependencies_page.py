@@ -5,8 +5,8 @@ import msgspec
 from interlock.domain.history import Glance
 from interlock.errors import NotFoundError
 from interlock.queries.dependencies import Edge, Graph, around, edges_of, graph
-from interlock.web.pages.page_request import Asked, PageRow, Shown, Text
-from interlock.web.pages.standing import ABSENT, PAUSED, Standing, standing
+from interlock.web.pages.page_request import PageRequest, PageRow, Shown, Text
+from interlock.web.pages.status_badge import ABSENT, PAUSED, StatusBadge, standing
 
 #: More than this nobody can read; a pipeline picks its part of the graph.
 MOST = 150
@@ -25,7 +25,7 @@ class Node(msgspec.Struct, frozen=True):
     name: str
     x: int
     y: int
-    standing: Standing
+    standing: StatusBadge
     glance: Glance | None
     known: bool
 
@@ -38,9 +38,9 @@ class Line(msgspec.Struct, frozen=True):
     title: str
 
 
-def build(asked: Asked) -> Shown:
+def build(asked: PageRequest) -> Shown:
     query: DependenciesQuery = asked.query
-    configs = {c.pipeline.id: c for c in asked.desk.home.ports.pipelines.in_force()}
+    configs = {c.pipeline.id: c for c in asked.context.backend.ports.pipelines.in_force()}
     edges = edges_of(config.pipeline for config in configs.values())
     linked = {name for edge in edges for name in (edge.upstream, edge.downstream)}
     if query.pipeline and query.pipeline not in configs and query.pipeline not in linked:
@@ -57,7 +57,7 @@ def build(asked: Asked) -> Shown:
     if len(names) > MOST:
         return {**shown, "nodes": [], "lines": [], "width": 0, "height": 0}
     drawn = graph(names, edges)
-    newest = asked.desk.history.newest(sorted(names))
+    newest = asked.context.history.newest(sorted(names))
     paused = {name for name, config in configs.items() if config.is_paused(asked.now)}
     nodes = {
         name: _node(name, place, newest.get(name), name in configs, name in paused)

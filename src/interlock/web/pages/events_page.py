@@ -8,7 +8,7 @@ import msgspec
 from interlock.domain.event import ALIASES, EventType
 from interlock.domain.history import EventFilter
 from interlock.queries.paging import page_of, place_at
-from interlock.web.pages.page_request import Asked, Cursor, PageRow, Shown, Text
+from interlock.web.pages.page_request import Cursor, PageRequest, PageRow, Shown, Text
 
 ROWS = 100
 
@@ -28,7 +28,7 @@ class EventsPageQuery(msgspec.Struct, frozen=True, kw_only=True):
     cursor: Cursor | None = None
 
 
-def build(asked: Asked) -> Shown:
+def build(asked: PageRequest) -> Shown:
     query: EventsPageQuery = asked.query
     span = SINCE.get(query.since)
     wanted = EventFilter(
@@ -39,18 +39,18 @@ def build(asked: Asked) -> Shown:
         text=query.q or None,
     )
     before = place_at(query.cursor, tuple[datetime, int])
-    found = asked.desk.history.events(wanted, before, ROWS + 1)
+    found = asked.context.history.events(wanted, before, ROWS + 1)
     page = page_of(found, ROWS, lambda told: (told.event.timestamp, told.seq))
     return {
         "query": query,
         "kinds": [kind.value for kind in EventType],
         "spans": list(SINCE),
         "page": page,
-        "deliveries": asked.desk.home.deliveries.of_events([t.event for t in page.items]),
+        "deliveries": asked.context.backend.deliveries.of_events([t.event for t in page.items]),
         "is_filtered": any((query.pipeline, query.type, query.q, query.note, query.since)),
         "live": query.cursor is None,
-        "searched": asked.desk.history.searched,
-        "searches": bool(wanted.text) or (asked.desk.only_reads and _is_searched(wanted)),
+        "searched": asked.context.history.searched,
+        "searches": bool(wanted.text) or (asked.context.only_reads and _is_searched(wanted)),
     }
 
 

@@ -12,8 +12,8 @@ from interlock.domain.partition import Grain, Label, starts_at
 from interlock.domain.pipeline import Pipeline, Schedule
 from interlock.domain.run import FINAL, RunKey
 from interlock.domain.zones import zone
-from interlock.queries.timeline import EXPECTED, Cell
-from interlock.web.pages.standing import Standing, standing
+from interlock.queries.timeline import EXPECTED, TimelineCell
+from interlock.web.pages.status_badge import StatusBadge, standing
 
 HOUR = timedelta(hours=1)
 #: How wide a column is in the units of its drawing.
@@ -31,7 +31,7 @@ class Slot(msgspec.Struct, frozen=True, kw_only=True):
     """A stretch of a row: what stands there, or nothing."""
 
     columns: int
-    standing: Standing | None = None
+    standing: StatusBadge | None = None
     #: How many dates stand here, and how many of them stand as shown.
     count: int = 1
     alike: int = 1
@@ -54,7 +54,7 @@ class GridRow(msgspec.Struct, frozen=True):
     slots: list[Slot]
 
 
-class Hours(msgspec.Struct, frozen=True):
+class HourWindow(msgspec.Struct, frozen=True):
     """A window of whole hours."""
 
     since: datetime
@@ -69,7 +69,9 @@ class Hours(msgspec.Struct, frozen=True):
         return (instant - self.since) / HOUR
 
 
-def hour_rows(config: Config, cells: Sequence[Cell], window: Hours) -> Iterator[GridRow]:
+def hour_rows(
+    config: Config, cells: Sequence[TimelineCell], window: HourWindow
+) -> Iterator[GridRow]:
     pipeline = config.pipeline
     for schedule in pipeline.schedules:
         own = [cell for cell in cells if pipeline.present_id(cell.schedule_id) == schedule.id]
@@ -80,13 +82,13 @@ def hour_rows(config: Config, cells: Sequence[Cell], window: Hours) -> Iterator[
 
 
 def _placed(
-    pipeline: Pipeline, schedule: Schedule, cells: Sequence[Cell], window: Hours
+    pipeline: Pipeline, schedule: Schedule, cells: Sequence[TimelineCell], window: HourWindow
 ) -> dict[int, Slot]:
     """By first column. Where hours stand, a day's own cell is one among them."""
     where = zone(schedule.timezone)
     labels = [(Label.parse(cell.date), cell) for cell in cells]
     finest = max((label.grain for label, _ in labels), default=Grain.DAY)
-    groups: dict[tuple[int, int], list[Cell]] = {}
+    groups: dict[tuple[int, int], list[TimelineCell]] = {}
     for label, cell in labels:
         start = starts_at(label, where)
         end = start + HOUR
@@ -99,7 +101,7 @@ def _placed(
     return {first: _slot(pipeline, group, last - first) for (first, last), group in groups.items()}
 
 
-def _slot(pipeline: Pipeline, cells: Sequence[Cell], columns: int) -> Slot:
+def _slot(pipeline: Pipeline, cells: Sequence[TimelineCell], columns: int) -> Slot:
     """Several dates in one place are shown by the one that stands worst."""
     worst = min(cells, key=lambda cell: standing(cell.status, cell.sla_verdict).rank)
     shown = standing(worst.status, worst.sla_verdict)
@@ -114,7 +116,7 @@ def _slot(pipeline: Pipeline, cells: Sequence[Cell], columns: int) -> Slot:
 
 
 def _marks(
-    pipeline: Pipeline, schedule: Schedule, cells: Sequence[Cell], window: Hours
+    pipeline: Pipeline, schedule: Schedule, cells: Sequence[TimelineCell], window: HourWindow
 ) -> Iterator[tuple[float, str]]:
     """The deadlines of what is not done yet."""
     if pipeline.sla is None:
@@ -129,7 +131,7 @@ def _marks(
 
 
 def _filled(
-    placed: dict[int, Slot], marks: Sequence[tuple[float, str]], window: Hours
+    placed: dict[int, Slot], marks: Sequence[tuple[float, str]], window: HourWindow
 ) -> Iterator[Slot]:
     column = 0
     while column < window.columns:
@@ -141,7 +143,9 @@ def _filled(
         column += slot.columns
 
 
-def _marked(slot: Slot, column: int, marks: Sequence[tuple[float, str]], window: Hours) -> Slot:
+def _marked(
+    slot: Slot, column: int, marks: Sequence[tuple[float, str]], window: HourWindow
+) -> Slot:
     end, now = column + slot.columns, window.place(window.now)
     here = tuple(
         Mark(round((at - column) * WIDTH), title) for at, title in marks if column <= at < end

@@ -3,9 +3,9 @@
 from datetime import timedelta
 
 from interlock.domain.history import EventFilter
-from interlock.queries.attention import Concern, Kind, concerns, first_breach, reasons
-from interlock.web.pages.page_request import Asked, PageRow, Shown
-from interlock.web.pages.standing import (
+from interlock.queries.attention import AttentionKind, Concern, concerns, first_breach, reasons
+from interlock.web.pages.page_request import PageRequest, PageRow, Shown
+from interlock.web.pages.status_badge import (
     DONE,
     FAILED,
     GIVEN_UP,
@@ -15,33 +15,35 @@ from interlock.web.pages.standing import (
     RUNNING,
     UNREADABLE,
     WAITING,
-    Standing,
+    StatusBadge,
     standing,
 )
 
 _SHOWN = 40
 _FEW = 8
 
-AT_RISK = Standing("at-risk", "at risk", "warn", 4)
-REFUSED = Standing("refused", "file refused", "bad", 4)
+AT_RISK = StatusBadge("at-risk", "at risk", "warn", 4)
+REFUSED = StatusBadge("refused", "file refused", "bad", 4)
 
 _STANDINGS = {
-    Kind.OVERDUE: OVERDUE,
-    Kind.GIVEN_UP: GIVEN_UP,
-    Kind.FAILED: FAILED,
-    Kind.UNREADABLE: UNREADABLE,
-    Kind.MISSED: IS_MISSING,
-    Kind.REFUSED: REFUSED,
-    Kind.AT_RISK: AT_RISK,
-    Kind.PAUSED: PAUSED,
+    AttentionKind.OVERDUE: OVERDUE,
+    AttentionKind.GIVEN_UP: GIVEN_UP,
+    AttentionKind.FAILED: FAILED,
+    AttentionKind.UNREADABLE: UNREADABLE,
+    AttentionKind.MISSED: IS_MISSING,
+    AttentionKind.REFUSED: REFUSED,
+    AttentionKind.AT_RISK: AT_RISK,
+    AttentionKind.PAUSED: PAUSED,
 }
 
 
-def build(asked: Asked) -> Shown:
-    ports, history, now = asked.desk.home.ports, asked.desk.history, asked.now
+def build(asked: PageRequest) -> Shown:
+    ports, history, now = asked.context.backend.ports, asked.context.history, asked.now
     configs = {config.pipeline.id: config for config in ports.pipelines.in_force()}
     found = concerns(configs, now, ports, history)
-    if not asked.desk.only_reads:  # of the file of alerts a banner tells, for as long as it is so
+    if (
+        not asked.context.only_reads
+    ):  # of the file of alerts a banner tells, for as long as it is so
         found = [each for each in found if each.pipeline_id]
     known = {each.key for each in found}
     waiting = [run for run in history.waiting(_FEW + len(known)) if run.key not in known]
@@ -58,22 +60,22 @@ def build(asked: Asked) -> Shown:
     }
 
 
-def _figures(asked: Asked, found: list[Concern]) -> list[tuple[Standing, int]] | None:
+def _figures(asked: PageRequest, found: list[Concern]) -> list[tuple[StatusBadge, int]] | None:
     """The dates of yesterday and today: much that is done today is of yesterday."""
     today = asked.now.date()
     yesterday = today - timedelta(days=1)
-    counts = asked.desk.history.counts(yesterday.isoformat(), today.isoformat())
+    counts = asked.context.history.counts(yesterday.isoformat(), today.isoformat())
     if counts is None:
         return None
-    by_word: dict[str, tuple[Standing, int]] = {
+    by_word: dict[str, tuple[StatusBadge, int]] = {
         each.word: (each, 0) for each in (DONE, RUNNING, WAITING, FAILED)
     }
     for status, count in counts.items():
         shown = standing(status)
         shown = {"launching": RUNNING, "given up": FAILED}.get(shown.word, shown)
         by_word[shown.word] = shown, by_word.get(shown.word, (shown, 0))[1] + count
-    overdue = sum(each.kind is Kind.OVERDUE for each in found)
-    missed = sum(each.kind is Kind.MISSED for each in found)
+    overdue = sum(each.kind is AttentionKind.OVERDUE for each in found)
+    missed = sum(each.kind is AttentionKind.MISSED for each in found)
     return [*by_word.values(), (OVERDUE, overdue), (IS_MISSING, missed)]
 
 

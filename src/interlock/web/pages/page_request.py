@@ -11,7 +11,7 @@ from msgspec import Meta
 from interlock.domain.config import Config
 from interlock.runtime.tokens import Scope
 from interlock.web.access import Caller
-from interlock.web.api.context import Desk
+from interlock.web.api.context import ApiContext
 
 Text = Annotated[str, Meta(max_length=200)]
 Cursor = Annotated[str, Meta(max_length=2000)]
@@ -21,14 +21,14 @@ Number = Annotated[int, Meta(ge=0, le=1_000_000)]
 Shown = dict[str, Any]
 
 
-class NoQuery(msgspec.Struct, frozen=True, kw_only=True):
+class NoPageQuery(msgspec.Struct, frozen=True, kw_only=True):
     """Nothing. What a page does not know behind the question mark it ignores."""
 
 
-class Asked(msgspec.Struct, frozen=True):
+class PageRequest(msgspec.Struct, frozen=True):
     """Who asks for what; `now` is the same for the whole page."""
 
-    desk: Desk
+    context: ApiContext
     caller: Caller
     path: dict[str, str]
     query: Any
@@ -36,7 +36,7 @@ class Asked(msgspec.Struct, frozen=True):
 
     def may_operate(self, pipeline_id: str) -> bool:
         """Whether the forms are shown: who may send them, to a server that acts."""
-        return not self.desk.only_reads and self.caller.may(Scope.OPERATE, pipeline_id)
+        return not self.context.only_reads and self.caller.may(Scope.OPERATE, pipeline_id)
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,11 @@ class PageRow:
 
     path: str
     template: str
-    build: Callable[[Asked], Shown]
-    query: type[msgspec.Struct] = NoQuery
+    build: Callable[[PageRequest], Shown]
+    query: type[msgspec.Struct] = NoPageQuery
 
 
-class Found(msgspec.Struct, frozen=True):
+class PipelineSelection(msgspec.Struct, frozen=True):
     """Some of the pipelines in force: those that a reader looks for, a page at a time."""
 
     configs: list[Config]
@@ -68,17 +68,21 @@ class Found(msgspec.Struct, frozen=True):
 
 
 def found_pipelines(
-    asked: Asked, wanted: str, start: int, size: int, which: Callable[[Config], bool] | None = None
-) -> Found:
+    asked: PageRequest,
+    wanted: str,
+    start: int,
+    size: int,
+    which: Callable[[Config], bool] | None = None,
+) -> PipelineSelection:
     """By id, owner or tag; every word must stand somewhere."""
     words = wanted.lower().split()
     configs = [
         config
-        for config in asked.desk.home.ports.pipelines.in_force()
+        for config in asked.context.backend.ports.pipelines.in_force()
         if (which is None or which(config)) and (not words or _holds(config, words))
     ]
     start = min(start, max(0, len(configs) - 1) // size * size)
-    return Found(configs[start : start + size], len(configs), start, size)
+    return PipelineSelection(configs[start : start + size], len(configs), start, size)
 
 
 def _holds(config: Config, words: list[str]) -> bool:

@@ -15,8 +15,8 @@ from interlock.domain.run import Run
 from interlock.domain.schedule import occurrences
 from interlock.errors import NotFoundError
 from interlock.queries.dependencies import edges_of
-from interlock.web.pages.page_request import Asked, PageRow, Shown
-from interlock.web.pages.standing import Standing, standing, standing_of
+from interlock.web.pages.page_request import PageRequest, PageRow, Shown
+from interlock.web.pages.status_badge import StatusBadge, standing, standing_of
 
 _RECENT = 40
 _NEXT = 5
@@ -32,17 +32,17 @@ class Duration(msgspec.Struct, frozen=True):
     """How long a run took, as a bar: its height of 100 is the longest of all."""
 
     run: Run
-    standing: Standing
+    standing: StatusBadge
     seconds: float
     height: float
 
 
-def build(asked: Asked) -> Shown:
-    desk, now, name = asked.desk, asked.now, asked.path["pipeline"]
-    config = desk.home.ports.pipelines.find(name)
+def build(asked: PageRequest) -> Shown:
+    context, now, name = asked.context, asked.now, asked.path["pipeline"]
+    config = context.backend.ports.pipelines.find(name)
     if config is None:
         raise NotFoundError(f"there is no pipeline {name}")
-    runs = desk.history.runs(name, "0000", "9999", None, _RECENT) or []
+    runs = context.history.runs(name, "0000", "9999", None, _RECENT) or []
     bars, expected = _durations(runs, config.pipeline)
     upstream, downstream = _neighbours(asked, name)
     paused = config.is_paused(now)
@@ -50,9 +50,10 @@ def build(asked: Asked) -> Shown:
         "config": config,
         "pipeline": config.pipeline,
         "paused": paused,
-        "foreseen": desk.home.operations.would_resume(name) if paused else [],
+        "foreseen": context.backend.operations.would_resume(name) if paused else [],
         "whys": [
-            (standing(why.status, why.sla_verdict), why) for why in desk.home.operations.why(name)
+            (standing(why.status, why.sla_verdict), why)
+            for why in context.backend.operations.why(name)
         ],
         "next": _next_moments(config, now),
         "calendar": list(_calendar(config.pipeline)),
@@ -62,7 +63,7 @@ def build(asked: Asked) -> Shown:
         "upstream": upstream,
         "downstream": downstream,
         "readings": _readings(asked, name),
-        "file": desk.home.mask(_as_yaml(config.pipeline)),
+        "file": context.backend.mask(_as_yaml(config.pipeline)),
         "may_operate": asked.may_operate(name) and not config.is_retired,
         "was_done": asked.query.done,
     }
@@ -115,16 +116,16 @@ def _calendar(pipeline: Pipeline) -> Iterator[tuple[str, str]]:
             yield schedule.id, ", ".join(words)
 
 
-def _neighbours(asked: Asked, name: str) -> tuple[list[str], list[str]]:
-    edges = edges_of(config.pipeline for config in asked.desk.home.ports.pipelines.in_force())
+def _neighbours(asked: PageRequest, name: str) -> tuple[list[str], list[str]]:
+    edges = edges_of(config.pipeline for config in asked.context.backend.ports.pipelines.in_force())
     return (
         sorted({edge.upstream for edge in edges if edge.downstream == name}),
         sorted({edge.downstream for edge in edges if edge.upstream == name}),
     )
 
 
-def _readings(asked: Asked, name: str) -> list[Any]:
-    found = asked.desk.home.ports.sensors.of_pipeline(name)
+def _readings(asked: PageRequest, name: str) -> list[Any]:
+    found = asked.context.backend.ports.sensors.of_pipeline(name)
     return sorted(found, key=lambda reading: reading.received_at, reverse=True)[:12]
 
 

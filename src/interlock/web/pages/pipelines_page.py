@@ -4,8 +4,15 @@ import msgspec
 
 from interlock.domain.config import Config
 from interlock.domain.schedule import next_occurrence
-from interlock.web.pages.page_request import Asked, Number, PageRow, Shown, Text, found_pipelines
-from interlock.web.pages.standing import ABSENT, PAUSED, standing
+from interlock.web.pages.page_request import (
+    Number,
+    PageRequest,
+    PageRow,
+    Shown,
+    Text,
+    found_pipelines,
+)
+from interlock.web.pages.status_badge import ABSENT, PAUSED, standing
 
 ROWS = 50
 
@@ -15,10 +22,10 @@ class PipelinesQuery(msgspec.Struct, frozen=True, kw_only=True):
     start: Number = 0
 
 
-def build(asked: Asked) -> Shown:
+def build(asked: PageRequest) -> Shown:
     query: PipelinesQuery = asked.query
     found = found_pipelines(asked, query.q, query.start, ROWS)
-    newest = asked.desk.history.newest([config.pipeline.id for config in found.configs])
+    newest = asked.context.history.newest([config.pipeline.id for config in found.configs])
     rows = []
     for config in found.configs:
         glance = newest.get(config.pipeline.id)
@@ -28,7 +35,7 @@ def build(asked: Asked) -> Shown:
     return {"q": query.q, "found": found, "rows": rows}
 
 
-def _next(config: Config, asked: Asked) -> object:
+def _next(config: Config, asked: PageRequest) -> object:
     moments = [
         moment.due_at
         for schedule in config.pipeline.schedules

@@ -12,9 +12,9 @@ from interlock.domain.event import Event
 from interlock.domain.run import Run, RunKey
 from interlock.domain.sla import explain_record
 from interlock.errors import NotFoundError
-from interlock.web.pages.page_request import Asked, PageRow, Shown
+from interlock.web.pages.page_request import PageRequest, PageRow, Shown
 from interlock.web.pages.sla_bar import bar
-from interlock.web.pages.standing import ABSENT, IS_MISSING, standing_of
+from interlock.web.pages.status_badge import ABSENT, IS_MISSING, standing_of
 from interlock.wiring.views import label_of
 
 
@@ -23,17 +23,17 @@ class RunQuery(msgspec.Struct, frozen=True, kw_only=True):
     asked: Literal["rerun"] | None = None
 
 
-def build(asked: Asked) -> Shown:
-    desk, now = asked.desk, asked.now
+def build(asked: PageRequest) -> Shown:
+    context, now = asked.context, asked.now
     pipeline_id, schedule_id = asked.path["pipeline"], asked.path["schedule"]
-    config = desk.home.ports.pipelines.find(pipeline_id)
+    config = context.backend.ports.pipelines.find(pipeline_id)
     date = str(label_of(asked.path["date"]))
     run, key = _found(asked, config, RunKey(pipeline_id, schedule_id, date))
     if config is None and run is None:
         raise NotFoundError(f"there is no pipeline {pipeline_id}")
     if run is None and (config is None or not config.pipeline.has_schedule(schedule_id)):
         raise NotFoundError(f"{pipeline_id} has no schedule {schedule_id}")
-    events = desk.home.ports.events.of_run(key)
+    events = context.backend.ports.events.of_run(key)
     return {
         "key": key,
         "run": run,
@@ -46,8 +46,8 @@ def build(asked: Asked) -> Shown:
         "evidence": [] if run is None else list(run.evidence.values()),
         "job_link": None if run is None else _link(run.job),
         "attempts": _attempts(events),
-        "deliveries": desk.home.deliveries.of_events(events),
-        "reruns": desk.home.ports.reruns.granted(key),
+        "deliveries": context.backend.deliveries.of_events(events),
+        "reruns": context.backend.ports.reruns.granted(key),
         "may_operate": asked.may_operate(pipeline_id)
         and config is not None
         and not config.is_retired,
@@ -55,11 +55,11 @@ def build(asked: Asked) -> Shown:
     }
 
 
-def _found(asked: Asked, config: Config | None, key: RunKey) -> tuple[Run | None, RunKey]:
+def _found(asked: PageRequest, config: Config | None, key: RunKey) -> tuple[Run | None, RunKey]:
     """A dry run of the date where the pipeline only makes those."""
     dry = msgspec.structs.replace(key, dry=True)
     keys = [dry, key] if config is not None and config.pipeline.dry_run else [key, dry]
-    runs = asked.desk.home.ports.runs.find(keys)
+    runs = asked.context.backend.ports.runs.find(keys)
     return next(((runs[each], each) for each in keys if each in runs), (None, keys[0]))
 
 
@@ -73,8 +73,8 @@ def _standing_without(events: Sequence[Event]) -> Any:
     return IS_MISSING if any(event.severity != "info" for event in events) else ABSENT
 
 
-def _why(asked: Asked, key: RunKey) -> Any:
-    answers = asked.desk.home.operations.why(key.pipeline_id, key.date)
+def _why(asked: PageRequest, key: RunKey) -> Any:
+    answers = asked.context.backend.operations.why(key.pipeline_id, key.date)
     return next((each for each in answers if each.schedule_id == key.schedule_id), None)
 
 

@@ -23,8 +23,9 @@ from interlock.runtime.tokens import Scope
 from interlock.web.access import Caller
 from interlock.web.api import endpoints
 from interlock.web.api.bodies import read_text
-from interlock.web.api.context import Desk
+from interlock.web.api.context import ApiContext
 from interlock.web.gate import caller_of, cookie_of
+from interlock.web.http_problem import HttpProblem, status_of
 from interlock.web.pages import (
     dependencies_page,
     events_page,
@@ -36,10 +37,9 @@ from interlock.web.pages import (
     timeline_page,
 )
 from interlock.web.pages.assets import PREFIX, Assets
-from interlock.web.pages.page_request import Asked, PageRow, Shown
+from interlock.web.pages.page_request import PageRequest, PageRow, Shown
 from interlock.web.pages.templating import environment, pipeline_url, run_url
-from interlock.web.problems import Refusal, status_of
-from interlock.web.read_only import refusal
+from interlock.web.read_only_refusals import refusal
 
 log = logging.getLogger(__name__)
 
@@ -65,8 +65,8 @@ _HTML = {"Vary": "Cookie"}
 class Site:
     """The pages of one server."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, context: ApiContext) -> None:
+        self._context = context
         self._assets = Assets()
         self._templates = environment(self._assets)
 
@@ -89,8 +89,10 @@ class Site:
             began = time.perf_counter()
             response = await self._guarded(request, lambda: self._show(row, request))
             name = row.template.removesuffix(".html")
-            self._desk.metrics.requests.labels(f"page {name}", response.status_code).inc()
-            self._desk.metrics.seconds.labels(f"page {name}").observe(time.perf_counter() - began)
+            self._context.metrics.requests.labels(f"page {name}", response.status_code).inc()
+            self._context.metrics.seconds.labels(f"page {name}").observe(
+                time.perf_counter() - began
+            )
             return response
 
         return answer
@@ -98,15 +100,15 @@ class Site:
     def _show(self, row: PageRow, request: Request) -> Response:
         caller = caller_of(request, Scope.READ, request.path_params.get("pipeline"))
         query = _query(row.query, request)
-        home, kept = self._desk.home, self._desk.kept
-        now, path = home.ports.clock(), request.path_params
-        build = partial(row.build, Asked(self._desk, caller, path, query, now))
+        backend, kept = self._context.backend, self._context.kept
+        now, path = backend.ports.clock(), request.path_params
+        build = partial(row.build, PageRequest(self._context, caller, path, query, now))
         shown = kept.get((row.path, *sorted(path.items()), query), build)
-        heartbeat = kept.get("heartbeat", home.operations.heartbeat)
+        heartbeat = kept.get("heartbeat", backend.operations.heartbeat)
         common = {
             "heartbeat": heartbeat,
             "late": _late(heartbeat),
-            "notices": self._desk.health.notices(),
+            "notices": self._context.health.notices(),
             "now": now,
         }
         return self._rendered(request, row.template, {**common, **shown})
@@ -115,22 +117,22 @@ class Site:
         async def answer(request: Request) -> Response:
             try:
                 form = _form(await read_text(request, _LARGEST_FORM))
-            except Refusal as refusal:
+            except HttpProblem as refusal:
                 return self.error_page(request, refusal.status, refusal.detail)
             return await self._guarded(request, lambda: self._do(path, request, form))
 
         return answer
 
     def _do(self, path: str, request: Request, form: dict[str, str]) -> Response:
-        if self._desk.only_reads:
+        if self._context.only_reads:
             name = path.rpartition("/")[2]
-            raise refusal(self._desk.home.place, name, request.path_params)
+            raise refusal(self._context.backend.place, name, request.path_params)
         pipeline = request.path_params["pipeline"]
         caller = caller_of(request, Scope.OPERATE, pipeline)
         if not form.get("reason", "").strip():
-            raise Refusal(422, "say why: a reason is needed, and kept with your name")
+            raise HttpProblem(422, "say why: a reason is needed, and kept with your name")
         return RedirectResponse(
-            FORMS[path](self._desk, caller, request.path_params, form), HTTPStatus.SEE_OTHER
+            FORMS[path](self._context, caller, request.path_params, form), HTTPStatus.SEE_OTHER
         )
 
     async def _guarded(self, request: Request, work: Callable[[], Response]) -> Response:
@@ -139,10 +141,10 @@ class Site:
                 return await to_thread.run_sync(work, abandon_on_cancel=True)
         except TimeoutError:
             return self.error_page(request, 503, "it took too long")
-        except Refusal as refusal:
+        except HttpProblem as refusal:
             return self.error_page(request, refusal.status, refusal.detail)
         except InterlockError as error:
-            return self.error_page(request, *status_of(self._desk.home.explained(error)))
+            return self.error_page(request, *status_of(self._context.backend.explained(error)))
         except Exception:
             log.exception("a page failed", extra={"action": "page_failed"})
             return self.error_page(request, 500, "a fault of Interlock itself; its log says more")
@@ -154,32 +156,32 @@ class Site:
             "path": request.url.path,
             "here": _here(request),
             "theme": _theme(request),
-            "place": self._desk.home.place,
-            "only_reads": self._desk.only_reads,
+            "place": self._context.backend.place,
+            "only_reads": self._context.only_reads,
         }
         text = self._templates.get_template(template).render({**given, **shown})
         return HTMLResponse(text, status, headers=_HTML)
 
 
-Act = Callable[[Desk, Caller, dict[str, str], dict[str, str]], str]
+Act = Callable[[ApiContext, Caller, dict[str, str], dict[str, str]], str]
 
 
-def _rerun(desk: Desk, caller: Caller, path: dict[str, str], form: dict[str, str]) -> str:
+def _rerun(context: ApiContext, caller: Caller, path: dict[str, str], form: dict[str, str]) -> str:
     body = {
         "date": path["date"],
         "schedule": path["schedule"],
         "reason": form["reason"],
         "force": form.get("force") == "1",
     }
-    request = endpoints.rerun(desk, _given(caller, path, body, endpoints.NewRerun))
+    request = endpoints.rerun(context, _given(caller, path, body, endpoints.NewRerun))
     return f"{run_url(request.key)}?asked=rerun"
 
 
-def _pause(desk: Desk, caller: Caller, path: dict[str, str], form: dict[str, str]) -> str:
+def _pause(context: ApiContext, caller: Caller, path: dict[str, str], form: dict[str, str]) -> str:
     body: dict[str, Any] = {"reason": form["reason"]}
     if form.get("for"):
-        body["until"] = desk.own.ports.clock() + _span(form["for"])
-    endpoints.pause(desk, _given(caller, path, body, endpoints.NewPause))
+        body["until"] = context.own.ports.clock() + _span(form["for"])
+    endpoints.pause(context, _given(caller, path, body, endpoints.NewPause))
     return f"{pipeline_url(path['pipeline'])}?done=paused"
 
 
@@ -187,12 +189,12 @@ def _span(text: str) -> timedelta:
     try:
         return min(duration.parse(text), _LONGEST_PAUSE)
     except ValueError as error:
-        raise Refusal(422, str(error)) from None
+        raise HttpProblem(422, str(error)) from None
 
 
-def _resume(desk: Desk, caller: Caller, path: dict[str, str], form: dict[str, str]) -> str:
+def _resume(context: ApiContext, caller: Caller, path: dict[str, str], form: dict[str, str]) -> str:
     body = {"reason": form["reason"]}
-    endpoints.resume(desk, _given(caller, path, body, endpoints.NewResume))
+    endpoints.resume(context, _given(caller, path, body, endpoints.NewResume))
     return f"{pipeline_url(path['pipeline'])}?done=resumed"
 
 
@@ -203,7 +205,7 @@ def _given(
     try:
         checked = msgspec.convert(body, kind)
     except msgspec.ValidationError as error:
-        raise Refusal(422, f"the form is not right: {error}") from None
+        raise HttpProblem(422, f"the form is not right: {error}") from None
     return endpoints.Given(caller, path, None, checked)
 
 
@@ -218,14 +220,14 @@ def _query(kind: type[msgspec.Struct], request: Request) -> Any:
     try:
         return msgspec.convert(dict(request.query_params), kind, strict=False)
     except msgspec.ValidationError as error:
-        raise Refusal(422, f"the address is not right: {error}") from None
+        raise HttpProblem(422, f"the address is not right: {error}") from None
 
 
 def _form(text: str) -> dict[str, str]:
     try:
         return dict(parse_qsl(text, max_num_fields=_MOST_FIELDS))
     except ValueError as error:
-        raise Refusal(422, f"the form is not right: {error}") from None
+        raise HttpProblem(422, f"the form is not right: {error}") from None
 
 
 def _late(heartbeat: Heartbeat) -> str | None:

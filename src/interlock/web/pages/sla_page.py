@@ -10,9 +10,16 @@ from interlock.domain.config import Config
 from interlock.domain.deadline import SlaVerdict
 from interlock.domain.history import Glance
 from interlock.errors import NotFoundError
-from interlock.queries.attainment import Attainment, Kept, attainments, part_met
-from interlock.web.pages.page_request import Asked, Number, PageRow, Shown, Text, found_pipelines
-from interlock.web.pages.standing import Standing, standing
+from interlock.queries.attainment import Attainment, DayAttainment, attainments, part_met
+from interlock.web.pages.page_request import (
+    Number,
+    PageRequest,
+    PageRow,
+    Shown,
+    Text,
+    found_pipelines,
+)
+from interlock.web.pages.status_badge import StatusBadge, standing
 
 ROWS = 25
 WEEKS = 12
@@ -55,7 +62,7 @@ class Point(msgspec.Struct, frozen=True):
     x: float
     y: float
     glance: Glance
-    standing: Standing
+    standing: StatusBadge
 
 
 def _has_deadline(config: Config) -> bool:
@@ -63,15 +70,15 @@ def _has_deadline(config: Config) -> bool:
     return sla is not None and sla.has_deadline
 
 
-def build(asked: Asked) -> Shown:
+def build(asked: PageRequest) -> Shown:
     query: SlaQuery = asked.query
     mondays = _mondays(asked.now.date())
     since = datetime.combine(mondays[0], time(), UTC)
     if query.pipeline:
         return _one(asked, query.pipeline, mondays, since)
     found = found_pipelines(asked, query.q, query.start, ROWS, _has_deadline)
-    kept = attainments(found.configs, since, asked.now, asked.desk.history)
-    broken = asked.desk.history.breaches(since, asked.now)
+    kept = attainments(found.configs, since, asked.now, asked.context.history)
+    broken = asked.context.history.breaches(since, asked.now)
     return {
         "q": query.q,
         "found": found,
@@ -84,11 +91,11 @@ def build(asked: Asked) -> Shown:
     }
 
 
-def _one(asked: Asked, name: str, mondays: Sequence[date], since: datetime) -> Shown:
-    config = asked.desk.home.ports.pipelines.find(name)
+def _one(asked: PageRequest, name: str, mondays: Sequence[date], since: datetime) -> Shown:
+    config = asked.context.backend.ports.pipelines.find(name)
     if config is None:
         raise NotFoundError(f"there is no pipeline {name}")
-    history = asked.desk.history
+    history = asked.context.history
     kept = attainments([config], since, asked.now, history)
     first, last = mondays[0].isoformat(), (asked.now.date() + timedelta(days=1)).isoformat()
     glances = history.glances([name], first, last)
@@ -113,7 +120,7 @@ def _mondays(today: date) -> list[date]:
 
 
 def _row(kept: Attainment, mondays: Sequence[date]) -> SlaRow:
-    by_week: dict[date, list[Kept]] = {monday: [] for monday in mondays}
+    by_week: dict[date, list[DayAttainment]] = {monday: [] for monday in mondays}
     for each in kept.days:
         day = date.fromisoformat(each.day)
         by_week.setdefault(day - timedelta(days=day.weekday()), []).append(each)
@@ -129,7 +136,7 @@ def _row(kept: Attainment, mondays: Sequence[date]) -> SlaRow:
     )
 
 
-def _week(monday: date, days: Sequence[Kept]) -> Week:
+def _week(monday: date, days: Sequence[DayAttainment]) -> Week:
     met, breached = sum(day.met for day in days), sum(day.breached for day in days)
     part = part_met(met, breached)
     tone = "none" if part is None else "ok" if part >= 0.999 else "warn" if part >= 0.9 else "bad"

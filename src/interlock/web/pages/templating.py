@@ -9,7 +9,7 @@ from interlock import __version__
 from interlock.domain import canonical
 from interlock.domain.rules import receipt_need
 from interlock.domain.run import RunKey
-from interlock.web.pages import moments
+from interlock.web.pages import instants
 from interlock.web.pages.assets import Assets
 
 _LONGEST_VALUE = 400
@@ -33,10 +33,10 @@ def environment(assets: Assets) -> Environment:
         version=__version__,
     )
     made.filters.update(
-        clock=moments.clock,
-        ago=moments.ago,
-        span=moments.span,
-        slack=moments.slack,
+        clock=instants.clock,
+        ago=instants.ago,
+        span=instants.span,
+        slack=instants.slack,
         value=value,
         words=words,
         count=count,

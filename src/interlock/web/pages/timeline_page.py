@@ -11,9 +11,16 @@ from interlock.domain.config import Config
 from interlock.domain.history import Tally
 from interlock.queries.timeline import timeline
 from interlock.web.pages.days import day_rows
-from interlock.web.pages.grid import HOUR, GridRow, Hours, hour_rows
-from interlock.web.pages.page_request import Asked, Number, PageRow, Shown, Text, found_pipelines
-from interlock.web.pages.standing import LEGEND
+from interlock.web.pages.grid import HOUR, GridRow, HourWindow, hour_rows
+from interlock.web.pages.page_request import (
+    Number,
+    PageRequest,
+    PageRow,
+    Shown,
+    Text,
+    found_pipelines,
+)
+from interlock.web.pages.status_badge import LEGEND
 
 ROWS = 25
 
@@ -35,7 +42,7 @@ class TimelineQuery(msgspec.Struct, frozen=True, kw_only=True):
     to: Annotated[datetime, Meta(tz=True)] | None = None
 
 
-def build(asked: Asked) -> Shown:
+def build(asked: PageRequest) -> Shown:
     query: TimelineQuery = asked.query
     unit, count = SPANS[query.span]
     found = found_pipelines(asked, query.q, query.start, ROWS)
@@ -55,7 +62,7 @@ def build(asked: Asked) -> Shown:
     }
     if unit == "hours":
         since = until - count * HOUR
-        window = Hours(since, count, asked.now)
+        window = HourWindow(since, count, asked.now)
         moments = [since + n * HOUR for n in range(count)]
         return {**shown, "moments": moments, "rows": _by_hour(asked, found.configs, window)}
     last = (until - timedelta(microseconds=1)).date()
@@ -71,8 +78,8 @@ def _until(now: datetime, unit: str, count: int) -> datetime:
     return midnight + timedelta(days=1 + (1 if count <= 30 else 0))
 
 
-def _by_hour(asked: Asked, configs: list[Config], window: Hours) -> list[GridRow]:
-    history = asked.desk.history
+def _by_hour(asked: PageRequest, configs: list[Config], window: HourWindow) -> list[GridRow]:
+    history = asked.context.history
     found = timeline(configs, window.since, window.until, asked.now, history)
     return [
         row
@@ -81,10 +88,10 @@ def _by_hour(asked: Asked, configs: list[Config], window: Hours) -> list[GridRow
     ]
 
 
-def _by_day(asked: Asked, configs: list[Config], days: list[date]) -> list[GridRow]:
+def _by_day(asked: PageRequest, configs: list[Config], days: list[date]) -> list[GridRow]:
     tallies = defaultdict[str, list[Tally]](list)
     names = [config.pipeline.id for config in configs]
-    history = asked.desk.history
+    history = asked.context.history
     for tally in history.tallies(names, days[0].isoformat(), days[-1].isoformat()):
         tallies[tally.newest.pipeline_id].append(tally)
     return [

@@ -13,8 +13,8 @@ sys.path.insert(0, str(HERE.parents[2]))
 
 from contracts.samples import NOW, a_config, a_reading, a_run, a_timer  # noqa: E402 - needs the path
 from interlock.adapters.sqlite.database import Database  # noqa: E402
-from interlock.adapters.sqlite.schema import SCRIPTS  # noqa: E402
 from interlock.adapters.sqlite.store import Store  # noqa: E402
+from interlock.adapters.sqlite.tables import SCRIPTS  # noqa: E402
 
 
 def main() -> None:

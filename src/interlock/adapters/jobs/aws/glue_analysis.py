@@ -12,10 +12,10 @@ from typing import Any
 
 import msgspec
 
-from interlock.adapters.http.failures import PlatformError
+from interlock.adapters.http.platform_error import PlatformError
 from interlock.adapters.jobs.aws.requests import Aws
 from interlock.adapters.jobs.job_environment import Surroundings
-from interlock.adapters.jobs.states import Meaning, judged
+from interlock.adapters.jobs.job_states import Meaning, judged
 from interlock.domain import canonical
 from interlock.domain.budgets import Category
 from interlock.domain.job import Failed, Running, Succeeded

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from interlock.adapters.jobs.aws.clients import READ_SECONDS, AwsClients
+from interlock.adapters.jobs.aws.job_clients import READ_SECONDS, AwsClients
 from interlock.adapters.jobs.job_config import config_of
 from interlock.adapters.jobs.job_environment import Surroundings
 from interlock.adapters.secrets.texts import Texts, run_values

@@ -3,12 +3,12 @@
 from functools import cache
 from typing import TYPE_CHECKING
 
-from interlock.adapters.http.failures import PlatformError
+from interlock.adapters.http.platform_error import PlatformError
 from interlock.domain.budgets import Category
 from interlock.errors import ConfigError, TransientError
 
 if TYPE_CHECKING:
-    from interlock.adapters.jobs.aws.clients import AwsClients
+    from interlock.adapters.jobs.aws.job_clients import AwsClients
 
 
 def fetch_secret(arn: str, clients: "AwsClients | None" = None) -> str:
@@ -30,7 +30,7 @@ def fetch_secret(arn: str, clients: "AwsClients | None" = None) -> str:
 @cache
 def _clients() -> "AwsClients":
     try:
-        from interlock.adapters.jobs.aws.clients import AwsClients
+        from interlock.adapters.jobs.aws.job_clients import AwsClients
     except ImportError as error:
         raise ConfigError("secret://aws-sm needs: pip install 'interlock[aws]'") from error
     return AwsClients()

@@ -38,7 +38,7 @@ class Spec(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     boot: str
 
 
-class Ended(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+class CommandEnded(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """The command has ended, and this is how."""
 
     code: int | None
@@ -53,7 +53,7 @@ class Ended(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
         return datetime.fromtimestamp(self.ended_at, UTC)
 
 
-class Held(msgspec.Struct, frozen=True):
+class CommandSupervised(msgspec.Struct, frozen=True):
     """A supervisor is with the command."""
 
 
@@ -68,11 +68,11 @@ class Lost(msgspec.Struct, frozen=True):
     began: str = "-"
 
 
-class Gone(msgspec.Struct, frozen=True):
+class FolderGone(msgspec.Struct, frozen=True):
     """There is no such folder."""
 
 
-State = Ended | Held | Unstarted | Lost | Gone
+State = CommandEnded | CommandSupervised | Unstarted | Lost | FolderGone
 
 
 class JobFolder:
@@ -119,12 +119,12 @@ class JobFolder:
         try:
             lock = os.open(self.path / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError:
-            return Gone()
+            return FolderGone()
         try:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
             return self._ended() or self._unattended()
         except BlockingIOError:
-            return Held()
+            return CommandSupervised()
         finally:
             os.close(lock)
 
@@ -151,9 +151,9 @@ class JobFolder:
             path.write_text(now.isoformat())
             return now
 
-    def _ended(self) -> Ended | None:
+    def _ended(self) -> CommandEnded | None:
         try:
-            return msgspec.json.decode((self.path / EXIT).read_bytes(), type=Ended)
+            return msgspec.json.decode((self.path / EXIT).read_bytes(), type=CommandEnded)
         except FileNotFoundError:
             return None
 

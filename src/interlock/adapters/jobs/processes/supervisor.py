@@ -142,7 +142,7 @@ class Child:
         return True
 
 
-class Failure:
+class StartFailure:
     """A command that could not be begun: at which step, and the system's number for why."""
 
     def __init__(self, step: str, number: int) -> None:
@@ -195,7 +195,7 @@ def main() -> None:
     woken, control = wake_on_signals(), open_control(order)
     tails = [Tail(order.path(name)) for name in (STDOUT, STDERR)]
     child = begin(order, tails)
-    if isinstance(child, Failure):
+    if isinstance(child, StartFailure):
         os.close(lock)  # before anybody hears of it: the next one may begin at once
         say(FAILED, child.step, child.number)
         return
@@ -253,7 +253,7 @@ def open_control(order: Order) -> int:
     return os.open(order.path(CONTROL), os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
-def begin(order: Order, tails: list[Tail]) -> Child | Failure:
+def begin(order: Order, tails: list[Tail]) -> Child | StartFailure:
     """The command waits at a gate until its pid is written: none runs that nobody knows of."""
     gate, opener = os.pipe()
     report, reporter = os.pipe()
@@ -261,7 +261,7 @@ def begin(order: Order, tails: list[Tail]) -> Child | Failure:
     try:
         pid = os.fork()
     except OSError as error:
-        return Failure("start", error.errno or 0)
+        return StartFailure("start", error.errno or 0)
     if pid == 0:
         os.close(opener)
         become(order, gate, reporter, *inputs)
@@ -275,7 +275,7 @@ def begin(order: Order, tails: list[Tail]) -> Child | Failure:
         os.waitpid(pid, 0)
         os.unlink(order.path(PID))
         step, _, number = failure.decode().partition(" ")
-        return Failure(step, int(number))
+        return StartFailure(step, int(number))
     return Child(pid, dict(zip(outputs, tails, strict=True)))
 
 

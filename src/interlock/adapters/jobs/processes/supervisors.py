@@ -28,7 +28,7 @@ LONGEST_START = 30.0
 COMMAND = (sys.executable, "-I", "-S", str(Path(supervisor.__file__)))
 
 
-class Word(msgspec.Struct, frozen=True):
+class StartReport(msgspec.Struct, frozen=True):
     """What a supervisor says about the start: the step that failed, and the system's number for why."""
 
     word: str
@@ -93,7 +93,7 @@ class Hired:
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
         self._process = process
 
-    def order(self, order: dict[str, Any]) -> Word | None:
+    def order(self, order: dict[str, Any]) -> StartReport | None:
         """What it says about the start; None when it died before it could. Raises TimeoutError."""
         process = self._process
         assert process.stdin is not None and process.stdout is not None
@@ -144,8 +144,8 @@ def _readable(pipe: int, seconds: float) -> bool:
     return bool(poll.poll(seconds * 1000))
 
 
-def _word(line: bytes) -> Word | None:
+def _word(line: bytes) -> StartReport | None:
     if not line.endswith(b"\n"):
         return None
     word, step, number = line.decode().split()
-    return Word(word, step, int(number))
+    return StartReport(word, step, int(number))

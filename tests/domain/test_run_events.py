@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from contracts.samples import a_key, a_run
 from declared import declared
 from interlock.domain.event import EventType, Severity
-from interlock.domain.telling import about_date, about_run
+from interlock.domain.run_events import about_date, about_run
 
 NOW = datetime(2026, 3, 3, 9, 0, tzinfo=UTC)
 PIPELINE = declared()

@@ -6,13 +6,13 @@ from typing import Any
 import msgspec
 
 from interlock.domain import job_forms, timestamp
+from interlock.domain.alerting.alert_rules import CONSOLE, Alerts, Mute, SinkConfig, SinkType
 from interlock.domain.alerting.mutes import is_endless
-from interlock.domain.alerting.rules import CONSOLE, Alerts, Mute, SinkConfig, SinkType
 from interlock.files.json_nodes import node_of
 from interlock.files.loaded import in_order, read_whole, unreadable
 from interlock.files.nodes import Node, Unreadable
-from interlock.files.problem import Kind, Problem, quoted
-from interlock.files.problem_collector import At, Check, Reading, known
+from interlock.files.problem import Problem, ProblemKind, quoted
+from interlock.files.problem_collector import At, Check, ProblemCollector, known
 
 ReadAlerts = tuple[Alerts | None, tuple[Problem, ...]]
 
@@ -36,7 +36,7 @@ def read_alerts(value: Any) -> ReadAlerts:
 
 
 def _read(node: Node, file: str) -> ReadAlerts:
-    reading = Reading(file, CHECKS)
+    reading = ProblemCollector(file, CHECKS)
     alerts = read_whole(Alerts, node, reading)
     sound = alerts if reading.is_sound else None
     return None if sound is None else _with_default(sound), in_order(reading.problems)
@@ -55,9 +55,9 @@ def check_sink(sink: SinkConfig, at: At) -> None:
     for name in ("channel", "url", "secret"):
         given = getattr(sink, name) is not None
         if given and name not in _SETTINGS[sink.type]:
-            at.error(name, Kind.CONFLICT, f"a sink of type {sink.type} has no {name}")
+            at.error(name, ProblemKind.CONFLICT, f"a sink of type {sink.type} has no {name}")
         elif not given and name in _NEEDED[sink.type]:
-            at.error(name, Kind.MISSING, f"a sink of type {sink.type} needs its {name}")
+            at.error(name, ProblemKind.MISSING, f"a sink of type {sink.type} needs its {name}")
     _check_secret(sink, at)
 
 
@@ -66,28 +66,34 @@ def _check_secret(sink: SinkConfig, at: At) -> None:
         text = getattr(sink, name)
         own = None if text is None or not known(text) else job_forms.own_setting_in(text)
         if own is not None:
-            at.error(name, Kind.BAD_VALUE, f"{own} is a setting of Interlock itself, not for files")
+            at.error(
+                name,
+                ProblemKind.BAD_VALUE,
+                f"{own} is a setting of Interlock itself, not for files",
+            )
     if sink.secret is None or not known(sink.secret):
         return
     hint = "write ${INTERLOCK_...} or secret://..., and the secret stands elsewhere"
     if "whsec_" in sink.secret:
-        at.warn("secret", Kind.BAD_VALUE, "a secret stands in the file", hint)
+        at.warn("secret", ProblemKind.BAD_VALUE, "a secret stands in the file", hint)
     elif "${" not in sink.secret and "secret://" not in sink.secret:
-        at.error("secret", Kind.BAD_VALUE, "a signing secret begins with whsec_", hint)
+        at.error("secret", ProblemKind.BAD_VALUE, "a signing secret begins with whsec_", hint)
 
 
 def check_mute(mute: Mute, at: At) -> None:
     """It is weekly or once, and it ends."""
     if mute.weekly is None and mute.until is None:
-        at.error("until", Kind.MISSING, "a mute needs an end: until, or weekly")
+        at.error("until", ProblemKind.MISSING, "a mute needs an end: until, or weekly")
     elif mute.weekly is not None and (mute.since, mute.until) != (None, None):
-        at.error("weekly", Kind.CONFLICT, "a mute is weekly or has from and until, not both")
+        at.error("weekly", ProblemKind.CONFLICT, "a mute is weekly or has from and until, not both")
     elif mute.weekly is not None and _is_whole(mute) and is_endless(mute.weekly):
-        at.error("weekly", Kind.OUT_OF_RANGE, "it never ends: leave an hour of the week free")
+        at.error(
+            "weekly", ProblemKind.OUT_OF_RANGE, "it never ends: leave an hour of the week free"
+        )
     elif mute.since is not None and mute.until is not None and known(mute.since, mute.until):
         since, until = timestamp.instant(mute.since), timestamp.instant(mute.until)
         if since is not None and until is not None and until <= since:
-            at.error("until", Kind.OUT_OF_RANGE, "must be after from")
+            at.error("until", ProblemKind.OUT_OF_RANGE, "must be after from")
 
 
 def _is_whole(mute: Mute) -> bool:
@@ -110,7 +116,7 @@ def check_alerts(alerts: Alerts, at: At) -> None:
         and console.type is not SinkType.CONSOLE
     ):
         message = "this name is that of the console, where alerts go that nobody else takes"
-        at.inner("sinks").error(CONSOLE.sink, Kind.CONFLICT, message)
+        at.inner("sinks").error(CONSOLE.sink, ProblemKind.CONFLICT, message)
     if alerts.default is not None and known(alerts.default):
         _check_lead(sinks, alerts.default, None, at, "default")
     for place, sink, channel in _leads(alerts):
@@ -133,15 +139,19 @@ def _check_lead(
     config = sinks.get(sink)
     if config is None:
         names = ", ".join(sinks) or "none"
-        at.error(key, Kind.BAD_VALUE, f"there is no sink {quoted(sink)}; there are: {names}")
+        at.error(key, ProblemKind.BAD_VALUE, f"there is no sink {quoted(sink)}; there are: {names}")
     elif not known(config) or not known(config.type):
         return
     elif config.type is not SinkType.SLACK:
         if channel is not None:
-            at.error("channel", Kind.CONFLICT, f"a sink of type {config.type} has no channels")
+            at.error(
+                "channel", ProblemKind.CONFLICT, f"a sink of type {config.type} has no channels"
+            )
     elif channel is None and config.channel is None:
         missing = "channel" if key == "sink" else key
-        at.error(missing, Kind.MISSING, f"neither the route nor the sink {sink} names a channel")
+        at.error(
+            missing, ProblemKind.MISSING, f"neither the route nor the sink {sink} names a channel"
+        )
 
 
 _NEEDED = {SinkType.SLACK: (), SinkType.WEBHOOK: ("url", "secret"), SinkType.CONSOLE: ()}

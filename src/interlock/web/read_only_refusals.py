@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from interlock.web.problems import Refusal
-from interlock.wiring.sight import Place
+from interlock.web.http_problem import HttpProblem
+from interlock.wiring.backend import BackendInfo
 
 #: What does it instead, by the name of the endpoint or form; `{}` are parts of the path.
 INSTEAD: dict[str, str] = {
@@ -33,11 +33,15 @@ def is_refused(name: str) -> bool:
     return name in INSTEAD or name in NOBODY
 
 
-def refusal(place: Place, name: str = "", path: Mapping[str, str] | None = None) -> Refusal:
+def refusal(
+    place: BackendInfo, name: str = "", path: Mapping[str, str] | None = None
+) -> HttpProblem:
     """`name` is that of the endpoint or form."""
     said = f"this server only reads {place.name}"
     if name in NOBODY:
-        return Refusal(403, f"{said}: {NOBODY[name]}")
+        return HttpProblem(403, f"{said}: {NOBODY[name]}")
     if name in INSTEAD:
-        return Refusal(403, f"{said}; use: {place.command} {INSTEAD[name].format_map(path or {})}")
-    return Refusal(403, said)
+        return HttpProblem(
+            403, f"{said}; use: {place.command} {INSTEAD[name].format_map(path or {})}"
+        )
+    return HttpProblem(403, said)

@@ -1,6 +1,6 @@
 """Exits: what the end of a command means."""
 
-from interlock.adapters.jobs.processes.job_folder import Ended
+from interlock.adapters.jobs.processes.job_folder import CommandEnded
 from interlock.adapters.jobs.processes.supervisor import CANCELLED, SHUT_DOWN, TIMED_OUT
 from interlock.domain.budgets import Category
 from interlock.domain.job import Failed, Succeeded
@@ -12,7 +12,7 @@ MISUSED = range(64, 79)
 NOT_RUN = (126, 127)
 
 
-def judged(ended: Ended) -> Succeeded | Failed:
+def judged(ended: CommandEnded) -> Succeeded | Failed:
     """A command that was asked to end has not succeeded, whatever it says."""
     detail = {"state": _state(ended)}
     if ended.wish == TIMED_OUT:
@@ -37,5 +37,5 @@ def exit_category(code: int) -> Category | None:
     return Category.PERMANENT if code in MISUSED or code in NOT_RUN else None
 
 
-def _state(ended: Ended) -> str:
+def _state(ended: CommandEnded) -> str:
     return f"signal {ended.signal}" if ended.code is None else f"exit code {ended.code}"

@@ -22,7 +22,7 @@ class _Slot:
         self.error: InterlockError | None = None
 
 
-class Kept:
+class TtlCache:
     """Many who ask at once wait for one answer, also where it is that nobody can tell."""
 
     def __init__(self, seconds: float, monotonic: Callable[[], float] = time.monotonic) -> None:

@@ -9,9 +9,9 @@ import pytest
 
 from adapters.jobs.stand_in import Reply, StandIn, serving
 from interlock.adapters.http.addresses import NOWHERE, Address, AllowedHosts
-from interlock.adapters.http.client import HttpClient, Request
-from interlock.adapters.http.failures import PlatformError
+from interlock.adapters.http.http_client import HttpClient, Request
 from interlock.adapters.http.pinned import connect
+from interlock.adapters.http.platform_error import PlatformError
 from interlock.domain.budgets import Category
 
 LOOPBACK = AllowedHosts.parse("127.0.0.0/8")

@@ -28,7 +28,7 @@ class ProblemDocument(msgspec.Struct, frozen=True, omit_defaults=True):
     type: str = "about:blank"
 
 
-class Refusal(Exception):  # noqa: N818 - not an error of ours: the caller's
+class HttpProblem(Exception):  # noqa: N818 - not an error of ours: the caller's
     """An answer that is no success."""
 
     def __init__(self, status: int, detail: str, *, headers: dict[str, str] | None = None) -> None:
@@ -52,7 +52,7 @@ def problem(status: int, detail: str = "", *, headers: dict[str, str] | None = N
 def problem_of(error: Exception) -> Response:
     """What an error means to a caller."""
     status, detail = status_of(error)
-    if isinstance(error, Refusal):
+    if isinstance(error, HttpProblem):
         return problem(status, detail, headers=error.headers)
     again = isinstance(error, InterlockError) and status == HTTPStatus.SERVICE_UNAVAILABLE
     return problem(status, detail, headers={"Retry-After": "1"} if again else None)
@@ -60,7 +60,7 @@ def problem_of(error: Exception) -> Response:
 
 def status_of(error: Exception) -> tuple[int, str]:
     """Of a fault of our own callers learn nothing but that it is one."""
-    if isinstance(error, Refusal):
+    if isinstance(error, HttpProblem):
         return error.status, error.detail
     if isinstance(error, InterlockError):
         status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 500)

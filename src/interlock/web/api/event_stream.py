@@ -10,11 +10,11 @@ from starlette.responses import Response, StreamingResponse
 
 from interlock.domain import canonical
 from interlock.domain.event import ALIASES
-from interlock.domain.history import Told
+from interlock.domain.history import LoggedEvent
 from interlock.errors import InterlockError
-from interlock.web.api.context import Desk
+from interlock.web.api.context import ApiContext
 from interlock.web.api.endpoints import StreamQuery
-from interlock.web.problems import Refusal
+from interlock.web.http_problem import HttpProblem
 
 MOST_STREAMS = 100
 _AT_ONCE = 500
@@ -31,13 +31,13 @@ _RETRY = b"retry: 2000\n\n"
 class Streams:
     """All the streams of one server."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, context: ApiContext) -> None:
+        self._context = context
         self._count = 0
 
     async def open(self, request: Request, query: StreamQuery) -> Response:
         if self._count >= MOST_STREAMS:
-            raise Refusal(503, "too many streams are open", headers={"Retry-After": "5"})
+            raise HttpProblem(503, "too many streams are open", headers={"Retry-After": "5"})
         seq = await run_in_threadpool(self._place, request.headers.get("last-event-id"))
         return StreamingResponse(
             self._told(seq, query),
@@ -47,21 +47,21 @@ class Streams:
 
     def _place(self, last_id: str | None) -> int:
         """Where to go on; a place that this log has not come to is of another log."""
-        last = self._desk.home.feed.last()
+        last = self._context.backend.feed.last()
         if last_id is None:
             return last
         if not last_id.isdecimal() or len(last_id) > 18:
-            raise Refusal(400, "Last-Event-ID is not one of ours")
+            raise HttpProblem(400, "Last-Event-ID is not one of ours")
         return min(int(last_id), last)
 
     async def _told(self, seq: int, query: StreamQuery) -> AsyncIterator[bytes]:
-        feed = self._desk.home.feed
+        feed = self._context.backend.feed
         kind = None if query.type is None else ALIASES.get(query.type, query.type)
         self._count += 1
         try:
             yield _RETRY if seq >= feed.oldest() else _RETRY + _GAP
             seen, felt, quiet = -1, feed.changes(), 0.0
-            while not self._desk.closing:
+            while not self._context.closing:
                 changes = feed.changes()
                 told = [] if changes == seen else await run_in_threadpool(feed.after, seq, _AT_ONCE)
                 seen = seen if len(told) == _AT_ONCE else changes
@@ -86,11 +86,11 @@ class Streams:
             self._count -= 1
 
 
-def _is_wanted(told: Told, query: StreamQuery, kind: str | None) -> bool:
+def _is_wanted(told: LoggedEvent, query: StreamQuery, kind: str | None) -> bool:
     return query.pipeline in (None, told.event.pipeline_id) and kind in (None, told.event.type)
 
 
-def _spelt(told: Told, named: bool) -> bytes:
+def _spelt(told: LoggedEvent, named: bool) -> bytes:
     text = canonical.encode(told.event)
     name = f"event: {told.event.type}\n" if named else ""
     return f"id: {told.seq}\n{name}data: {text}\n\n".encode()

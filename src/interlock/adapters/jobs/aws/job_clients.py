@@ -23,7 +23,7 @@ from botocore.exceptions import (  # type: ignore[import-untyped]
 )
 
 from interlock import __version__
-from interlock.adapters.http.failures import PlatformError
+from interlock.adapters.http.platform_error import PlatformError
 from interlock.adapters.jobs.classification import launch_category, maybe_started
 from interlock.domain.budgets import Category
 

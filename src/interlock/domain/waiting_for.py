@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 
-class Wait(StrEnum):
+class WaitingFor(StrEnum):
     """What an execution can be waiting for."""
 
     RULES = "rules"

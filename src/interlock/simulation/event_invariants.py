@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from interlock.adapters.sqlite.store import Store
-from interlock.domain.budgets import Source, Spending
+from interlock.domain.budgets import RerunSource, Spending
 from interlock.domain.event import Event, EventType
 from interlock.domain.run import Run, RunKey, Status
 from interlock.simulation.scenario import instant
@@ -14,7 +14,7 @@ _DRY = "DRY_RUN_"
 _JOB = "job"
 
 
-class Told:
+class EventInvariants:
     """Follows the event log."""
 
     def __init__(self) -> None:
@@ -90,8 +90,8 @@ def _spent(spending: Spending) -> dict[str, int]:
 #: Who grants attempts, and what is spent on their account.
 _ACCOUNTS: dict[str, Callable[[Spending], int]] = {
     _JOB: lambda spending: spending.retries + spending.code_retries,
-    Source.DRIFT: lambda spending: spending.drift_reruns,
-    Source.MANUAL: lambda spending: spending.manual_reruns,
+    RerunSource.DRIFT: lambda spending: spending.drift_reruns,
+    RerunSource.MANUAL: lambda spending: spending.manual_reruns,
 }
 
 #: The events of deadlines, and the detail that names their moment.

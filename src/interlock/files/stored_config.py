@@ -11,26 +11,26 @@ import msgspec
 from interlock.domain.pipeline import Calendar, holiday_calendar
 from interlock.files.authored import StoredPipeline
 from interlock.files.json_nodes import node_of
-from interlock.files.loaded import Loaded, in_order, load, read_whole, unreadable
+from interlock.files.loaded import LoadedPipeline, in_order, load, read_whole, unreadable
 from interlock.files.nodes import Unreadable
 from interlock.files.problem import Problem, quoted
-from interlock.files.problem_collector import Reading, known
+from interlock.files.problem_collector import ProblemCollector, known
 
 Part = TypeVar("Part", bound=msgspec.Struct)
 
 
-def read_config(value: Any) -> Loaded:
+def read_config(value: Any) -> LoadedPipeline:
     """Read a decoded JSON config, with the checks of a file. Calendars stand in it, by name."""
     try:
         node = node_of(value)
     except Unreadable as error:
-        return Loaded(None, (unreadable(error),))
+        return LoadedPipeline(None, (unreadable(error),))
     return load(node, StoredPipeline, _Written)
 
 
 def read_part(kind: type[Part], value: Any) -> tuple[Part | None, tuple[Problem, ...]]:
     """Read one part of a file, such as a Schedule, by itself: without the checks between its fields."""
-    reading = Reading()
+    reading = ProblemCollector()
     try:
         part = read_whole(kind, node_of(value), reading)
     except Unreadable as error:

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from interlock.lifecycle.asl.faults import TIMEOUT
+from interlock.lifecycle.asl.state_errors import TIMEOUT
 
 
 class ExecutionStatus(StrEnum):
@@ -30,7 +30,7 @@ class EntryKind(StrEnum):
     TIMED_OUT = "timed-out"
 
 
-class Entry(msgspec.Struct, frozen=True):
+class HistoryEntry(msgspec.Struct, frozen=True):
     """A line of an execution's history."""
 
     at: datetime
@@ -54,7 +54,9 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True):
     retries: tuple[int, ...] = ()  # of the current task, for each of its retriers
     error: str | None = None
     cause: str | None = None
-    log: tuple[Entry, ...] = ()  # of the latest move only: to be appended where history is kept
+    log: tuple[
+        HistoryEntry, ...
+    ] = ()  # of the latest move only: to be appended where history is kept
 
     @property
     def running(self) -> bool:
@@ -65,7 +67,7 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True):
         return replace(self, log=())
 
     def noted(self, kind: EntryKind, now: datetime, note: str = "") -> "Execution":
-        return replace(self, log=(*self.log, Entry(now, self.state, kind, note)))
+        return replace(self, log=(*self.log, HistoryEntry(now, self.state, kind, note)))
 
     def entered(self, state: str, data: Any, retriers: Sequence[Any], now: datetime) -> "Execution":
         """In a new state, with no retry spent yet."""

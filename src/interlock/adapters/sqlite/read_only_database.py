@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Thread
 from typing import NoReturn, TypeVar
 
-from interlock.adapters.sqlite import connections, schema
+from interlock.adapters.sqlite import connections, tables
 from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.failures import raise_meaning
 from interlock.adapters.sqlite.migrations import check_version, version_of
@@ -26,7 +26,7 @@ class ReadOnlyDatabase(Database):
         self.name = os.fspath(path)
         self.after_commit = None
         self.commits = 0
-        self._home = _Reading(Path(path).absolute())
+        self._opened_store = _Reading(Path(path).absolute())
         try:
             self._check_version()
         except BaseException:
@@ -34,7 +34,7 @@ class ReadOnlyDatabase(Database):
             raise
 
     def _check_version(self) -> None:
-        found, known = self.read(version_of), len(schema.SCRIPTS)
+        found, known = self.read(version_of), len(tables.SCRIPTS)
         check_version(self.name, found, known)
         if found < known:
             raise UnavailableError(

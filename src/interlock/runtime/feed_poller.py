@@ -5,16 +5,16 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-from interlock.domain.history import Told
+from interlock.domain.history import LoggedEvent
 from interlock.errors import InterlockError
-from interlock.ports.reads import Feed
+from interlock.ports.reads import EventFeed
 
 #: For so many looks after somebody has asked, they are taken to be still there.
 _PATIENCE = 6
 _CLOSE_SECONDS = 2.0
 
 
-class Looked(Feed, Protocol):
+class PolledFeed(EventFeed, Protocol):
     """A feed that finds nothing by itself."""
 
     def look(self) -> None:
@@ -22,11 +22,11 @@ class Looked(Feed, Protocol):
         ...
 
 
-class Lookout:
+class FeedPoller:
     """A feed. While a look fails, everybody who follows is told so."""
 
     def __init__(
-        self, feed: Looked, every: float, monotonic: Callable[[], float] = time.monotonic
+        self, feed: PolledFeed, every: float, monotonic: Callable[[], float] = time.monotonic
     ) -> None:
         self._feed = feed
         self._every = every
@@ -52,7 +52,7 @@ class Lookout:
         self._look()
         return self._known().last()
 
-    def after(self, seq: int, limit: int) -> list[Told]:
+    def after(self, seq: int, limit: int) -> list[LoggedEvent]:
         return self._known().after(seq, limit)
 
     def look_if_wanted(self) -> None:
@@ -65,7 +65,7 @@ class Lookout:
         if self._thread is not None:
             self._thread.join(_CLOSE_SECONDS)
 
-    def _known(self) -> Feed:
+    def _known(self) -> EventFeed:
         trouble = self._trouble
         if trouble is not None:
             raise trouble.with_traceback(None)

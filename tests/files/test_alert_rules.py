@@ -7,13 +7,13 @@ import pytest
 from file_samples import pipeline_text
 from jsonschema import Draft202012Validator
 
+from interlock.domain.alerting.alert_rules import Alerts, SinkType
 from interlock.domain.alerting.deliveries import Target
-from interlock.domain.alerting.rules import Alerts, SinkType
 from interlock.domain.event import Severity
 from interlock.domain.pipeline import Weekday
 from interlock.files import alerts_schema, load_alerts, load_project, read_alerts
 from interlock.files.compiled import compiled
-from interlock.files.problem_collector import Reading
+from interlock.files.problem_collector import ProblemCollector
 from interlock.files.reader import read_anything
 from interlock.files.yaml_nodes import parse
 
@@ -68,7 +68,7 @@ def test_the_whole_file_is_read() -> None:
 @pytest.mark.parametrize("text", ["{}", "sinks: {a: {type: console}}", "mutes: []", FULL])
 def test_what_is_right_is_right_for_editors_too(text: str) -> None:
     load(text)
-    value = read_anything(parse(text), (), Reading())
+    value = read_anything(parse(text), (), ProblemCollector())
     VALID.validate(json.loads(json.dumps(value, default=float)))
 
 

@@ -12,11 +12,11 @@ _PAUSE = 0.1
 _NEWEST = 50
 
 
-def awaited(request: RerunRequest, home: Looking, seconds: float) -> Event | None:
+def awaited(request: RerunRequest, backend: Looking, seconds: float) -> Event | None:
     """The event that answers the request; None when there is none within that time."""
     until = time.monotonic() + seconds
     while True:
-        found = _answer(request, home)
+        found = _answer(request, backend)
         if found is not None or time.monotonic() > until:
             return found
         time.sleep(_PAUSE)
@@ -26,11 +26,11 @@ def is_accepted(answer: Event) -> bool:
     return answer.type in _ACCEPTED
 
 
-def _answer(request: RerunRequest, home: Looking) -> Event | None:
+def _answer(request: RerunRequest, backend: Looking) -> Event | None:
     """A refusal has the request in its id; a grant is the first one after the request."""
     key = request.key
     since = request.requested_at
-    for event in reversed(home.events(key.pipeline_id, None, since, _NEWEST)):
+    for event in reversed(backend.events(key.pipeline_id, None, since, _NEWEST)):
         if event.date != key.date or event.schedule_id != key.schedule_id:
             continue
         if event.type in _REJECTED and request.id in event.event_id:

@@ -7,7 +7,7 @@ from interlock.domain.run import Run, Status
 from interlock.queries.timeline import EXPECTED, MISSING
 
 
-class Standing(NamedTuple):
+class StatusBadge(NamedTuple):
     """`name` is also the name of the symbol; `rank` puts what is worse first."""
 
     name: str
@@ -16,20 +16,20 @@ class Standing(NamedTuple):
     rank: int
 
 
-DONE = Standing("done", "done", "ok", 9)
-LATE = Standing("late", "done late", "warn", 6)
-RUNNING = Standing("running", "running", "busy", 7)
-LAUNCHING = Standing("running", "launching", "busy", 7)
-WAITING = Standing("waiting", "waiting", "wait", 5)
-OVERDUE = Standing("overdue", "overdue", "bad", 0)
-RETRYING = Standing("retrying", "retrying", "warn", 4)
-FAILED = Standing("failed", "failed", "bad", 2)
-GIVEN_UP = Standing("given-up", "given up", "bad", 1)
-UNREADABLE = Standing("unreadable", "unreadable", "bad", 2)
-IS_MISSING = Standing("missing", "no run", "bad", 3)
-IS_EXPECTED = Standing("expected", "expected", "none", 10)
-ABSENT = Standing("absent", "no run yet", "none", 11)
-PAUSED = Standing("paused", "paused", "wait", 8)
+DONE = StatusBadge("done", "done", "ok", 9)
+LATE = StatusBadge("late", "done late", "warn", 6)
+RUNNING = StatusBadge("running", "running", "busy", 7)
+LAUNCHING = StatusBadge("running", "launching", "busy", 7)
+WAITING = StatusBadge("waiting", "waiting", "wait", 5)
+OVERDUE = StatusBadge("overdue", "overdue", "bad", 0)
+RETRYING = StatusBadge("retrying", "retrying", "warn", 4)
+FAILED = StatusBadge("failed", "failed", "bad", 2)
+GIVEN_UP = StatusBadge("given-up", "given up", "bad", 1)
+UNREADABLE = StatusBadge("unreadable", "unreadable", "bad", 2)
+IS_MISSING = StatusBadge("missing", "no run", "bad", 3)
+IS_EXPECTED = StatusBadge("expected", "expected", "none", 10)
+ABSENT = StatusBadge("absent", "no run yet", "none", 11)
+PAUSED = StatusBadge("paused", "paused", "wait", 8)
 
 #: What the legend explains, in its order.
 LEGEND = (
@@ -46,7 +46,7 @@ LEGEND = (
     IS_EXPECTED,
 )
 
-_BY_STATUS: dict[str, Standing] = {
+_BY_STATUS: dict[str, StatusBadge] = {
     Status.PENDING: WAITING,
     Status.TRIGGERING: LAUNCHING,
     Status.RUNNING: RUNNING,
@@ -60,7 +60,7 @@ _BY_STATUS: dict[str, Standing] = {
 }
 
 
-def standing(status: str, sla_verdict: str | None = None) -> Standing:
+def standing(status: str, sla_verdict: str | None = None) -> StatusBadge:
     """A deadline that broke is seen on what is done and on what is not."""
     found = _BY_STATUS.get(status, ABSENT)
     if sla_verdict != SlaVerdict.BREACHED:
@@ -68,7 +68,7 @@ def standing(status: str, sla_verdict: str | None = None) -> Standing:
     return {DONE: LATE, WAITING: OVERDUE, RUNNING: OVERDUE, LAUNCHING: OVERDUE}.get(found, found)
 
 
-def standing_of(run: Run) -> Standing:
+def standing_of(run: Run) -> StatusBadge:
     if run.awaits_retry:
         return RETRYING
     return standing(run.status, run.sla_verdict)

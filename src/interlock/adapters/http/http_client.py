@@ -19,18 +19,18 @@ import urllib3.exceptions
 
 from interlock import __version__
 from interlock.adapters.http.addresses import Address, AllowedHosts, checked
-from interlock.adapters.http.failures import PlatformError
 from interlock.adapters.http.lookups import Resolve, resolve, within
 from interlock.adapters.http.pinned import (
     Connect,
-    Deadline,
+    ExchangeDeadline,
     Pin,
     PinnedHttp,
     PinnedHttps,
     connect,
     tls_context,
 )
-from interlock.adapters.http.targets import Target, redirected, target_of
+from interlock.adapters.http.platform_error import PlatformError
+from interlock.adapters.http.targets import RequestTarget, redirected, target_of
 from interlock.domain import canonical
 from interlock.domain.budgets import Category
 
@@ -64,7 +64,7 @@ class Request:
     limit: int = LARGEST_ANSWER
 
 
-class Answer(msgspec.Struct, frozen=True):
+class HttpResponse(msgspec.Struct, frozen=True):
     """What came back; `cut` when there was more of it than we read."""
 
     status: int
@@ -105,9 +105,9 @@ class HttpClient:
         self._resolve = resolve
         self._connect = connect
 
-    def send(self, request: Request) -> Answer:
+    def send(self, request: Request) -> HttpResponse:
         """Raises PlatformError. Any status is an answer."""
-        deadline = Deadline(request.timeout)
+        deadline = ExchangeDeadline(request.timeout)
         target = first = _or_refuse(target_of, request.url)
         for _ in range(MOST_HOPS + 1):
             answer = self._exchange(request, target, target.origin == first.origin, deadline)
@@ -117,10 +117,12 @@ class HttpClient:
             target = _or_refuse(redirected, target, location)
         raise _refusal("more redirects than three")
 
-    def _exchange(self, request: Request, target: Target, home: bool, until: Deadline) -> Answer:
-        headers = sent_headers(request, home)
+    def _exchange(
+        self, request: Request, target: RequestTarget, same_origin: bool, until: ExchangeDeadline
+    ) -> HttpResponse:
+        headers = sent_headers(request, same_origin)
         addresses = self._addresses(target, until)
-        if home and request.holds_secret and not target.is_encrypted:
+        if same_origin and request.holds_secret and not target.is_encrypted:
             self._expect_listed(target, addresses)
         connection = self._connection(target, Pin(addresses, target.port, until, self._connect))
         try:
@@ -129,19 +131,19 @@ class HttpClient:
         finally:
             connection.close()
 
-    def _addresses(self, target: Target, until: Deadline) -> tuple[Address, ...]:
+    def _addresses(self, target: RequestTarget, until: ExchangeDeadline) -> tuple[Address, ...]:
         try:
             found = within(until.left(), self._resolve, target.host, target.port)
         except OSError as error:
             raise _unreachable(f"{target.host} can't be looked up: {_reason(error)}") from error
         return _or_refuse(checked, target.host, target.port, found, self._allowed)
 
-    def _expect_listed(self, target: Target, addresses: tuple[Address, ...]) -> None:
+    def _expect_listed(self, target: RequestTarget, addresses: tuple[Address, ...]) -> None:
         for address in addresses:
             if not self._allowed.admits(target.host, target.port, address):
                 raise _refusal(f"a secret is not sent to {target.host} over plain http")
 
-    def _connection(self, target: Target, pin: Pin) -> PinnedHttp | PinnedHttps:
+    def _connection(self, target: RequestTarget, pin: Pin) -> PinnedHttp | PinnedHttps:
         connection: PinnedHttp | PinnedHttps
         if target.is_encrypted:
             connection = PinnedHttps(target.host, target.port, ssl_context=self._tls)
@@ -173,9 +175,9 @@ def check_headers(headers: Mapping[str, str]) -> None:
         seen.add(name.lower())
 
 
-def sent_headers(request: Request, home: bool = True) -> dict[str, str]:
+def sent_headers(request: Request, same_origin: bool = True) -> dict[str, str]:
     """Ours, under those of the file where they may go. Raises PlatformError."""
-    given = request.given if home else {}
+    given = request.given if same_origin else {}
     check_headers(given)
     taken = {name.lower() for name in given}
     own = {"User-Agent": f"interlock/{__version__}", "Accept": "*/*", **request.own}
@@ -195,7 +197,7 @@ def _open(connection: PinnedHttp | PinnedHttps) -> None:
 
 def _ask(
     connection: PinnedHttp | PinnedHttps, request: Request, path: str, headers: Mapping[str, str]
-) -> Answer:
+) -> HttpResponse:
     """From here on nobody can tell what the other side has done until it says so."""
     try:
         _send(connection, request, path, headers)
@@ -210,7 +212,7 @@ def _ask(
         message = f"{connection.host} did not finish its answer: {_reason(error)}"
         raise PlatformError(Category.TRANSIENT, message, maybe_started=True) from error
     named = {name.lower(): value for name, value in response.headers.items()}
-    return Answer(response.status, named, body[: request.limit], len(body) > request.limit)
+    return HttpResponse(response.status, named, body[: request.limit], len(body) > request.limit)
 
 
 def _send(

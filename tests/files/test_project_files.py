@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from declared import document
 from interlock.cli import app
 from interlock.errors import ConfigError
-from interlock.files.sources import Walk, find_sources
+from interlock.files.project_files import Walk, find_sources
 
 
 @pytest.fixture

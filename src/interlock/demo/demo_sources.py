@@ -11,7 +11,7 @@ from interlock.errors import InterlockError
 HOURS = 24
 
 
-class Report(NamedTuple):
+class DemoReading(NamedTuple):
     """A reading at a moment, counted in hours of data from the start, and what there is to say of it."""
 
     at: float
@@ -25,7 +25,7 @@ Put = Callable[[str, str, dict[str, Any]], object]
 Say = Callable[[str], None]
 
 
-def day_of_reports(day: date, start: float = 0.0) -> list[Report]:
+def day_of_reports(day: date, start: float = 0.0) -> list[DemoReading]:
     """Everything that both sources report about a day, in the order in which they do."""
     found = [report for hour in range(HOURS) for report in _hour(day, hour)]
     found = [report._replace(at=report.at + start) for report in found]
@@ -48,7 +48,7 @@ def play(
             say(f"refused at the door: {error}")
 
 
-def _days(first: date) -> Iterator[Report]:
+def _days(first: date) -> Iterator[DemoReading]:
     days = (day_of_reports(first + timedelta(days=n), float(n * HOURS)) for n in itertools.count())
     # corrections of a day's last hours come when the next day has begun
     current = next(days)
@@ -59,84 +59,86 @@ def _days(first: date) -> Iterator[Report]:
         current = [report for report in merged if report.at >= split]
 
 
-def regions(now: datetime) -> Report:
+def regions(now: datetime) -> DemoReading:
     """The table that gold needs, written once."""
     fields = {"updatedAt": now.isoformat().replace("+00:00", "Z"), "count": 5}
-    return Report(0.0, "earthquake-gold", "regions", fields, "seismology: the table of regions")
+    return DemoReading(
+        0.0, "earthquake-gold", "regions", fields, "seismology: the table of regions"
+    )
 
 
-def _hour(day: date, hour: int) -> Iterator[Report]:
+def _hour(day: date, hour: int) -> Iterator[DemoReading]:
     yield from _MISHAPS_USGS.get(hour, _usgs_as_usual)(day, hour)
     yield from _MISHAPS_COINLORE.get(hour, _coinlore_as_usual)(day, hour)
 
 
-def _usgs(day: date, hour: int, said: str, *, after: float = 0.0, **fields: Any) -> Report:
+def _usgs(day: date, hour: int, said: str, *, after: float = 0.0, **fields: Any) -> DemoReading:
     whole = {"complete": True, "loads": 3, "count": 120 + hour, **fields}
     key = f"hourly-status#{day}T{hour:02}"
-    return Report(hour + after, "earthquake-silver", key, whole, f"USGS {hour:02}:00: {said}")
+    return DemoReading(hour + after, "earthquake-silver", key, whole, f"USGS {hour:02}:00: {said}")
 
 
-def _coinlore(day: date, hour: int, said: str, *, after: float = 0.0, **fields: Any) -> Report:
+def _coinlore(day: date, hour: int, said: str, *, after: float = 0.0, **fields: Any) -> DemoReading:
     whole = {"complete": True, "count": 301, "nullPrices": 0, **fields}
     key = f"hourly-status#{day}T{hour:02}"
     at = hour + 0.3 + after
-    return Report(at, "crypto-silver", key, whole, f"CoinLore {hour:02}:00: {said}")
+    return DemoReading(at, "crypto-silver", key, whole, f"CoinLore {hour:02}:00: {said}")
 
 
-def _usgs_as_usual(day: date, hour: int) -> Iterator[Report]:
+def _usgs_as_usual(day: date, hour: int) -> Iterator[DemoReading]:
     yield _usgs(day, hour, f"complete, {120 + hour} earthquakes")
 
 
-def _usgs_short(day: date, hour: int) -> Iterator[Report]:
+def _usgs_short(day: date, hour: int) -> Iterator[DemoReading]:
     yield _usgs(day, hour, "only 2 loads of 3", loads=2)
     yield _usgs(day, hour, "the third load is there", after=0.8)
 
 
-def _usgs_corrected(day: date, hour: int) -> Iterator[Report]:
+def _usgs_corrected(day: date, hour: int) -> Iterator[DemoReading]:
     yield _usgs(day, hour, f"complete, {120 + hour} earthquakes")
     yield _usgs(day, hour, "corrected: 40 earthquakes more", after=1.5, count=160 + hour)
 
 
-def _usgs_malformed(day: date, hour: int) -> Iterator[Report]:
+def _usgs_malformed(day: date, hour: int) -> Iterator[DemoReading]:
     wrong = _usgs(day, hour, "reported for an hour that no day has")
     yield wrong._replace(key=f"hourly-status#{day}T25")
     yield _usgs(day, hour, "reported again, for the right hour", after=0.4)
 
 
-def _usgs_late(day: date, hour: int) -> Iterator[Report]:
+def _usgs_late(day: date, hour: int) -> Iterator[DemoReading]:
     yield _usgs(day, hour, "only 1 load of 3, and nothing for hours", loads=1)
     yield _usgs(day, hour, "complete at last, hours late", after=3.4)
 
 
-def _coinlore_as_usual(day: date, hour: int) -> Iterator[Report]:
+def _coinlore_as_usual(day: date, hour: int) -> Iterator[DemoReading]:
     yield _coinlore(day, hour, "complete, 301 coins")
 
 
-def _coinlore_short(day: date, hour: int) -> Iterator[Report]:
+def _coinlore_short(day: date, hour: int) -> Iterator[DemoReading]:
     yield _coinlore(day, hour, "only 120 coins of 250", count=120)
     yield _coinlore(day, hour, "the rest of the coins is there", after=0.8)
 
 
-def _coinlore_wrong(day: date, hour: int) -> Iterator[Report]:
+def _coinlore_wrong(day: date, hour: int) -> Iterator[DemoReading]:
     yield _coinlore(day, hour, "7 coins have no price", nullPrices=7)
     yield _coinlore(day, hour, "mended: every coin has a price", after=4.6)
 
 
-def _coinlore_stuck(day: date, hour: int) -> Iterator[Report]:
+def _coinlore_stuck(day: date, hour: int) -> Iterator[DemoReading]:
     yield _coinlore(day, hour, "3 coins have no price, and nobody mends it for hours", nullPrices=3)
     yield _coinlore(day, hour, "mended at last", after=12.0)
 
 
-def _coinlore_fails(day: date, hour: int) -> Iterator[Report]:
+def _coinlore_fails(day: date, hour: int) -> Iterator[DemoReading]:
     yield _coinlore(day, hour, "complete, 301 coins (its job will run out of memory once)")
 
 
-def _coinlore_corrected(day: date, hour: int) -> Iterator[Report]:
+def _coinlore_corrected(day: date, hour: int) -> Iterator[DemoReading]:
     yield _coinlore(day, hour, "complete, 301 coins")
     yield _coinlore(day, hour, "corrected: 4 coins more, when all was done", after=1.5, count=305)
 
 
-Mishap = Callable[[date, int], Iterator[Report]]
+Mishap = Callable[[date, int], Iterator[DemoReading]]
 
 #: The hours at which something goes wrong.
 _MISHAPS_USGS: dict[int, Mishap] = {

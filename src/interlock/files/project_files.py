@@ -26,7 +26,7 @@ DEEPEST_FOLDER = 32
 _ENDINGS = (".yaml", ".yml")
 
 
-class Source(msgspec.Struct, frozen=True):
+class ProjectFile(msgspec.Struct, frozen=True):
     """A file of a project: where it lies, what the project calls it, what it holds."""
 
     path: Path
@@ -87,9 +87,9 @@ class Walk:
         return is_new
 
 
-def find_sources(paths: Iterable[str | Path]) -> list[Source]:
+def find_sources(paths: Iterable[str | Path]) -> list[ProjectFile]:
     """Every file that the paths stand for, once each, calendars first."""
-    found: dict[str, Source] = {}
+    found: dict[str, ProjectFile] = {}
     for path in map(Path, paths):
         for source in _sources(path):
             place = _place(source.path)
@@ -123,7 +123,7 @@ def _place(path: Path) -> str:
         return str(path)
 
 
-def _sources(path: Path) -> Iterator[Source]:
+def _sources(path: Path) -> Iterator[ProjectFile]:
     if not path.is_dir():
         root = _project_of(path)
         yield _source(path, root, is_whole=False)
@@ -138,7 +138,7 @@ def _sources(path: Path) -> Iterator[Source]:
     yield from _within(root / CALENDARS, root, is_whole=True)
 
 
-def _within(folder: Path, root: Path, is_whole: bool) -> Iterator[Source]:
+def _within(folder: Path, root: Path, is_whole: bool) -> Iterator[ProjectFile]:
     """The files of a folder, and what in it can't be listed."""
     if not folder.is_dir():
         return
@@ -155,11 +155,11 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _source(path: Path, root: Path, is_whole: bool) -> Source:
+def _source(path: Path, root: Path, is_whole: bool) -> ProjectFile:
     name = Path(os.path.relpath(path, root))
     inside = name if name.parts[0] != ".." else path
     is_calendar = CALENDARS in inside.parts[:-1]
-    return Source(
+    return ProjectFile(
         path,
         inside.as_posix(),
         is_calendar=is_calendar,

@@ -6,12 +6,12 @@ import msgspec
 
 from interlock.errors import InterlockError
 from interlock.ports.alerts import Deliveries
-from interlock.ports.reads import Feed, History
+from interlock.ports.reads import EventFeed, History
 from interlock.usecases.ports import Ports
 from interlock.wiring.operations import Operations
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True):
+class BackendInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Where a home is, and how it is spoken to."""
 
     #: How a command for it begins.
@@ -23,10 +23,10 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     kept_seconds: float = 0.0
 
 
-HERE = Place()
+HERE = BackendInfo()
 
 
-class Sight(Protocol):
+class Backend(Protocol):
     """What is read of a home. The local one can also be acted on, through its own class."""
 
     @property
@@ -42,10 +42,10 @@ class Sight(Protocol):
     def deliveries(self) -> Deliveries: ...
 
     @property
-    def feed(self) -> Feed: ...
+    def feed(self) -> EventFeed: ...
 
     @property
-    def place(self) -> Place: ...
+    def place(self) -> BackendInfo: ...
 
     def mask(self, text: str) -> str:
         """The text without any secret that this home knows of."""

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from interlock.demo.project import files
-from interlock.demo.sources import HOURS, day_of_reports, play, regions
+from interlock.demo.demo_project import files
+from interlock.demo.demo_sources import HOURS, day_of_reports, play, regions
 from interlock.errors import ConfigError
 from interlock.files import load_text
 

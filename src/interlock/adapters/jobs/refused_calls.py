@@ -1,7 +1,7 @@
 """Answers: what the answer of a platform means where it is not what was asked for."""
 
-from interlock.adapters.http.client import Answer
-from interlock.adapters.http.failures import PlatformError
+from interlock.adapters.http.http_client import HttpResponse
+from interlock.adapters.http.platform_error import PlatformError
 from interlock.adapters.jobs.classification import launch_category, maybe_started
 from interlock.domain.budgets import Category
 
@@ -9,24 +9,24 @@ NOT_FOUND = 404
 CONFLICT = 409
 
 
-def refusal(answer: Answer, who: str) -> PlatformError:
+def refusal(answer: HttpResponse, who: str) -> PlatformError:
     """Of an answer that is not a yes, by its status."""
     category = launch_category(None, answer.status)
     return PlatformError(category, _said(answer, who), maybe_started=maybe_started(answer.status))
 
 
-def conflict(answer: Answer, who: str) -> PlatformError:
+def conflict(answer: HttpResponse, who: str) -> PlatformError:
     """Most likely with ourselves: somebody is at it, and a moment later it can be seen."""
     return PlatformError(Category.TRANSIENT, _said(answer, who), maybe_started=True)
 
 
-def expect_yes(answer: Answer, who: str) -> None:
+def expect_yes(answer: HttpResponse, who: str) -> None:
     """Raises PlatformError."""
     if not answer.ok:
         raise refusal(answer, who)
 
 
-def _said(answer: Answer, who: str) -> str:
+def _said(answer: HttpResponse, who: str) -> str:
     if place := answer.headers.get("location"):
         return f"{who} answers {answer.status} and leads to {place}, which is not followed"
     said = f": {answer.text}" if answer.text else ""

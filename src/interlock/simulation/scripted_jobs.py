@@ -17,7 +17,7 @@ from interlock.ports.engine import Clock
 from interlock.simulation.scenario import JobResult, JobScript
 
 
-class Launch(msgspec.Struct):
+class SimulatedJob(msgspec.Struct):
     """A job that really started."""
 
     pipeline: str
@@ -48,9 +48,9 @@ class ScriptedJobs:
         self._scripts = scripts
         self._clock = clock
         self._calls: dict[str, int] = defaultdict(int)
-        self._by_token: dict[str, Launch] = {}
+        self._by_token: dict[str, SimulatedJob] = {}
         self._ends: list[tuple[datetime, int]] = []
-        self.launches: list[Launch] = []
+        self.launches: list[SimulatedJob] = []
 
     def launch(self, pipeline: Pipeline, context: JobContext) -> Launched:
         script = self._next(pipeline.id)
@@ -60,7 +60,7 @@ class ScriptedJobs:
             category = script.category or Category.TRANSIENT
             self._rest(half)
             raise LaunchError(category, script.error or "the launch failed")
-        started = Launch(
+        started = SimulatedJob(
             context.pipeline,
             context.schedule,
             context.label,
@@ -88,7 +88,7 @@ class ScriptedJobs:
         self._rest(half)
         return answer
 
-    def _seen(self, launch: Launch) -> Running | Succeeded | Failed:
+    def _seen(self, launch: SimulatedJob) -> Running | Succeeded | Failed:
         ends_at, script = launch.ends_at, launch.script
         if ends_at is None or self._clock() < ends_at:
             return Running()
@@ -107,7 +107,7 @@ class ScriptedJobs:
         """When the next job ends by itself."""
         return self._ends[0][0] if self._ends else None
 
-    def ended(self, now: datetime) -> list[Launch]:
+    def ended(self, now: datetime) -> list[SimulatedJob]:
         """The jobs that have ended by now, each told once."""
         found = []
         while self._ends and self._ends[0][0] <= now:
@@ -122,5 +122,5 @@ class ScriptedJobs:
         return scripts[min(call, len(scripts) - 1)]
 
 
-def _launched(launch: Launch) -> Launched:
+def _launched(launch: SimulatedJob) -> Launched:
     return Launched(f"job-{launch.token[3:15]}", {"token": launch.token})
