@@ -22,10 +22,10 @@ from interlock.domain.event import EventType, happened, subject
 from interlock.domain.run import Judgement, OpenedBy, RuleRecord, Run, RunKey, Status
 from interlock.runtime.health import Health, NotedDatabase
 from interlock.web.access import Access
-from interlock.web.api.context import ApiContext
 from interlock.web.app import application
 from interlock.web.gate import KnownHosts
 from interlock.web.metrics import Metrics
+from interlock.web.serve import local_context
 from interlock.wiring.local_backend import open_local_backend
 from interlock.wiring.settings import Settings
 
@@ -87,8 +87,8 @@ Get = Callable[[str], Awaitable[int]]
 def _served(settings: Settings) -> Iterator[Get]:
     home = open_local_backend(settings, clock=lambda: START, database=NotedDatabase)
     assert isinstance(home.database, NotedDatabase)
-    health = Health(home.database, home.operations)
-    desk = ApiContext(home, health, Access(home.store.tokens, {"owner": SECRET}), Metrics())
+    health = Health(home.database, home.queries)
+    desk = local_context(home, health, Access(home.store.tokens, {"owner": SECRET}), Metrics())
     app = application(desk, KnownHosts("127.0.0.1"))
 
     async def get(path: str) -> int:

@@ -50,13 +50,14 @@ from interlock.files import load_text
 from interlock.files.authored import PipelineFile
 from interlock.files.problem import ProblemKind
 from interlock.lifecycle import definition
+from interlock.operations import endpoints as web_endpoints
+from interlock.operations.requests import MOST_READINGS
 from interlock.runtime import server_address as address
 from interlock.runtime.health import NotedDatabase
 from interlock.simulation.scenario import ScenarioFile
 from interlock.web import access, gate
 from interlock.web import app as web_app
 from interlock.web.api import bodies
-from interlock.web.api import endpoints as web_endpoints
 from interlock.web.metrics import Metrics
 from interlock.web.protocol import Bounds
 from interlock.wiring import aws_reads as aws_sight
@@ -813,9 +814,9 @@ def limits() -> str:
     return table(
         ("limit", "what it bounds"),
         [
-            (f"{bodies.SMALL // 1024} KiB", "the body of a request"),
-            (f"{bodies.BATCH // 1024**2} MiB", "the body of a batch of readings"),
-            (f"{web_endpoints.MOST_READINGS}", "readings in a batch"),
+            (f"{web_endpoints.SMALL // 1024} KiB", "the body of a request"),
+            (f"{web_endpoints.BATCH // 1024**2} MiB", "the body of a batch of readings"),
+            (f"{MOST_READINGS}", "readings in a batch"),
             (f"{bodies.DEEPEST} levels", "how deep a body may be nested"),
             (f"{bodies.READ_SECONDS:.0f} s", "until a body must have come"),
             (f"{bounds.head_seconds:.0f} s", "until the head of a request must have come"),

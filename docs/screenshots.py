@@ -20,11 +20,11 @@ from playwright.sync_api import Browser, sync_playwright
 from docs import story
 from interlock.runtime.health import Health, NotedDatabase
 from interlock.web.access import Access
-from interlock.web.api.context import ApiContext
 from interlock.web.app import application
 from interlock.web.gate import KnownHosts
 from interlock.web.listener import bound
 from interlock.web.metrics import Metrics
+from interlock.web.serve import local_context
 from interlock.wiring.local_backend import open_local_backend
 from interlock.wiring.settings import Settings
 
@@ -95,7 +95,7 @@ def _served(folder: Path) -> Iterator[str]:
     with open_local_backend(settings, clock=lambda: story.NOW, database=NotedDatabase) as home:
         assert isinstance(home.database, NotedDatabase)
         access = Access(home.store.tokens, {"owner": SECRET})
-        desk = ApiContext(home, Health(home.database, home.operations), access, Metrics())
+        desk = local_context(home, Health(home.database, home.queries), access, Metrics())
         app = application(desk, KnownHosts("127.0.0.1"))
         with closing(bound("127.0.0.1", 0)) as where, closing(desk):
             server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off"))

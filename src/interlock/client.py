@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from interlock.errors import (
     ConfigError,
+    ConflictError,
     InterlockError,
     NotFoundError,
-    TransientError,
     UnavailableError,
 )
 
@@ -374,7 +374,7 @@ def _checked(answer: Response, url: str) -> Response:
 _REFUSALS: dict[int, type[InterlockError]] = {
     400: ConfigError,
     404: NotFoundError,
-    409: TransientError,
+    409: ConflictError,
     413: ConfigError,
     422: ConfigError,
 }

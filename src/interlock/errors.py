@@ -2,6 +2,7 @@
 
     InterlockError
     ├── ConfigError         a file or setting is wrong; says where and what is allowed
+    │   └── ConflictError   something of that name exists already
     ├── NotFoundError       something named does not exist
     ├── TransitionError     a run was asked to go where its table does not lead
     ├── LaunchError         a job could not be started (category PERMANENT or TRANSIENT)
@@ -19,6 +20,10 @@ class InterlockError(Exception):
 
 class ConfigError(InterlockError):
     """A file or setting is wrong."""
+
+
+class ConflictError(ConfigError):
+    """Something of that name exists already."""
 
 
 class NotFoundError(InterlockError):

@@ -1,7 +1,7 @@
 """Operations: what a person asks of the local home is answered by the AWS home, by key and by index."""
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -12,24 +12,35 @@ from declared import declared
 from interlock.domain.run import Status
 from interlock.errors import ConfigError
 from interlock.lambdas import stream_router
+from interlock.operations.requests import Paging, RunsQuery, Waiting
+from interlock.operations.store_commands import StoreCommands
+from interlock.operations.store_queries import StoreQueries
+from interlock.wiring.aws_backend import aws_queries
 from interlock.wiring.aws_ports import AwsBackend
 from interlock.wiring.aws_settings import Function
-from interlock.wiring.operations import Operations
-from interlock.wiring.views import Views
 
 DAY = "2026-03-03"
+WAITING = Waiting(wait="decision")
+
+
+class Asked(NamedTuple):
+    """Somebody at the command line."""
+
+    queries: StoreQueries
+    commands: StoreCommands
 
 
 @pytest.fixture
-def asked(services: Services, clock: ManualClock, router: AwsBackend) -> Operations:
+def asked(services: Services, clock: ManualClock, router: AwsBackend) -> Asked:
     """A pipeline with a run that waits for its rules."""
     pipeline = declared("validation: {rules: [{key: orders, check: gte, field: count, value: 10}]}")
     router.store.pipelines.want(wanted(pipeline))
-    operations = Operations(None, router.ports, timedelta(minutes=5))
+    every = timedelta(minutes=5)
+    commands = StoreCommands("ada", router.ports, every)
     route(services, router)
-    operations.put(pipeline.id, "orders", {"count": 1, "date": DAY})
+    commands.put(pipeline.id, "orders", {"count": 1, "date": DAY})
     route(services, router)
-    return operations
+    return Asked(aws_queries(router, every), commands)
 
 
 def route(services: Services, home: AwsBackend) -> None:
@@ -38,44 +49,50 @@ def route(services: Services, home: AwsBackend) -> None:
         assert answer == {"batchItemFailures": []}
 
 
-def test_a_pipeline_is_told_at_a_glance(asked: Operations) -> None:
-    (state,) = asked.pipelines()
+def test_a_pipeline_is_told_at_a_glance(asked: Asked) -> None:
+    (state,) = asked.queries.pipelines().items
     assert (state.id, state.status, state.date) == ("silver-orders", Status.PENDING, DAY)
     assert state.today == {"PENDING": 1}
 
 
-def test_why_a_date_waits_is_told(asked: Operations) -> None:
-    (why,) = asked.why("silver-orders")
+def test_why_a_date_waits_is_told(asked: Asked) -> None:
+    (why,) = asked.queries.why("silver-orders").items
     assert why.date == DAY and why.rules[0].kind is not None
 
 
 def test_runs_readings_and_events_are_listed(
-    asked: Operations, services: Services, clock: ManualClock
+    asked: Asked, services: Services, clock: ManualClock
 ) -> None:
-    assert [run.key.date for run in asked.runs("silver-orders")] == [DAY]
-    assert [run.key.date for run in asked.runs()] == [DAY]
-    assert [reading.key for reading in asked.readings("silver-orders")] == ["orders"]
+    queries = asked.queries
+    for wanted_runs in (RunsQuery(pipeline="silver-orders"), RunsQuery()):
+        assert [run.key.date for run in queries.runs(wanted_runs).items] == [DAY]
+    assert [reading.key for reading in queries.readings("silver-orders").items] == ["orders"]
     kinds = {"CONFIG_ADOPTED", "TRIGGER_STARTED"}
     assert {event.type for event in _events(services, clock).newest()} == kinds
 
 
-def test_pages_are_turned(asked: Operations, router: AwsBackend) -> None:
-    views = Views(router.ports, router.store.history, asked)
-    assert [run.key.date for run in views.runs("silver-orders", None, None, None, 5).items] == [DAY]
-    page = views.pipelines(None, 5)
+def test_pages_are_turned(asked: Asked) -> None:
+    page = asked.queries.pipelines(Paging(limit=5))
     assert [state.id for state in page.items] == ["silver-orders"] and page.next is None
 
 
-def test_a_pause_is_seen_at_once_by_whoever_asked_for_it(asked: Operations) -> None:
-    asked.pause("silver-orders")
-    assert asked.pipeline("silver-orders").paused
-    asked.resume("silver-orders")
-    assert not asked.pipeline("silver-orders").paused
+def test_a_pause_is_seen_at_once_by_whoever_asked_for_it(asked: Asked) -> None:
+    asked.commands.pause("silver-orders")
+    assert asked.queries.pipeline("silver-orders").paused
+    asked.commands.resume("silver-orders")
+    assert not asked.queries.pipeline("silver-orders").paused
 
 
-def test_a_home_without_a_state_file_says_so(asked: Operations) -> None:
+def test_what_a_reading_leads_to_is_foreseen_before_the_router_acts(asked: Asked) -> None:
+    told = asked.commands.put("silver-orders", "orders", {"date": "2026-03-04"}, WAITING)
+    assert told.led_to == ("opened",)
+    again = asked.commands.put("silver-orders", "orders", {"date": DAY}, WAITING)
+    assert again.led_to[0].startswith("ignored: ")
+
+
+def test_a_home_without_a_state_file_says_so(asked: Asked) -> None:
     with pytest.raises(ConfigError, match="no state file"):
-        asked.parked()
+        asked.queries.parked()
 
 
 def _events(services: Services, clock: ManualClock) -> Any:

@@ -14,10 +14,10 @@ from aws.viewer import Viewer
 from contracts.samples import a_delivery
 from interlock.adapters.aws.clients import ReadingClient
 from interlock.cli.commands import COMMANDS
+from interlock.domain.access import Scope
 from interlock.domain.alerting.deliveries import DeliveryState
 from interlock.errors import UnavailableError
-from interlock.runtime.tokens import Scope
-from interlock.web.api.endpoints import API, ENDPOINTS, Endpoint
+from interlock.operations.endpoints import API, ENDPOINTS, Endpoint
 from interlock.web.read_only_refusals import INSTEAD, NOBODY
 from web.house import is_problem
 from web.pages.visitor import HTML, Visitor

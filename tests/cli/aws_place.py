@@ -22,6 +22,7 @@ from contracts.samples import wanted
 from declared import declared
 from interlock.cli import app
 from interlock.domain.run import Run, Status
+from interlock.lambdas import stream_router
 from interlock.usecases.adopt_config import adopt_config
 from interlock.usecases.judge_rerun import judge_rerun
 from interlock.wiring.aws_backend import open_aws_backend
@@ -81,6 +82,13 @@ class AwsPlace:
             config, version=config.version + 1, active_since=since, standings={}
         )
         assert home.store.pipelines.save(changed)
+
+    def route(self) -> None:
+        """The stream brings what was written to its function."""
+        router = function_home(Function.STREAM_ROUTER, self.services, utc_now)
+        records = self.services.records(router.settings.control_table)
+        answer = stream_router.handle({"Records": records}, None, router)
+        assert answer == {"batchItemFailures": []}
 
     @contextmanager
     def functions_at_work(self) -> Iterator[None]:

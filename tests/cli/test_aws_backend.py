@@ -31,6 +31,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AwsPlace]
 def test_a_reading_is_written_listed_and_opens_its_run(place: AwsPlace) -> None:
     put = place.shown("sensor", "put", "silver-orders", "orders", "count=4", "--date", place.today)
     assert "opened" in put
+    assert place.json("runs") == []  # the function acts on it, not the command
+    place.route()
     (reading,) = place.json("sensor", "list", "silver-orders")
     assert reading["key"] == "orders" and reading["fields"]["count"] == 4
 

@@ -19,10 +19,9 @@ from interlock.cli.checkup import Finding, Level
 from interlock.domain import canonical
 from interlock.errors import UnavailableError
 from interlock.usecases.adopt_config import adopt_config
-from interlock.wiring.aws_backend import open_aws_backend
+from interlock.wiring.aws_backend import aws_queries, open_aws_backend
 from interlock.wiring.aws_ports import AwsBackend
 from interlock.wiring.clock import utc_now
-from interlock.wiring.operations import Operations
 
 
 @pytest.fixture
@@ -190,8 +189,8 @@ def checkup(place: AwsPlace, answer: Any, ahead: timedelta = timedelta()) -> lis
     home: AwsBackend = open_aws_backend(
         place.folder, {}, make=make, clock=lambda: utc_now() + ahead
     )
-    operations = Operations(None, home.ports, timedelta(minutes=5))
-    return AwsCheckup(home, operations, place.folder).findings()
+    queries = aws_queries(home, timedelta(minutes=5))
+    return AwsCheckup(home, queries, place.folder).findings()
 
 
 class _Between:

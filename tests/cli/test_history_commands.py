@@ -1,6 +1,5 @@
 """`runs`, `run` and `events`: what happened."""
 
-from collections.abc import Sequence
 from itertools import islice
 
 import msgspec
@@ -12,6 +11,8 @@ from interlock.cli.events import followed
 from interlock.cli.shown import now
 from interlock.domain.event import Event
 from interlock.errors import NotFoundError
+from interlock.operations.requests import EventsQuery
+from interlock.queries.paging import Page
 
 
 def test_runs_are_listed_newest_first_and_fit(lived_in: Place) -> None:
@@ -96,20 +97,22 @@ class Growing:
     def __init__(self, event: Event) -> None:
         self._event, self._looks = event, 0
 
-    def events(self, *_: object) -> Sequence[Event]:
+    def events(self, *_: object) -> Page[Event]:
         self._looks += 1
-        return [
-            msgspec.structs.replace(self._event, event_id=str(n), timestamp=now())
-            for n in range(self._looks, 0, -1)
-        ]
+        return Page(
+            [
+                msgspec.structs.replace(self._event, event_id=str(n), timestamp=now())
+                for n in range(self._looks, 0, -1)
+            ]
+        )
 
 
 def test_following_tells_each_event_once(lived_in: Place) -> None:
     with file_for_reading(lived_in.settings) as home:
-        (event,) = home.operations.events(kind="SLA_MET")
+        (event,) = home.queries.events(EventsQuery(type="SLA_MET")).items
     log = Growing(event)
-    known = list(log.events())
-    told = list(islice(followed(log, None, None, known, 0.0), 3))  # type: ignore[arg-type]
+    known = log.events().items
+    told = list(islice(followed(log, EventsQuery(), known, 0.0), 3))  # type: ignore[arg-type]
     assert [event.event_id for event in told] == ["2", "3", "4"]
 
 

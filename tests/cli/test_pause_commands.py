@@ -61,7 +61,7 @@ def test_a_cron_moment_of_the_pause_is_foreseen(place: Place) -> None:
     place.declare(
         "pipeline: {id: often}\nschedule: {cron: '*/5 * * * *', evaluation: {window: 5m}}"
     )
-    place.happen(lambda home: home.operations.pause("often"))
+    place.happen(lambda home: home.commands("ada").pause("often"))
     place.catch_up()
     document = place.json("resume", "often", "--dry-run")
     assert [each["why"] for each in document["wouldStart"]] == [

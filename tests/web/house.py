@@ -15,14 +15,14 @@ from interlock.adapters.sqlite.database import MEMORY
 from interlock.domain import canonical
 from interlock.domain.config import Wanted
 from interlock.files import load_text
+from interlock.operations.tokens import make_token, new_secret
 from interlock.runtime.health import Health, NotedDatabase
 from interlock.runtime.loop import Runtime
-from interlock.runtime.tokens import make_token, new_secret
 from interlock.web.access import Access
-from interlock.web.api.context import ApiContext
 from interlock.web.app import application
 from interlock.web.gate import KnownHosts
 from interlock.web.metrics import Metrics
+from interlock.web.serve import local_context
 from interlock.wiring.local_backend import open_local_backend
 from interlock.wiring.settings import Settings
 
@@ -37,9 +37,9 @@ class House:
         settings = Settings(project=folder, state=folder / ".interlock", environment={})
         self.database: NotedDatabase = NotedDatabase(MEMORY)
         self.home = open_local_backend(settings, database=lambda name: self.database)
-        self.health = Health(self.database, self.home.operations)
+        self.health = Health(self.database, self.home.queries)
         self.access = Access(self.home.store.tokens, {"owner": OWNER})
-        self.desk = ApiContext(self.home, self.health, self.access, Metrics())
+        self.desk = local_context(self.home, self.health, self.access, Metrics())
         self.desk.metrics.watch(self.home)
         self.app = application(self.desk, KnownHosts("127.0.0.1", ["interlock.example"]))
         self.runtime = Runtime(self.home.store, self.home.ports, timedelta(minutes=5))

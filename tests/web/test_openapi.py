@@ -10,7 +10,7 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 
 from interlock.domain import canonical
-from interlock.web.api.endpoints import API, ENDPOINTS
+from interlock.operations.endpoints import API, ENDPOINTS
 from interlock.web.api.openapi import document
 from web.house import URL, House, is_problem
 

@@ -33,6 +33,7 @@ def fed(tmp_path: Path) -> Iterator[House]:
             ),
         )
         house.desk.backend = replace(house.home, settings=settings)
+        house.desk.pings, house.desk.lineage = settings.pings, settings.lineage
         yield house
 
 

@@ -250,7 +250,7 @@ def test_a_write_that_changes_nothing_does_not_make_a_broken_store_ready(house: 
 
 def test_who_has_not_taken_up_the_files_is_not_ready(house: House) -> None:
     house.declare("pipeline: {id: bronze-orders, owner: orders-team}")
-    health = Health(house.database, house.home.operations)
+    health = Health(house.database, house.home.queries)
     health.loaded()
 
     before = health.reasons(house.home.ports.clock())

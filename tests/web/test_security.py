@@ -11,8 +11,8 @@ from starlette.testclient import TestClient
 
 import interlock.web
 from interlock.errors import ConfigError
+from interlock.operations.endpoints import API, ENDPOINTS, Endpoint
 from interlock.web.access import COOKIE, LOGIN_SECONDS, SESSION_SECONDS, Access
-from interlock.web.api.endpoints import API, ENDPOINTS, Endpoint
 from interlock.web.gate import HEADERS, KnownHosts, cookie_of, is_loopback
 from interlock.web.serve import serve
 from interlock.wiring.settings import Settings
@@ -367,7 +367,7 @@ def test_another_sites_page_can_not_use_the_session(
     answer = _logged_in(house).post(path, headers=headers)
 
     assert answer.status_code in (401, 403)
-    config = house.home.operations.config("silver-orders")
+    config = house.home.queries.config("silver-orders")
     assert config.paused_since is None
 
 

@@ -85,7 +85,7 @@ def test_who_wants_to_hears_of_every_write(house: House) -> None:
     async def follow() -> str:
         async with Listening(house.app, "pulse=true").open() as listening:
             await listening.until("retry:")
-            await asyncio.to_thread(house.home.operations.put, "silver-orders", "other", {})
+            await asyncio.to_thread(house.home.commands("ada").put, "silver-orders", "other", {})
             return await listening.until("event: pulse")
 
     assert run_apart(follow()).count("event: ") == 1
@@ -107,5 +107,5 @@ def test_a_place_that_is_none_is_refused(house: House, given: str) -> None:
 
 
 def _happen(house: House, date: str, pipeline: str = "silver-orders") -> None:
-    house.home.operations.put(pipeline, "orders", {"date": date})
+    house.home.commands("ada").put(pipeline, "orders", {"date": date})
     house.runtime.step()

@@ -6,7 +6,7 @@ from contextlib import ExitStack, suppress
 
 import pytest
 
-from interlock.web.api.bodies import SMALL
+from interlock.operations.endpoints import SMALL
 from interlock.web.gate import HEADERS
 from interlock.web.protocol import Bounds
 from web.house import OWNER, House, opened
@@ -158,7 +158,7 @@ def test_no_header_makes_another_method_of_a_method(wire: Wire, name: str) -> No
 
     assert wire.ask("GET", path, f"{name}: POST").status == 405
     assert wire.ask("GET", f"{path}?_method=POST").status == 405
-    assert wire.house.home.operations.config("silver-orders").paused_since is None
+    assert wire.house.home.queries.config("silver-orders").paused_since is None
 
 
 def test_a_head_is_a_get_without_its_body(wire: Wire) -> None:

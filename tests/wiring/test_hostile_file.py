@@ -17,19 +17,19 @@ from cli.place import CADENCE, ORDERS, Place
 from contracts.hostile import KINDS, spoiler_of_file
 from contracts.samples import a_delivery, an_event
 from interlock.adapters.alerts.lines import LineAlerts
-from interlock.adapters.sqlite.audit import AuditEntry
 from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.store import Store
+from interlock.domain.access import AuditEntry
 from interlock.domain.alerting.threads import Thread, ThreadKey
 from interlock.domain.baseline import Baseline
 from interlock.domain.event import EventType
 from interlock.domain.rerun_request import RerunRecord, RerunRequest
 from interlock.domain.run import DeadlineKind, Evidence, RunKey, Status
 from interlock.domain.sla import SlaWatch
+from interlock.operations.tokens import make_token, new_secret
 from interlock.runtime.alert_sender import AlertSender
 from interlock.runtime.alerting import console_alone
 from interlock.runtime.loop import Runtime
-from interlock.runtime.tokens import make_token, new_secret
 from interlock.simulation.scenario import JobScript
 from interlock.simulation.scripted_jobs import ScriptedJobs
 from interlock.usecases.open_run import deadline_timer

@@ -38,9 +38,10 @@ from interlock.domain.event import EventType
 from interlock.domain.unreadable import UnreadableRow
 from interlock.errors import InterlockError
 from interlock.files import load_project, read_alerts
+from interlock.operations.queries import Queries
+from interlock.operations.requests import EventsQuery
 from interlock.wiring.aws_ports import AwsBackend
 from interlock.wiring.aws_settings import Function
-from interlock.wiring.operations import Operations
 
 COMMAND = "interlock --backend aws"
 _APPLY = "`terraform apply` makes it as it must be"
@@ -93,9 +94,9 @@ class AwsCheck(NamedTuple):
 class AwsCheckup:
     """All checks of one installation. A check that breaks is itself a finding."""
 
-    def __init__(self, backend: AwsBackend, operations: Operations, project: Path) -> None:
+    def __init__(self, backend: AwsBackend, queries: Queries, project: Path) -> None:
         self._backend = backend
-        self._operations = operations
+        self._queries = queries
         self._project = project
         self._settings = backend.settings
         self._survey = Survey(backend.client, backend.ports.clock)
@@ -207,11 +208,11 @@ class AwsCheckup:
             f"see that {self._settings.environment_name}-interlock-watchdog is called, and its log;"
             f" `{COMMAND} watchdog` makes a pass now"
         )
-        yield heartbeat(self._operations.heartbeat(), self._now, COMMAND, remedy)
+        yield heartbeat(self._queries.watchdog(), self._now, COMMAND, remedy)
 
     def _configs(self) -> Iterator[Finding]:
         pipelines = self._backend.store.pipelines
-        pending, refused = pipelines.unadopted(), self._operations.refused()
+        pending, refused = pipelines.unadopted(), self._queries.refused().items
         for wanted in pending[:_SHOWN]:
             what = f"{wanted.pipeline_id}: what is wanted is not in force yet"
             remedy = f"the watchdog adopts it at its next pass; `{COMMAND} watchdog` now"
@@ -229,7 +230,9 @@ class AwsCheckup:
     def _rows(self) -> Iterator[Finding]:
         """The runs of the last days, everything under way, and what was reported and is still as it was."""
         found = {row.id: row for row in unreadable_now(self._backend.store, self._now)}
-        events = self._operations.events(kind=EventType.ROW_UNREADABLE, limit=_REPORTED)
+        events = self._queries.events(
+            EventsQuery(type=EventType.ROW_UNREADABLE, limit=_REPORTED)
+        ).items
         for row in still_unreadable(self._backend.store, events):
             found.setdefault(row.id, row)
         yield from unreadable_rows(list(found.values()), _delete_row)

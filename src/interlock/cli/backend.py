@@ -1,4 +1,4 @@
-"""Backend: the home that a command talks to, a running server or the state file itself.
+"""Backend: what a command talks to, a running server or the state file itself.
 
 With `--backend aws` it is the installation on AWS, whose functions act on what is written there.
 INTERLOCK_URL names a server anywhere. Otherwise it is the state file of the project: looking at it needs
@@ -9,44 +9,29 @@ address that it left beside the file; else they write themselves, and say that n
 import getpass
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 import click
 
-from interlock.adapters.sqlite.audit import AuditEntry
 from interlock.adapters.sqlite.lock import is_served, lock_file, serving
 from interlock.adapters.sqlite.read_only_database import ReadOnlyDatabase
 from interlock.cli.options import Options
-from interlock.cli.remote import Remote
+from interlock.cli.remote import remote_commands, remote_queries
 from interlock.client import Client
-from interlock.domain.config import Config, RefusedConfig
-from interlock.domain.event import Event
-from interlock.domain.missing import Missing
-from interlock.domain.rerun_request import RerunRequest
-from interlock.domain.run import Run, RunKey
-from interlock.domain.sensor import Reading
 from interlock.errors import ConfigError, TransientError, UnavailableError
-from interlock.queries.alerted import Alerted
-from interlock.queries.findings import WatchdogPass
-from interlock.queries.heartbeat import Heartbeat
-from interlock.queries.pipeline_state import PipelineState
-from interlock.queries.stored_reading import StoredReading
-from interlock.queries.why import Why
+from interlock.operations.commands import Commands
+from interlock.operations.queries import Queries
+from interlock.operations.store_commands import StoreCommands
 from interlock.runtime.server_address import NAME as ADDRESS_FILE
 from interlock.runtime.server_address import find_address
-from interlock.usecases.pause import Foreseen
 from interlock.wiring.local_backend import LocalBackend, open_local_backend
-from interlock.wiring.operations import Operations
 from interlock.wiring.settings import Settings, read_settings
 
 if TYPE_CHECKING:
-    from interlock.usecases.foresee_files import FileEdit
     from interlock.wiring.aws_ports import AwsBackend
 
 #: Another command may hold the file for a moment.
@@ -59,146 +44,53 @@ AWS = "aws"
 _TRIES = 3
 
 
-class Looking(Protocol):
-    """What can be seen. Operations answer it from the state file, Remote through a server."""
-
-    def readings(self, pipeline_id: str) -> list[Reading]: ...
-
-    def pipelines(self) -> list[PipelineState]: ...
-
-    def why(self, pipeline_id: str, date: str | None = None) -> list[Why]: ...
-
-    def runs(
-        self,
-        pipeline_id: str | None = None,
-        since: str = "0000",
-        until: str = "9999",
-        limit: int = 100,
-    ) -> list[Run]: ...
-
-    def run(self, pipeline_id: str, date: str, schedule_id: str | None = None) -> Run: ...
-
-    def history(self, key: RunKey) -> list[Event]: ...
-
-    def events(
-        self,
-        pipeline_id: str | None = None,
-        kind: str | None = None,
-        since: datetime | None = None,
-        limit: int = 100,
-    ) -> list[Event]: ...
-
-    def alerted(
-        self,
-        pipeline_id: str | None = None,
-        kind: str | None = None,
-        since: datetime | None = None,
-        limit: int = 100,
-    ) -> list[Alerted]: ...
-
-    def heartbeat(self) -> Heartbeat: ...
-
-    def refused(self) -> list[RefusedConfig]: ...
-
-    def missing(self) -> list[Missing]: ...
-
-    def backfill(
-        self, pipeline_id: str, first: str, last: str, schedule_id: str | None = None
-    ) -> list[str]: ...
-
-    def would_resume(self, pipeline_id: str) -> list[Foreseen]: ...
-
-    def foresee(self, documents: Mapping[str, Any], whole: bool = False) -> list["FileEdit"]: ...
-
-    def prunable(self, runs_before: str) -> int: ...
-
-
-class Acting(Protocol):
-    """What can be asked for."""
-
-    def put(
-        self, pipeline_id: str, key: str, fields: Mapping[str, Any], decide: bool = False
-    ) -> StoredReading: ...
-
-    def rerun(
-        self,
-        pipeline_id: str,
-        date: str,
-        *,
-        schedule_id: str | None = None,
-        reason: str = "manual",
-        force: bool = False,
-        actor: str = "",
-    ) -> RerunRequest: ...
-
-    def pause(self, pipeline_id: str, until: datetime | None = None) -> Config: ...
-
-    def resume(self, pipeline_id: str) -> Config: ...
-
-    def retire(self, pipeline_id: str) -> Config: ...
-
-    def watch_pass(self, since: datetime | None = None) -> WatchdogPass | None: ...
-
-    def prune(self, runs_before: str | None = None) -> dict[str, int]: ...
-
-    def retry_parked(self) -> int: ...
-
-
 @dataclass(frozen=True)
 class ReachedBackend:
-    """A home that was reached. `served`: somebody acts on what is written there."""
+    """A backend that a command reached. `served`: a controller acts on what is written there."""
 
-    look: Looking
-    act: Acting
+    queries: Queries
+    commands: Commands
     served: bool
-    #: The file's own log of who asked for what; a server keeps it itself.
-    _audit: Callable[[str, str, str], None] | None = None
 
-    def note(self, action: str, target: str, reason: str = "") -> None:
-        """Into the audit log, before it is done."""
-        if self._audit is not None:
-            self._audit(action, target, reason)
-
-    def say_if_nobody_acts(self) -> None:
+    def say_if_unserved(self) -> None:
         if not self.served:
             click.echo("Stored; nothing acts on it until `interlock serve` runs.", err=True)
 
 
 @contextmanager
-def looking(options: Options) -> Iterator[Looking]:
+def looking(options: Options) -> Iterator[Queries]:
     """For commands that only look. Raises UnavailableError when there is nothing to look at."""
     if options.backend == AWS:
-        with looking_at_aws(options) as (_, operations):
-            yield operations
+        with looking_at_aws(options) as (_, queries):
+            yield queries
         return
     client = named_server()
     if client is not None:
-        yield Remote(client)
+        yield remote_queries(client)
         return
     with file_for_reading(settings_of(options)) as backend:
-        yield backend.operations
+        yield backend.queries
 
 
 @contextmanager
 def acting(options: Options) -> Iterator[ReachedBackend]:
-    """For commands that write. Raises UnavailableError when nobody can be reached."""
+    """For commands that write. Raises UnavailableError when no backend can be reached."""
     if options.backend == AWS:
-        with acting_on_aws(options) as operations:
-            yield ReachedBackend(operations, operations, served=True)
+        with acting_on_aws(options) as reached:
+            yield reached
         return
     client = named_server()
     if client is not None:
-        remote = Remote(client)
-        yield ReachedBackend(remote, remote, served=True)
+        yield ReachedBackend(remote_queries(client), remote_commands(client), served=True)
         return
     settings = settings_of(options)
     client = server_of(settings)
     if client is not None:
         with file_for_reading(settings) as backend:
-            yield ReachedBackend(backend.operations, Remote(client), served=True)
+            yield ReachedBackend(backend.queries, remote_commands(client), served=True)
         return
     with file_for_writing(settings) as backend:
-        yield ReachedBackend(backend.operations, backend.operations, False, partial(_note, backend))
+        yield ReachedBackend(backend.queries, backend.commands(actor()), served=False)
 
 
 def actor() -> str:
@@ -209,19 +101,12 @@ def actor() -> str:
         return ""
 
 
-def _note(backend: LocalBackend, action: str, target: str, reason: str) -> None:
-    entry = AuditEntry(
-        at=backend.ports.clock(), actor=actor(), action=action, target=target, reason=reason
-    )
-    backend.store.audit.note(entry)
-
-
 @contextmanager
-def looking_at_aws(options: Options) -> Iterator[tuple["AwsBackend", Operations]]:
-    """Errors say what mends them, where that is known."""
+def looking_at_aws(options: Options) -> Iterator[tuple["AwsBackend", Queries]]:
+    """Errors name their remedy, where it is known."""
     try:
         from interlock.adapters.aws.failures import explained  # botocore is an extra
-        from interlock.wiring.aws_backend import open_aws_backend
+        from interlock.wiring.aws_backend import aws_queries, open_aws_backend
     except ModuleNotFoundError as error:
         message = f"--backend aws needs {error.name}: pip install 'interlock[aws]'"
         raise ConfigError(message) from error
@@ -229,16 +114,18 @@ def looking_at_aws(options: Options) -> Iterator[tuple["AwsBackend", Operations]
     backend = open_aws_backend(project, os.environ)
     every = read_settings(project, os.environ).watchdog_every
     try:
-        yield backend, Operations(None, backend.ports, every, deliveries=backend.store.deliveries)
+        yield backend, aws_queries(backend, every)
     except (UnavailableError, TransientError) as error:
         raise explained(error) from error.__cause__
 
 
 @contextmanager
-def acting_on_aws(options: Options) -> Iterator[Operations]:
+def acting_on_aws(options: Options) -> Iterator[ReachedBackend]:
     """Timers that are due when they are armed are done at the end, as a function does."""
-    with looking_at_aws(options) as (backend, operations):
-        yield operations
+    every = read_settings(Path(options.project), os.environ).watchdog_every
+    with looking_at_aws(options) as (backend, queries):
+        commands = StoreCommands(actor(), backend.ports, every)
+        yield ReachedBackend(queries, commands, served=True)
         backend.settle()
 
 

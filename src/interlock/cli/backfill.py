@@ -6,7 +6,7 @@ import time
 import click
 import msgspec
 
-from interlock.cli.backend import ReachedBackend, acting, actor
+from interlock.cli.backend import ReachedBackend, acting
 from interlock.cli.exits import Exit
 from interlock.cli.options import Options
 from interlock.cli.progress import progress
@@ -15,6 +15,7 @@ from interlock.cli.shown import STATES, as_json_option, count, document, lines, 
 from interlock.cli.typed_values import date_label
 from interlock.domain.run import FINAL, Run, Status
 from interlock.errors import UnavailableError
+from interlock.operations.requests import BackfillQuery, NewRerun
 
 _PAUSE = 0.5
 _ANSWER_SECONDS = 10.0
@@ -59,7 +60,8 @@ def command(
     the same command goes on with the rest. Exits 1 when a date was refused or failed.
     """
     with acting(options) as backend:
-        dates = backend.look.backfill(pipeline, first, last, schedule)
+        wanted = BackfillQuery(since=first, until=last, schedule=schedule)
+        dates = backend.queries.backfill(pipeline, wanted).items
         if dry_run or not dates:
             _list(pipeline, dates, as_json)
             return
@@ -96,7 +98,7 @@ class _Backfill:
     ) -> None:
         self._backend, self._pipeline, self._schedule = backend, pipeline, schedule
         self._max_active, self._quiet = max_active, quiet
-        self._active: dict[str, str] = {}  # each date with the state that was told last
+        self._active: dict[str, tuple[str, str]] = {}  # its schedule, and the state told last
         self._ended: list[DateOutcome] = []
 
     def all(self, dates: list[str]) -> list[DateOutcome]:
@@ -113,28 +115,27 @@ class _Backfill:
         return self._ended
 
     def _begin(self, date: str) -> None:
-        request = self._backend.act.rerun(
-            self._pipeline, date, schedule_id=self._schedule, reason="backfill", actor=actor()
-        )
-        answer = awaited(request, self._backend.look, _ANSWER_SECONDS)
+        wanted = NewRerun(date=date, schedule=self._schedule, reason="backfill")
+        request = self._backend.commands.rerun(self._pipeline, wanted)
+        answer = awaited(request, self._backend.queries, _ANSWER_SECONDS)
         if answer is None:
             self._end(date, "no answer; is the pipeline paused?", ok=False)
         elif not is_accepted(answer):
             self._end(date, answer.message, ok=False)
         else:
-            self._active[date] = ""
+            self._active[date] = (request.key.schedule_id, "")
             self._tell(date, "accepted")
 
     def _look(self) -> None:
-        for date, told in list(self._active.items()):
-            run = self._backend.look.run(self._pipeline, date, self._schedule)
+        for date, (schedule, told) in list(self._active.items()):
+            run = self._backend.queries.run(self._pipeline, schedule, date).run
             word = STATES[run.status][0]
             if _is_over(run):
                 del self._active[date]
                 why = f": {run.failure.message}" if run.failure else ""
                 self._end(date, word + why, ok=run.status is Status.COMPLETED)
             elif word != told:
-                self._active[date] = word
+                self._active[date] = (schedule, word)
                 self._tell(date, word)
 
     def _end(self, date: str, how: str, ok: bool) -> None:

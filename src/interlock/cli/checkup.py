@@ -13,17 +13,18 @@ from pathlib import Path
 
 import msgspec
 
-from interlock.adapters.sqlite.changes import Parked
 from interlock.adapters.sqlite.inspection import inspect
 from interlock.adapters.sqlite.lock import is_served, lock_file
 from interlock.cli.backend import absence, file_for_reading, left_address
 from interlock.cli.shown import count, span
 from interlock.domain import duration
+from interlock.domain.change import Parked
 from interlock.domain.config import Config, RefusedConfig
 from interlock.domain.unreadable import RowKind, UnreadableRow
 from interlock.errors import InterlockError
 from interlock.files import Project, load_project
 from interlock.files.problem import by_file
+from interlock.operations.requests import EventsQuery
 from interlock.queries.heartbeat import Heartbeat
 from interlock.queries.missing_files import missing_files
 from interlock.runtime.server_address import NAME as ADDRESS_FILE
@@ -157,7 +158,11 @@ class Checkup:
         if self._now.year < _NO_YEAR_BEFORE:
             yield Finding("clock", Level.WRONG, f"the clock says {self._now:%Y-%m-%d}", remedy)
             return
-        newest = [] if self._backend is None else self._backend.operations.events(limit=1)
+        newest = (
+            []
+            if self._backend is None
+            else self._backend.queries.events(EventsQuery(limit=1)).items
+        )
         if newest and newest[0].timestamp > self._now + _CLOCK_MARGIN:
             ahead = duration.for_people(newest[0].timestamp - self._now)
             what = f"the newest event lies {ahead} ahead of the clock"
@@ -184,7 +189,7 @@ class Checkup:
     def _watchdog(self) -> Iterator[Finding]:
         if self._backend is None:
             return
-        beat = self._backend.operations.heartbeat()
+        beat = self._backend.queries.watchdog()
         yield heartbeat(beat, self._now, "interlock", "interlock serve, or `interlock watchdog`")
 
     def _parked(self) -> Iterator[Finding]:
@@ -218,7 +223,7 @@ class Checkup:
         if self._backend is not None:
             yield from self._not_in_force(self._backend, set(project.pipelines))
             yield from self._missing(self._backend)
-            for each in self._backend.operations.refused():
+            for each in self._backend.queries.refused().items:
                 if not each.file:  # the files themselves are judged as they are now
                     yield refused_config(each, "store it anew, as it must be")
 
@@ -233,7 +238,7 @@ class Checkup:
 
     def _missing(self, backend: LocalBackend) -> Iterator[Finding]:
         """A pipeline in force without a file; many of them are an error."""
-        missing = backend.operations.missing()
+        missing = backend.queries.missing().items
         held = any(each.held_at is not None for each in missing)
         remedy = "put the files back, or confirm: `interlock retire PIPELINE`, or `--all-missing`"
         for what in missing_files(missing):

@@ -37,10 +37,10 @@ def _here(options: Options, retry: bool) -> list[Finding]:
 
 
 def _on_aws(options: Options, retry: bool) -> list[Finding]:
-    with looking_at_aws(options) as (backend, operations):
+    with looking_at_aws(options) as (backend, queries):
         from interlock.cli.aws_checkup import AwsCheckup  # botocore is an extra
 
-        findings = AwsCheckup(backend, operations, Path(options.project)).findings()
+        findings = AwsCheckup(backend, queries, Path(options.project)).findings()
     if retry:
         click.echo(_NOTHING_PARKED, err=True)
     return findings
@@ -56,8 +56,7 @@ _NOTHING_PARKED = (
 
 def _retry(options: Options) -> None:
     with acting(options) as backend:
-        backend.note("retry", "parked changes")
-        changes = count(backend.act.retry_parked(), "change")
+        changes = count(backend.commands.retry_parked().changes, "change")
         when = "now" if backend.served else "when `interlock serve` runs"
     click.echo(f"{changes} will be tried again {when}", err=True)
 

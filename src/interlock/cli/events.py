@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 import click
+import msgspec
 
-from interlock.cli.backend import AWS, Looking, looking
+from interlock.cli.backend import AWS, looking
 from interlock.cli.options import Options
 from interlock.cli.shown import (
     SEVERITIES,
@@ -24,6 +25,8 @@ from interlock.cli.shown import (
 from interlock.cli.typed_values import moment_past
 from interlock.domain.alerting.deliveries import Target
 from interlock.domain.event import ALIASES, Event, EventType
+from interlock.operations.queries import Queries
+from interlock.operations.requests import MOST_ITEMS, EventsQuery
 from interlock.queries.alerted import Alerted, AlertOutcome
 
 #: How often the log is looked at, by home: on AWS each look costs a request a type. And how far an event
@@ -74,41 +77,45 @@ def command(
     """
     if alerts and follow:
         raise click.UsageError("--alerts shows what was sent by now: without --follow")
-    with looking(options) as backend:
+    wanted = EventsQuery(pipeline=pipeline, type=kind, since=since, limit=limit)
+    with looking(options) as queries:
         if alerts:
-            _show_alerted(backend.alerted(pipeline, kind, since, limit)[::-1], as_json)
+            _show_alerted(queries.alerts(wanted).items[::-1], as_json)
             return
-        found = backend.events(pipeline, kind, since, limit)[::-1]
+        found = queries.events(wanted).items[::-1]
         if pipeline is not None and not found:
-            backend.why(pipeline)  # one that nobody declared is said to be so
+            queries.config(pipeline)  # an unknown pipeline is an error
         _show(found, as_json, follow)
         if follow:
             try:
                 every = _EVERY_SECONDS[options.backend]
-                for event in followed(backend, pipeline, kind, found, every):
+                for event in followed(queries, wanted, found, every):
                     line(event) if as_json else click.echo(_line(event))
             except KeyboardInterrupt:
                 return
 
 
 def followed(
-    backend: Looking, pipeline: str | None, kind: str | None, known: Sequence[Event], every: float
+    queries: Queries, wanted: EventsQuery, known: Sequence[Event], every: float
 ) -> Iterator[Event]:
     """Every event from now on, once each."""
     start = now()
     seen = {event.event_id: event.timestamp for event in known}
     if not known:
-        seen = {
-            e.event_id: e.timestamp for e in backend.events(pipeline, kind, start - _OVERLAP, 1000)
-        }
+        seen = {e.event_id: e.timestamp for e in _since(queries, wanted, start - _OVERLAP)}
     while True:
-        for event in reversed(backend.events(pipeline, kind, now() - _OVERLAP, 1000)):
+        for event in reversed(_since(queries, wanted, now() - _OVERLAP)):
             if event.event_id not in seen and event.timestamp >= start - _OVERLAP:
                 seen[event.event_id] = event.timestamp
                 yield event
         old = now() - 2 * _OVERLAP
         seen = {name: at for name, at in seen.items() if at >= old}
         time.sleep(every)
+
+
+def _since(queries: Queries, wanted: EventsQuery, since: datetime) -> list[Event]:
+    query = msgspec.structs.replace(wanted, since=since, limit=MOST_ITEMS)
+    return queries.events(query).items
 
 
 def _show(events: Sequence[Event], as_json: bool, follow: bool) -> None:

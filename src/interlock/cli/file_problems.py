@@ -10,7 +10,7 @@ from interlock.domain import canonical
 from interlock.files import Problem
 
 if TYPE_CHECKING:
-    from interlock.usecases.foresee_files import FileEdit
+    from interlock.domain.edits import FileEdit
 
 #: Problems, how many files there are, and what they would change where somebody asked.
 Changes: TypeAlias = "Sequence[FileEdit] | None"

@@ -10,6 +10,7 @@ from interlock.cli.shown import as_json_option, clock, document, now, span, toda
 from interlock.cli.typed_values import moment_ahead
 from interlock.domain.config import Config
 from interlock.errors import ConfigError
+from interlock.operations.requests import NewPause
 
 
 @click.command("pause")
@@ -24,8 +25,7 @@ def command(options: Options, pipeline: str, until: datetime | None, as_json: bo
     if until is not None and until <= now():
         raise ConfigError("--until lies in the past: give a moment ahead, such as 2h")
     with acting(options) as backend:
-        backend.note("pause", pipeline)
-        config = backend.act.pause(pipeline, until)
+        config = backend.commands.pause(pipeline, NewPause(until=until))
     if as_json:
         document(config)
         return

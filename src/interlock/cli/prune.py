@@ -7,6 +7,7 @@ from interlock.cli.options import Options
 from interlock.cli.shown import as_json_option, count, document
 from interlock.domain.partition import Label
 from interlock.errors import ConfigError
+from interlock.operations.requests import NewPrune, PruneQuery
 
 
 @click.command("prune")
@@ -52,11 +53,10 @@ def _day(text: str) -> str:
 
 
 def _prunable(options: Options, bound: str) -> int:
-    with looking(options) as look:
-        return look.prunable(bound)
+    with looking(options) as queries:
+        return queries.prunable(PruneQuery(before=bound)).runs
 
 
 def _remove(options: Options, bound: str | None) -> dict[str, int]:
     with acting(options) as backend:
-        backend.note("prune", bound or "-")
-        return backend.act.prune(bound)
+        return backend.commands.prune(NewPrune(before=bound)).removed

@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from interlock.cli.backend import acting, actor
+from interlock.cli.backend import acting
 from interlock.cli.exits import Exit
 from interlock.cli.options import Options
 from interlock.cli.rerun_answers import awaited, is_accepted
@@ -13,6 +13,7 @@ from interlock.cli.typed_values import date_label
 from interlock.domain.event import Event
 from interlock.domain.rerun_request import RerunRequest
 from interlock.domain.reruns import Cause
+from interlock.operations.requests import NewRerun
 
 
 @click.command("rerun")
@@ -36,16 +37,14 @@ def command(
 ) -> None:
     """Ask for PIPELINE's DATE to run again. Exits 1 when that is refused."""
     with acting(options) as backend:
-        backend.note("rerun", f"{pipeline}/{schedule or '-'}/{date}", reason)
-        request = backend.act.rerun(
-            pipeline, date, schedule_id=schedule, reason=reason, force=force, actor=actor()
-        )
-        answer = awaited(request, backend.look, wait) if backend.served else None
+        wanted = NewRerun(date=date, schedule=schedule, reason=reason, force=force)
+        request = backend.commands.rerun(pipeline, wanted)
+        answer = awaited(request, backend.queries, wait) if backend.served else None
         if as_json:
             document({"request": request, "answer": answer})
         else:
             _show(request, answer, options.command if backend.served else None, wait)
-        backend.say_if_nobody_acts()
+        backend.say_if_unserved()
     refused = answer is not None and not is_accepted(answer)
     sys.exit(Exit.FOUND_PROBLEMS if refused else Exit.FINE)
 

@@ -15,17 +15,15 @@ from interlock.cli.shown import as_json_option, count, document, lines
 def command(options: Options, pipeline: str, dry_run: bool, as_json: bool) -> None:
     """Let PIPELINE go on. First says what would start; every date of the pause is then handled."""
     with acting(options) as backend:
-        foreseen = backend.look.would_resume(pipeline)
-        paused = backend.look.why(pipeline)[0].paused
+        foreseen = backend.queries.would_resume(pipeline).items
+        paused = backend.queries.why(pipeline).items[0].paused
         if not as_json:
             click.echo(f"{pipeline}: {count(len(foreseen), 'date')} to start")
             lines("  ", [f"{each.date} ({each.schedule_id}): {each.why}" for each in foreseen])
-        if not dry_run:
-            backend.note("resume", pipeline)
-        config = None if dry_run else backend.act.resume(pipeline)
+        config = None if dry_run else backend.commands.resume(pipeline)
         if as_json:
             document({"wouldStart": foreseen, "config": config})
         elif not dry_run:
             click.echo(f"{pipeline}: {'resumed' if paused else 'was not paused'}")
         if not dry_run:
-            backend.say_if_nobody_acts()
+            backend.say_if_unserved()

@@ -21,13 +21,10 @@ def command(options: Options, pipelines: tuple[str, ...], all_missing: bool, as_
     if bool(pipelines) == all_missing:
         raise click.UsageError("name the pipelines, or give --all-missing")
     with acting(options) as backend:
-        names = pipelines or tuple(each.pipeline_id for each in backend.look.missing())
+        names = pipelines or tuple(each.pipeline_id for each in backend.queries.missing().items)
         if not names:
             raise ConfigError("no file is missing")
-        retired = []
-        for name in names:
-            backend.note("retire", name)
-            retired.append(backend.act.retire(name))
+        retired = [backend.commands.retire(name) for name in names]
     if as_json:
         document(retired)
         return

@@ -2,8 +2,9 @@
 
 import click
 
-from interlock.cli.backend import Looking, looking
+from interlock.cli.backend import looking
 from interlock.cli.options import Options
+from interlock.cli.paged import run_of
 from interlock.cli.shown import (
     SEVERITIES,
     StyledText,
@@ -19,6 +20,8 @@ from interlock.cli.shown import (
 from interlock.cli.typed_values import date_label
 from interlock.domain.event import Event
 from interlock.domain.run import Run, Status
+from interlock.operations.queries import Queries
+from interlock.operations.requests import OnDate
 
 
 @click.command("run")
@@ -31,10 +34,10 @@ def command(
     options: Options, pipeline: str, date: str, schedule: str | None, as_json: bool
 ) -> None:
     """The timeline of PIPELINE's run of DATE."""
-    with looking(options) as backend:
-        run = backend.run(pipeline, date, schedule)
-        events = backend.history(run.key)
-        zone_name = _zone_of(run, backend)
+    with looking(options) as queries:
+        found = run_of(queries, pipeline, date, schedule)
+        run, events = found.run, found.events
+        zone_name = _zone_of(run, queries)
     if as_json:
         document({"run": run, "events": events})
         return
@@ -44,8 +47,8 @@ def command(
     table(heads, [_row(event, run, zone_name) for event in events], folds=("MESSAGE",))
 
 
-def _zone_of(run: Run, backend: Looking) -> str:
-    answers = backend.why(run.key.pipeline_id, run.key.date)
+def _zone_of(run: Run, queries: Queries) -> str:
+    answers = queries.why(run.key.pipeline_id, OnDate(date=run.key.date)).items
     return next((a.timezone for a in answers if a.schedule_id == run.key.schedule_id), "UTC")
 
 

@@ -18,6 +18,7 @@ from interlock.cli.shown import (
     today,
 )
 from interlock.domain.run import Run
+from interlock.operations.requests import RunsQuery
 
 
 @click.command("runs")
@@ -33,10 +34,11 @@ def command(
     options: Options, pipeline: str | None, since: str, until: str, limit: int, as_json: bool
 ) -> None:
     """The runs of PIPELINE, or of all, the newest dates first."""
-    with looking(options) as backend:
-        runs = backend.runs(pipeline, since, until, limit)
+    with looking(options) as queries:
+        wanted = RunsQuery(pipeline=pipeline, since=since, until=until, limit=limit)
+        runs = queries.runs(wanted).items
         if pipeline is not None and not runs:
-            backend.why(pipeline)  # one that nobody declared is said to be so
+            queries.config(pipeline)  # an unknown pipeline is an error
     if as_json:
         document(runs)
         return

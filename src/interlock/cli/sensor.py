@@ -1,11 +1,13 @@
 """Sensor: put a reading, list the readings of a pipeline."""
 
+from functools import partial
 from typing import Any
 
 import click
 
 from interlock.cli.backend import acting, looking
 from interlock.cli.options import Options
+from interlock.cli.paged import all_of
 from interlock.cli.shown import (
     StyledText,
     age,
@@ -20,6 +22,7 @@ from interlock.cli.shown import (
 from interlock.cli.typed_values import field
 from interlock.domain import canonical
 from interlock.errors import ConfigError
+from interlock.operations.requests import Paging, Waiting
 
 
 @click.group("sensor")
@@ -48,11 +51,12 @@ def put(
     fields = {**_object(text), **dict(map(field, pairs))}
     fields |= {name: given for name, given in (("date", date), ("hour", hour)) if given is not None}
     with acting(options) as backend:
-        accepted = backend.act.put(pipeline, key, fields, decide=backend.served)
+        wait = Waiting(wait="decision" if backend.served else None)
+        accepted = backend.commands.put(pipeline, key, fields, wait)
         click.echo(f"{pipeline}: {key} received at {accepted.received_at:%H:%M:%S} UTC")
         for what in accepted.led_to:
             click.echo(f"  {printable(what)}")
-        backend.say_if_nobody_acts()
+        backend.say_if_unserved()
 
 
 @command.command("list")
@@ -61,8 +65,9 @@ def put(
 @click.pass_obj
 def list_readings(options: Options, pipeline: str, as_json: bool) -> None:
     """The readings of a pipeline, the newest first."""
-    with looking(options) as backend:
-        readings = sorted(backend.readings(pipeline), key=lambda r: r.received_at, reverse=True)
+    with looking(options) as queries:
+        found = all_of(partial(queries.readings, pipeline), Paging())
+    readings = sorted(found, key=lambda reading: reading.received_at, reverse=True)
     if as_json:
         document(readings)
         return

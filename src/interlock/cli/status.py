@@ -10,6 +10,7 @@ import msgspec
 from interlock.cli.backend import AWS, looking
 from interlock.cli.exits import Exit
 from interlock.cli.options import Options
+from interlock.cli.paged import all_of
 from interlock.cli.shown import (
     StyledText,
     age,
@@ -27,6 +28,7 @@ from interlock.cli.shown import (
 from interlock.domain import duration
 from interlock.domain.config import RefusedConfig
 from interlock.domain.missing import Missing
+from interlock.operations.requests import Paging
 from interlock.queries.heartbeat import Heartbeat
 from interlock.queries.missing_files import missing_files
 from interlock.queries.pipeline_state import PipelineState
@@ -43,9 +45,10 @@ def command(options: Options, as_json: bool) -> None:
 
     Exits 1 when the last good pass of the watchdog is older than three of its cadences.
     """
-    with looking(options) as backend:
-        pipelines, heartbeat, refused = backend.pipelines(), backend.heartbeat(), backend.refused()
-        missing = backend.missing()
+    with looking(options) as queries:
+        pipelines = all_of(queries.pipelines, Paging())
+        heartbeat, refused = queries.watchdog(), queries.refused().items
+        missing = queries.missing().items
     if as_json:
         _document(pipelines, heartbeat, refused, missing)
     else:

@@ -1,25 +1,25 @@
 """Token: rights to call the API, made, listed and revoked. A secret is shown once, when it is made."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
-from urllib.parse import quote
 
 import click
-import msgspec
 
 from interlock.adapters.sqlite.lock import is_served, serving
-from interlock.cli.backend import check_folder
+from interlock.cli.backend import ReachedBackend, actor, check_folder
 from interlock.cli.options import Options
+from interlock.cli.remote import remote_commands, remote_queries
 from interlock.cli.shown import document, table
-from interlock.client import API, Client
-from interlock.errors import ConfigError, NotFoundError, TransientError, UnavailableError
+from interlock.client import Client
+from interlock.domain.access import GRANTABLE
+from interlock.errors import UnavailableError
+from interlock.operations.requests import NewToken
+from interlock.operations.tokens import TokenShown
 from interlock.runtime.server_address import find_address
-from interlock.runtime.tokens import GRANTABLE, make_token, new_secret, shown
-from interlock.wiring.local_backend import LocalBackend, open_local_backend
-from interlock.wiring.settings import Settings, read_settings
+from interlock.wiring.local_backend import open_local_backend
+from interlock.wiring.settings import read_settings
 
 
 @click.group("token")
@@ -54,12 +54,14 @@ def create(
     as_document: bool,
 ) -> None:
     """Make a token. Its secret is printed this once, and only its hash is kept."""
-    made = _context(options).create(name, scopes, pipelines)
+    with _reached(options) as backend:
+        wanted = NewToken(name=name, scopes=scopes, pipelines=pipelines)
+        made = backend.commands.create_token(wanted)
     if as_document:
         document(made)
         return
     click.echo(f"{name}: {_rights(made)}", err=True)
-    click.echo(made["secret"])
+    click.echo(made.secret)
 
 
 @command.command("list")
@@ -67,24 +69,21 @@ def create(
 @click.pass_obj
 def list_tokens(options: Options, as_document: bool) -> None:
     """List the tokens, without their secrets."""
-    tokens = _context(options).all()
+    with _reached(options) as backend:
+        tokens = backend.queries.tokens().items
     if as_document:
         document(tokens)
         return
     if not tokens:
         click.echo("no tokens: interlock token create NAME --scope read")
         return
-    rows = [(each["name"], _rights(each), _day(each["createdAt"])) for each in tokens]
+    rows = [(each.name, _rights(each), f"{each.created_at:%Y-%m-%d %H:%M}") for each in tokens]
     table(("NAME", "MAY", "SINCE UTC"), rows, folds=("NAME", "MAY"))
 
 
-def _rights(token: Mapping[str, Any]) -> str:
-    only = f" for {', '.join(token['pipelines'])}" if token.get("pipelines") else ""
-    return ", ".join(token["scopes"]) + only
-
-
-def _day(created_at: object) -> str:
-    return str(created_at)[: len("2026-03-03T10:15")].replace("T", " ")
+def _rights(token: TokenShown) -> str:
+    only = f" for {', '.join(token.pipelines)}" if token.pipelines else ""
+    return ", ".join(token.scopes) + only
 
 
 @command.command()
@@ -92,75 +91,25 @@ def _day(created_at: object) -> str:
 @click.pass_obj
 def revoke(options: Options, name: str) -> None:
     """Revoke a token, from now on."""
-    _context(options).revoke(name)
+    with _reached(options) as backend:
+        backend.commands.revoke_token(name)
     click.echo(f"{name} is revoked")
 
 
-class _Desk(Protocol):
-    """Where tokens are kept: behind a running server, or in the state file."""
-
-    def create(self, name: str, scopes: Sequence[str], pipelines: Sequence[str]) -> Any: ...
-    def all(self) -> list[Any]: ...
-    def revoke(self, name: str) -> None: ...
-
-
-def _context(options: Options) -> _Desk:
+@contextmanager
+def _reached(options: Options) -> Iterator[ReachedBackend]:
+    """The server that holds the state file, as its owner; else the file, which may be new."""
     settings = read_settings(Path(options.project), os.environ)
     if settings.database.exists() and is_served(settings.database):
         address = find_address(settings.state)
         if address is None:
             raise UnavailableError(
-                f"{settings.database} is served, and nobody says where; try again"
+                f"{settings.database} is held by a server that has not said where it listens; try again"
             )
-        return _Served(Client(address.url, address.token))
-    return _File(settings)
-
-
-class _Served:
-    def __init__(self, client: Client) -> None:
-        self._client = client
-
-    def create(self, name: str, scopes: Sequence[str], pipelines: Sequence[str]) -> Any:
-        asked = {"name": name, "scopes": list(scopes), "pipelines": list(pipelines)}
-        try:
-            return self._client.call("POST", f"{API}/tokens", None, asked).json()
-        except TransientError as error:  # the name is taken, and will be the next time
-            raise ConfigError(str(error)) from error
-
-    def all(self) -> list[Any]:
-        return list(self._client.call("GET", f"{API}/tokens").json()["items"])
-
-    def revoke(self, name: str) -> None:
-        self._client.call("DELETE", f"{API}/tokens/{quote(name, safe='')}")
-
-
-class _File:
-    """No server runs: for the moment the file is ours."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-
-    def create(self, name: str, scopes: Sequence[str], pipelines: Sequence[str]) -> Any:
-        secret = new_secret()
-        with self._opened() as backend:
-            token = make_token(name, scopes, pipelines, secret, backend.ports.clock())
-            if not backend.store.tokens.create(token):
-                raise ConfigError(f"there is a token {name} already")
-        return msgspec.to_builtins(shown(token, secret))
-
-    def all(self) -> list[Any]:
-        with self._opened() as backend:
-            return [msgspec.to_builtins(shown(token)) for token in backend.store.tokens.all()]
-
-    def revoke(self, name: str) -> None:
-        with self._opened() as backend:
-            if not backend.store.tokens.revoke(name):
-                raise NotFoundError(f"there is no token {name}")
-
-    @contextmanager
-    def _opened(self) -> Iterator[LocalBackend]:
-        settings = self._settings
-        check_folder(settings.project)
-        settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with serving(settings.database), open_local_backend(settings) as backend:
-            yield backend
+        client = Client(address.url, address.token)
+        yield ReachedBackend(remote_queries(client), remote_commands(client), served=True)
+        return
+    check_folder(settings.project)
+    settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with serving(settings.database), open_local_backend(settings) as backend:
+        yield ReachedBackend(backend.queries, backend.commands(actor()), served=False)

@@ -14,7 +14,7 @@ from interlock.cli.progress import progress
 from interlock.files import Project, load_project
 
 if TYPE_CHECKING:
-    from interlock.usecases.foresee_files import FileEdit
+    from interlock.domain.edits import FileEdit
 
 RUNNING = "running"
 
@@ -57,11 +57,12 @@ def _foreseen(options: Options, places: tuple[Path, ...], project: Project) -> S
     """Of the sound files. A pipeline without a file is named only where every file was read."""
     from interlock.cli.backend import looking  # a plain validate does without all that
     from interlock.domain import canonical
+    from interlock.operations.requests import NewFiles
 
     documents = {name: canonical.as_json(each) for name, each in project.pipelines.items()}
     whole = not project.errors and all(place.is_dir() for place in places)
-    with looking(options) as backend:
-        return backend.foresee(documents, whole)
+    with looking(options) as queries:
+        return queries.foresee(NewFiles(pipelines=documents, whole=whole)).items
 
 
 def _say_nothing_was_found(places: tuple[Path, ...]) -> None:

@@ -11,6 +11,7 @@ from interlock.cli.options import Options
 from interlock.cli.shown import as_json_option, clock, count, document, lines, today
 from interlock.cli.typed_values import moment_past
 from interlock.domain.guards import GUARDS
+from interlock.operations.requests import WatchQuery
 from interlock.queries.findings import WatchdogPass
 
 
@@ -26,8 +27,7 @@ from interlock.queries.findings import WatchdogPass
 def command(options: Options, since: datetime | None, as_json: bool) -> None:
     """One pass of the watchdog now. Exits 1 when a check failed itself."""
     with acting(options) as backend:
-        backend.note("watchdog", "-")
-        found = backend.act.watch_pass(since)
+        found = backend.commands.watch(WatchQuery(since=since))
         if found is None:
             click.echo("another pass is under way: try again in a moment", err=True)
             sys.exit(Exit.FOUND_PROBLEMS)
@@ -36,7 +36,7 @@ def command(options: Options, since: datetime | None, as_json: bool) -> None:
         else:
             _show(found)
         if found.found:
-            backend.say_if_nobody_acts()
+            backend.say_if_unserved()
     sys.exit(Exit.FOUND_PROBLEMS if found.failures else Exit.FINE)
 
 

@@ -23,6 +23,7 @@ from interlock.cli.shown import (
 from interlock.cli.typed_values import date_label
 from interlock.domain.rules import receipt_need
 from interlock.domain.run import Status
+from interlock.operations.requests import OnDate
 from interlock.queries.why import RuleState, Why
 
 #: How each check is written between what is and what should be.
@@ -50,8 +51,8 @@ def command(options: Options, pipeline: str, date: str | None, as_json: bool) ->
 
     A date that was decided is explained from what was recorded then.
     """
-    with looking(options) as backend:
-        answers = backend.why(pipeline, date)
+    with looking(options) as queries:
+        answers = queries.why(pipeline, OnDate(date=date)).items
     if as_json:
         document(answers)
         return

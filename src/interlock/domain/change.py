@@ -31,3 +31,14 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     reading: Reading | None = None
     request: RerunRequest | None = None
     record: JobRecord | None = None
+
+
+class Parked(msgspec.Struct, frozen=True):
+    """A change that could not be handled; without `next_try_at` it waits for an operator."""
+
+    consumer: str
+    change: Change
+    error: str
+    tries: int
+    at: datetime
+    next_try_at: datetime | None

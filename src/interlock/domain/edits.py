@@ -7,6 +7,7 @@ before answers for what lies before the edit, the new one for what lies after it
 from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Any
 
 import msgspec
 
@@ -36,6 +37,16 @@ class EditKind(StrEnum):
     RENAMED = "renamed"
     CHANGED = "changed"
     REMOVED = "removed"
+
+
+class FileEdit(msgspec.Struct, frozen=True, rename="camel"):
+    """What a file would change: `new`, `unchanged`, `changed` or `retired`."""
+
+    pipeline_id: str
+    change: str
+    #: One for each schedule, in words and as data.
+    lines: tuple[str, ...] = ()
+    schedules: tuple[dict[str, Any], ...] = ()
 
 
 class ScheduleEdit(msgspec.Struct, frozen=True, rename="camel", kw_only=True, omit_defaults=True):

@@ -96,6 +96,14 @@ class Sensors(Protocol):
         ...
 
 
+class ReadingIntake(Protocol):
+    """Stores readings without holding a thread: many producers wait, and one write serves them all."""
+
+    async def put(self, reading: Reading) -> None:
+        """Durable when it returns. Raises as `Sensors.put` does."""
+        ...
+
+
 class Runs(Protocol):
     """Run records. Every write is a compare-and-set: of two writers, one wins.
 

@@ -43,7 +43,7 @@ class WatchdogPass(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     suspects: tuple[str, ...] = ()
 
 
-def in_words(report: PassReport) -> WatchdogPass:
+def pass_in_words(report: PassReport) -> WatchdogPass:
     return WatchdogPass(
         now=report.now,
         found=tuple(

@@ -1,10 +1,21 @@
 """Pipeline state: a pipeline at a glance."""
 
+from collections import Counter
 from datetime import datetime
 
 import msgspec
 
+from interlock.domain.config import Config
+from interlock.domain.partition import Grain, label_at
 from interlock.domain.run import Run
+from interlock.domain.schedule import next_occurrence
+from interlock.domain.zones import zone
+from interlock.queries.why import explain
+from interlock.usecases.ports import Ports
+
+#: As many dates as a day may have that is counted: minutes of a five-minute cron.
+_OF_A_DAY = 300
+_RECENT = 5
 
 
 class PipelineState(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
@@ -27,3 +38,34 @@ class PipelineState(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     sla_verdict: str | None = None
     #: How many runs of today's dates are in which state.
     today: dict[str, int] = {}
+
+
+def pipeline_state(config: Config, ports: Ports) -> PipelineState:
+    """As of now."""
+    now, pipeline = ports.clock(), config.pipeline
+    moments = [
+        moment.due_at
+        for schedule in pipeline.schedules
+        if (moment := next_occurrence(schedule, pipeline.calendars, now)) is not None
+    ]
+    now_on = explain(pipeline.id, ports)[0]
+    today = str(label_at(now, zone(now_on.timezone), Grain.DAY))
+    of_today = ports.runs.of_pipeline(pipeline.id, today, today, _OF_A_DAY)
+    return PipelineState(
+        id=pipeline.id,
+        owner=pipeline.pipeline.owner,
+        paused=config.is_paused(now),
+        retired=config.is_retired,
+        active_since=config.active_since,
+        config_hash=config.config_hash,
+        next_expected=min(moments, default=None),
+        runs=tuple(ports.runs.of_pipeline(pipeline.id, "0000", "9999", _RECENT)),
+        headline=now_on.headline,
+        blocked_by=now_on.blocked_by,
+        timezone=now_on.timezone,
+        date=now_on.date,
+        status=now_on.status,
+        deadlines=now_on.deadlines,
+        sla_verdict=now_on.sla_verdict,
+        today=dict(Counter(str(run.status) for run in of_today)),
+    )

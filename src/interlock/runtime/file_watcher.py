@@ -34,7 +34,7 @@ _EVER = datetime.max.replace(tzinfo=UTC)
 _LONG_AGO = datetime.fromtimestamp(0, UTC)
 
 
-class RefusedFiles(msgspec.Struct, frozen=True):
+class UnusableFiles(msgspec.Struct, frozen=True):
     """What of a project can't be used now."""
 
     files: tuple[RefusedConfig, ...] = ()
@@ -51,7 +51,7 @@ class FileWatcher:
         ports: Ports,
         missing: MissingFiles,
         use_alerts: Callable[[Alerts | None], None] = lambda alerts: None,
-        note: Callable[[RefusedFiles], None] = lambda refused: None,
+        note: Callable[[UnusableFiles], None] = lambda refused: None,
     ) -> None:
         """`missing` outlives this process; `note` is told after each load what was refused."""
         self._project = project
@@ -94,7 +94,7 @@ class FileWatcher:
         if not wrong:
             self._use_alerts(project.alerts)
         self._note(
-            RefusedFiles(files, f"line {wrong[0].line}: {wrong[0].message}" if wrong else "")
+            UnusableFiles(files, f"line {wrong[0].line}: {wrong[0].message}" if wrong else "")
         )
         log.info(
             "pipelines loaded: %d, files refused: %d",

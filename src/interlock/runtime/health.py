@@ -12,7 +12,8 @@ from interlock.domain.missing import Missing
 from interlock.errors import InterlockError
 from interlock.queries.heartbeat import Heartbeat
 from interlock.queries.missing_files import missing_files
-from interlock.runtime.file_watcher import RefusedFiles
+from interlock.queries.paging import Page
+from interlock.runtime.file_watcher import UnusableFiles
 
 T = TypeVar("T")
 
@@ -68,9 +69,9 @@ class _Counted:
 class ControllerState(Protocol):
     """What is asked of the controller."""
 
-    def heartbeat(self) -> Heartbeat: ...
+    def watchdog(self) -> Heartbeat: ...
 
-    def missing(self) -> list[Missing]: ...
+    def missing(self) -> Page[Missing]: ...
 
     def is_adopting(self) -> bool: ...
 
@@ -86,7 +87,7 @@ class Health:
         self._ended: Callable[[], list[str]] = list
         self._clock_notice: Callable[[], str | None] = lambda: None
         #: What of the project's files can't be used, as of the last look.
-        self.refused = RefusedFiles()
+        self.refused = UnusableFiles()
 
     def note_controller(
         self, ended: Callable[[], list[str]], clock_notice: Callable[[], str | None]
@@ -103,7 +104,7 @@ class Health:
         """The project's files have been read."""
         self._loaded.set()
 
-    def note_refused(self, refused: RefusedFiles) -> None:
+    def note_refused(self, refused: UnusableFiles) -> None:
         self.refused = refused
 
     def notices(self) -> list[str]:
@@ -112,7 +113,7 @@ class Health:
         notices = [f"alerts.yaml is refused: {wrong}"] if wrong else []
         if clock is not None:
             notices.append(clock)
-        return [*notices, *missing_files(self._controller.missing())]
+        return [*notices, *missing_files(self._controller.missing().items)]
 
     def reasons(self, now: datetime) -> list[str]:
         """Why it is not ready; nothing when it is."""
@@ -123,7 +124,7 @@ class Health:
         if not self._loaded.is_set():
             reasons.append("the pipeline files are being read")
         try:
-            heartbeat = self._controller.heartbeat()
+            heartbeat = self._controller.watchdog()
             if self._loaded.is_set() and not self._has_adopted():
                 reasons.append("the pipeline files are being taken up")
         except (InterlockError, sqlite3.Error) as error:

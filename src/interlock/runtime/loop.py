@@ -22,6 +22,7 @@ from interlock.domain.watching import START_GRACE
 from interlock.lifecycle.deferred_events import deferring
 from interlock.runtime.clock_rollback import ClockRollback
 from interlock.runtime.commit_cache import CommitCache
+from interlock.runtime.decisions import Decisions
 from interlock.runtime.engine import Engine
 from interlock.usecases.claim_event import claim_event
 from interlock.usecases.fire_timer import check_timer, fire_timer
@@ -93,6 +94,7 @@ class Runtime:
     ) -> None:
         self.engine = Engine(store.workflows, ports)
         self._hands = hands(self.engine)
+        self.decisions = Decisions()
         self._on_pass = on_pass
         #: Changes with every piece of work, so that others see whether any is done.
         self.beats = 0
@@ -220,13 +222,14 @@ class Runtime:
         """False when it was put aside: one bad record does not stop the feed."""
         self._beat()
         try:
-            route_change(change, self._ports)
+            admissions = route_change(change, self._ports)
         except Exception as error:
             log.exception("change failed", extra={"action": "change_failed", "change": change.id})
             again = self._store.changes.park(ROUTER, change, clean(str(error)), now)
             if again is None:
                 self._tell_given_up(change, error, now)
             return False
+        self.decisions.decided(change.reading, admissions)
         return True
 
     def _tell_given_up(self, change: Change, error: Exception, now: datetime) -> None:

@@ -52,20 +52,33 @@ def admit_reading(reading: Reading, ports: Ports) -> Sequence[Admission]:
     pipeline whose stored config can't be read.
     """
     now = ports.clock()
+    config, admissions = _meaning(reading, now, ports)
+    if config is not None:
+        for admission in admissions:
+            act_on(admission, config, now, ports)
+        _wake_waiting(config, reading, ports)
+    return admissions
+
+
+def foresee_reading(reading: Reading, ports: Ports) -> Sequence[Admission]:
+    """What it would lead to if it were admitted now; nothing is done."""
+    return _meaning(reading, ports.clock(), ports)[1]
+
+
+def _meaning(
+    reading: Reading, now: datetime, ports: Ports
+) -> tuple[Config | None, Sequence[Admission]]:
+    """What it means; the config is missing where nothing may be done about it."""
     try:
         config = ports.pipelines.find(reading.pipeline_id)
     except UnreadableError as error:
-        return [Ignore("-", str(error))]
+        return None, [Ignore("-", str(error))]
     if config is None or config.is_retired:
-        return [Ignore("-", "no such pipeline is in force")]
+        return None, [Ignore("-", "no such pipeline is in force")]
     if config.is_paused(now):
-        return [Ignore("-", "the pipeline is paused")]
+        return None, [Ignore("-", "the pipeline is paused")]
     runs = concerned_runs(config.pipeline, reading, ports)
-    admissions = admit(config.pipeline, reading, runs, now, config.standings)
-    for admission in admissions:
-        act_on(admission, config, now, ports)
-    _wake_waiting(config, reading, ports)
-    return admissions
+    return config, admit(config.pipeline, reading, runs, now, config.standings)
 
 
 def concerned_runs(pipeline: Pipeline, reading: Reading, ports: Ports) -> dict[RunKey, Run]:

@@ -7,21 +7,11 @@ import msgspec
 
 from interlock.domain.config import Config
 from interlock.domain.edit_events import as_detail, line_of
-from interlock.domain.edits import EditKind
+from interlock.domain.edits import EditKind, FileEdit
 from interlock.errors import ConfigError
 from interlock.files import read_config
 from interlock.usecases.foresee_edit import foresee_edit
 from interlock.usecases.ports import Ports
-
-
-class FileEdit(msgspec.Struct, frozen=True, rename="camel"):
-    """What a file would change: `new`, `unchanged`, `changed` or `retired`."""
-
-    pipeline_id: str
-    change: str
-    #: One for each schedule, in words and as data.
-    lines: tuple[str, ...] = ()
-    schedules: tuple[dict[str, Any], ...] = ()
 
 
 def foresee_files(documents: Mapping[str, Any], whole: bool, ports: Ports) -> list[FileEdit]:

@@ -10,6 +10,7 @@ from interlock.domain.config import Config
 from interlock.domain.sensor import RESERVED, Reading, Rejection, carried_label, split_key
 from interlock.domain.zones import zone
 from interlock.errors import ConfigError, NotFoundError
+from interlock.ports.stores import ReadingIntake
 from interlock.usecases.ports import Ports
 
 LARGEST = 256 * 1024
@@ -21,6 +22,16 @@ def put_reading(pipeline_id: str, key: str, fields: Mapping[str, Any], ports: Po
     config = ports.pipelines.find(pipeline_id)
     reading = admissible_reading(pipeline_id, key, fields, config, ports.clock())
     ports.sensors.put(reading)
+    return reading
+
+
+async def submit_reading(
+    pipeline_id: str, key: str, fields: Mapping[str, Any], intake: ReadingIntake, ports: Ports
+) -> Reading:
+    """As `put_reading`, for a server that holds no thread for each producer."""
+    config = ports.pipelines.find(pipeline_id)
+    reading = admissible_reading(pipeline_id, key, fields, config, ports.clock())
+    await intake.put(reading)
     return reading
 
 

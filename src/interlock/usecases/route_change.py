@@ -1,7 +1,9 @@
 """Route a change: by the kind of record, and nothing more."""
 
 import logging
+from collections.abc import Sequence
 
+from interlock.domain.admission import Admission
 from interlock.domain.change import Change, ChangeKind
 from interlock.errors import UnreadableError
 from interlock.usecases.admit_reading import admit_reading
@@ -12,30 +14,30 @@ from interlock.usecases.ports import Ports
 log = logging.getLogger(__name__)
 
 
-def route_change(change: Change, ports: Ports) -> None:
-    """Handle one record. It may come again, late, and in any company.
+def route_change(change: Change, ports: Ports) -> Sequence[Admission]:
+    """Handle one record; of a reading, what it led to. It may come again, late, and in any company.
 
     One that needs a row that can't be read waits for the watchdog, which acts on it once the row can.
     """
     try:
-        _route(change, ports)
+        return _route(change, ports)
     except UnreadableError as error:
         extra = {"action": "change_waits", "change": change.id}
         log.warning("a change waits for a row that can't be read: %s", error, extra=extra)
+        return ()
 
 
-def _route(change: Change, ports: Ports) -> None:
+def _route(change: Change, ports: Ports) -> Sequence[Admission]:
     if change.kind is ChangeKind.CONFIG:
-        from interlock.usecases.adopt_config import (
-            adopt_config,
-        )  # and with it all that checks files
+        from interlock.usecases.adopt_config import adopt_config  # imports the file checks
 
         adopt_config(change.pipeline_id, ports)
     elif change.removed:
-        return  # a reading, request or record that is gone opens nothing
+        return ()  # a reading, request or record that is gone opens nothing
     elif change.reading is not None:
-        admit_reading(change.reading, ports)
+        return admit_reading(change.reading, ports)
     elif change.request is not None:
         judge_rerun(change.request, ports)
     elif change.record is not None:
         note_job_record(change.record, ports)
+    return ()

@@ -13,8 +13,8 @@ from typing import Protocol
 
 import msgspec
 
-from interlock.adapters.sqlite.audit import Token
-from interlock.runtime.tokens import GRANTABLE, Scope, digest_of
+from interlock.domain.access import GRANTABLE, Scope, Token
+from interlock.operations.tokens import digest_of
 
 LOGIN_SECONDS = 15 * 60
 SESSION_SECONDS = 12 * 3600

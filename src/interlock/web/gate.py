@@ -13,8 +13,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from interlock.domain.access import Scope as Needed
 from interlock.errors import InterlockError
-from interlock.runtime.tokens import Scope as Needed
 from interlock.web.access import COOKIE, Access, Caller
 from interlock.web.http_problem import HttpProblem, problem_of
 

@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from interlock.errors import (
     ConfigError,
+    ConflictError,
     InterlockError,
     NotFoundError,
     TransientError,
@@ -71,6 +72,7 @@ def status_of(error: Exception) -> tuple[int, str]:
 
 
 _STATUS: dict[type[InterlockError], int] = {
+    ConflictError: 409,
     ConfigError: 422,
     NotFoundError: 404,
     TransientError: 503,

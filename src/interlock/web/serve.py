@@ -8,13 +8,13 @@ from interlock.adapters.alerts.console import ConsoleAlerts
 from interlock.adapters.prepared import prepare_types
 from interlock.domain.event import Severity
 from interlock.errors import ConfigError
-from interlock.runtime.health import Health
+from interlock.operations.tokens import new_secret
 from interlock.runtime.heartbeat_ping import HeartbeatPing
+from interlock.runtime.reading_batcher import ReadingBatcher
 from interlock.runtime.server_address import Address, left_at
-from interlock.runtime.tokens import new_secret
 from interlock.usecases.watch import PassReport
 from interlock.web.access import Access
-from interlock.web.api.context import ApiContext
+from interlock.web.api.context import ApiContext, Readiness
 from interlock.web.app import application
 from interlock.web.gate import LOGIN, KnownHosts, is_loopback
 from interlock.web.listener import bound, listen
@@ -54,31 +54,42 @@ def serve(
         where.append(bound(settings.host, settings.port))
 
     try:
-        with controller_of(settings, sink, on_pass, before=before) as (backend, health, _):
+        with controller_of(settings, sink, on_pass, before=before) as (backend, health, controller):
             metrics.watch(backend)
             metrics.watch_files(lambda: len(health.refused.files))
-            _answer(backend, health, metrics, where[0], say, greet)
+            secret = new_secret()
+            access = Access(backend.store.tokens, _owners(settings, secret))
+            context = local_context(backend, health, access, metrics)
+            context.decisions = controller.runtime.decisions
+            backend.secrets.learn(secret)
+            address = Address(url_of(settings, where[0]), secret, os.getpid())
+            with left_at(settings.state, address):
+                what = f"Serving {settings.project.resolve()}"
+                answer(context, settings, where[0], what, say, greet)
     finally:
         for each in where:
             each.close()
     say("Stopped.")
 
 
-def _answer(
-    backend: LocalBackend,
-    health: Health,
-    metrics: Metrics,
-    where: socket.socket,
-    say: Say,
-    greet: Callable[[], None],
-) -> None:
-    settings, secret = backend.settings, new_secret()
-    backend.secrets.learn(secret)
-    owners = {"owner": secret} | ({} if settings.token is None else {"operator": settings.token})
-    context = ApiContext(backend, health, Access(backend.store.tokens, owners), metrics)
-    address = Address(url_of(settings, where), secret, os.getpid())
-    with left_at(settings.state, address):
-        answer(context, settings, where, f"Serving {settings.project.resolve()}", say, greet)
+def _owners(settings: Settings, secret: str) -> dict[str, str]:
+    """The secrets that may do everything, by the name under which they act."""
+    return {"owner": secret} | ({} if settings.token is None else {"operator": settings.token})
+
+
+def local_context(
+    backend: LocalBackend, health: Readiness, access: Access, metrics: Metrics
+) -> ApiContext:
+    """For a server that keeps its backend itself."""
+    return ApiContext(
+        backend,
+        health,
+        access,
+        metrics,
+        intake=ReadingBatcher(backend.store.sensors.submit_all),
+        pings=backend.settings.pings,
+        lineage=backend.settings.lineage,
+    )
 
 
 def answer(

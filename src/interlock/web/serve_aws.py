@@ -6,7 +6,7 @@ Nothing of the controller is here: no engine, no timers, no watchdog, and nothin
 from contextlib import closing
 
 from interlock.adapters.aws.clients import MakeClient
-from interlock.adapters.sqlite.audit import Token
+from interlock.domain.access import Token
 from interlock.errors import ConfigError
 from interlock.web.access import Access
 from interlock.web.api.context import ApiContext
@@ -32,7 +32,7 @@ def show(
         _say_troubles(backend, say)
         with closing(bound(settings.host, settings.port)) as where:
             answer(
-                context_of(backend, settings), settings, where, f"Showing {backend.place.name}", say
+                context_of(backend, settings), settings, where, f"Showing {backend.info.name}", say
             )
     say("Stopped.")
 

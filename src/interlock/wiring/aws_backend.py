@@ -6,12 +6,14 @@ environment wins.
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from interlock.adapters.aws.clients import FOR_PEOPLE, MakeClient, make_client
 from interlock.errors import ConfigError
+from interlock.operations.store_queries import StoreQueries
 from interlock.ports.engine import Clock
 from interlock.wiring.aws_jobs import aws_jobs
 from interlock.wiring.aws_ports import AwsBackend, open_aws_ports
@@ -36,6 +38,12 @@ def open_aws_backend(
     return open_aws_ports(
         settings_from(named), clock=clock, make=make or maker(named), jobs=aws_jobs
     )
+
+
+def aws_queries(backend: AwsBackend, watchdog_every: timedelta) -> StoreQueries:
+    """What can be asked of it."""
+    store = backend.store
+    return StoreQueries(backend.ports, store.history, store.deliveries, watchdog_every)
 
 
 def names_of(project: Path, environment: Mapping[str, str]) -> dict[str, str]:

@@ -1,9 +1,10 @@
-"""AWS sight: an installation on AWS as people see it, read by key and by index, and never written to."""
+"""AWS reads: an installation on AWS as people see it, read by key and by index, and never written to."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
+from typing import NoReturn
 
 from interlock.adapters.aws.clients import MakeClient, ReadingClient
 from interlock.adapters.aws.failures import explained
@@ -14,7 +15,8 @@ from interlock.adapters.aws.row_cache import NoNotes
 from interlock.adapters.aws.store import Store
 from interlock.adapters.aws.table import Table
 from interlock.adapters.secrets.references import Secrets
-from interlock.errors import InterlockError
+from interlock.errors import ConfigError, InterlockError
+from interlock.operations.store_queries import StoreQueries
 from interlock.ports.alerts import Deliveries
 from interlock.ports.engine import Clock
 from interlock.ports.reads import History
@@ -24,12 +26,11 @@ from interlock.usecases.ports import Ports
 from interlock.wiring.aws_backend import maker, names_of, settings_from
 from interlock.wiring.aws_ports import AwsBackend, open_aws_ports
 from interlock.wiring.backend import BackendInfo
-from interlock.wiring.operations import Operations
 from interlock.wiring.settings import Settings
 
 LOOK_SECONDS = 5.0
 KEPT_SECONDS = 5.0
-#: Longer ago nobody asks the pages whether a date that failed is late.
+#: The pages do not ask whether a date that failed longer ago is late.
 _IDLE_FOR = timedelta(days=35)
 COMMAND = "interlock --backend aws"
 
@@ -39,12 +40,15 @@ class AwsReads:
     """Close it when done."""
 
     backend: AwsBackend
-    operations: Operations
+    queries: StoreQueries
     history: History
     feed: FeedPoller
-    place: BackendInfo
+    info: BackendInfo
     secrets: Secrets
     _kept: TtlCache
+
+    def commands(self, actor: str) -> NoReturn:
+        raise ConfigError(f"{self.info.name} is only read here; use {self.info.command}")
 
     @property
     def ports(self) -> Ports:
@@ -89,17 +93,17 @@ def open_aws_reads(
     store, kept = backend.store, TtlCache(kept_seconds)
     lookout = FeedPoller(DynamoFeed(store.event_log, store.fan, store.clock), look_seconds)
     active = partial(kept.get, "active", partial(store.runs.active, _IDLE_FOR))
-    operations = Operations(
-        None, backend.ports, settings.watchdog_every, deliveries=store.deliveries
-    )
+    history = DynamoHistory(store.runs, store.event_log, store.fan, active)
+    every = settings.watchdog_every
     return AwsReads(
         backend,
-        operations,
-        DynamoHistory(store.runs, store.event_log, store.fan, active),
+        StoreQueries(backend.ports, history, store.deliveries, every),
+        history,
         lookout,
         BackendInfo(
             command=COMMAND,
             name=f"{backend.settings.environment_name} on AWS",
+            read_only=True,
             look_seconds=look_seconds,
             kept_seconds=kept_seconds,
         ),

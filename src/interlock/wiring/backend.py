@@ -1,24 +1,27 @@
-"""Sight: a home as people and programs see it, whichever home it is."""
+"""Backend: an installation as people and programs see it, wherever it runs."""
 
 from typing import Protocol
 
 import msgspec
 
 from interlock.errors import InterlockError
+from interlock.operations.commands import Commands
+from interlock.operations.queries import Queries
 from interlock.ports.alerts import Deliveries
 from interlock.ports.reads import EventFeed, History
 from interlock.usecases.ports import Ports
-from interlock.wiring.operations import Operations
 
 
 class BackendInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a home is, and how it is spoken to."""
+    """Where a backend is, and how commands reach it."""
 
     #: How a command for it begins.
     command: str = "interlock"
     #: What tells it from others; nothing for the one that this server keeps itself.
     name: str = ""
-    #: How often it is looked at for news, and how long an answer serves everybody who asks the same.
+    #: Whether a server only shows it.
+    read_only: bool = False
+    #: How often it is polled for news, and how long one answer serves all who ask the same.
     look_seconds: float = 0.0
     kept_seconds: float = 0.0
 
@@ -27,13 +30,17 @@ HERE = BackendInfo()
 
 
 class Backend(Protocol):
-    """What is read of a home. The local one can also be acted on, through its own class."""
+    """What a server answers from."""
 
     @property
     def ports(self) -> Ports: ...
 
     @property
-    def operations(self) -> Operations: ...
+    def queries(self) -> Queries: ...
+
+    def commands(self, actor: str) -> Commands:
+        """On behalf of that caller."""
+        ...
 
     @property
     def history(self) -> History: ...
@@ -45,12 +52,12 @@ class Backend(Protocol):
     def feed(self) -> EventFeed: ...
 
     @property
-    def place(self) -> BackendInfo: ...
+    def info(self) -> BackendInfo: ...
 
     def mask(self, text: str) -> str:
-        """The text without any secret that this home knows of."""
+        """The text without any secret that this backend knows of."""
         ...
 
     def explained(self, error: InterlockError) -> InterlockError:
-        """The same error, with what mends it where that is known."""
+        """The same error, with its remedy where that is known."""
         ...

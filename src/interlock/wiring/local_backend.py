@@ -1,4 +1,4 @@
-"""Home: the local adapters of one installation, put together; for `serve`, and for commands on the file."""
+"""Local backend: the adapters of one project, put together; for `serve`, and for commands on its file."""
 
 import os
 from collections.abc import Callable
@@ -13,6 +13,8 @@ from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.retention import SqliteRetention
 from interlock.adapters.sqlite.store import Store
 from interlock.errors import ConfigError, InterlockError
+from interlock.operations.store_commands import StoreCommands
+from interlock.operations.store_queries import StoreQueries
 from interlock.ports.alerts import Deliveries
 from interlock.ports.engine import Clock
 from interlock.ports.reads import EventFeed, History
@@ -20,7 +22,6 @@ from interlock.usecases.ports import Ports
 from interlock.wiring.backend import HERE, BackendInfo
 from interlock.wiring.clock import utc_now as utc_now
 from interlock.wiring.open_jobs import open_jobs, open_secrets
-from interlock.wiring.operations import Operations
 from interlock.wiring.settings import Settings
 
 
@@ -32,7 +33,7 @@ class LocalBackend:
     database: Database
     store: Store
     ports: Ports
-    operations: Operations
+    queries: StoreQueries
     secrets: Secrets
     jobs: JobsByType
 
@@ -49,8 +50,12 @@ class LocalBackend:
         return self.store.events
 
     @property
-    def place(self) -> BackendInfo:
+    def info(self) -> BackendInfo:
         return HERE
+
+    def commands(self, actor: str) -> StoreCommands:
+        every, lineage = self.settings.watchdog_every, self.settings.lineage
+        return StoreCommands(actor, self.ports, every, self.store, lineage)
 
     def mask(self, text: str) -> str:
         return self.secrets.mask(text)
@@ -130,5 +135,6 @@ def _put_together(
         instance=settings.instance,
         execution_timeout=settings.execution_timeout,
     )
-    operations = Operations(store, ports, settings.watchdog_every)
-    return LocalBackend(settings, database, store, ports, operations, secrets, jobs)
+    every = settings.watchdog_every
+    queries = StoreQueries(ports, store.history, store.deliveries, every, store)
+    return LocalBackend(settings, database, store, ports, queries, secrets, jobs)

@@ -20,7 +20,7 @@ from interlock.errors import InterlockError
 from interlock.ports.alerts import Sink
 from interlock.runtime.alert_sender import AlertSender, SenderThreads
 from interlock.runtime.engine import Engine
-from interlock.runtime.file_watcher import FileWatcher, RefusedFiles
+from interlock.runtime.file_watcher import FileWatcher, UnusableFiles
 from interlock.runtime.hang_detector import HangDetector
 from interlock.runtime.health import Health, NotedDatabase
 from interlock.runtime.housekeeping import Housekeeping
@@ -140,7 +140,7 @@ class Controller:
         """The threads without which the controller is none."""
         return [*self._threads, *self._backend.database.threads()]
 
-    def _note_refused(self, refused: RefusedFiles) -> None:
+    def _note_refused(self, refused: UnusableFiles) -> None:
         self._health.note_refused(refused)
         self._backend.store.refused_files.keep(refused.files)
 
@@ -270,7 +270,7 @@ def controller_of(
         assert isinstance(backend.database, NotedDatabase)
         backend.database.needs(lock_file(settings.database))
         before(backend)
-        health = Health(backend.database, backend.operations)
+        health = Health(backend.database, backend.queries)
         controller = Controller(backend, health, sink(backend), on_pass)
         controller.start()
         try:

@@ -1,8 +1,8 @@
 """Audit: tokens are known by their hash, and what somebody did stays written."""
 
 from contracts.samples import NOW
-from interlock.adapters.sqlite.audit import AuditEntry, Token
 from interlock.adapters.sqlite.store import Store
+from interlock.domain.access import AuditEntry, Token
 
 TOKEN = Token(name="ci", hash="f00", scopes=("observe",), created_at=NOW, pipelines=("p",))
 

@@ -19,14 +19,14 @@ from contracts.samples import (
     a_run,
     an_event,
 )
-from interlock.adapters.sqlite.audit import AuditEntry
 from interlock.adapters.sqlite.inspection import inspect
 from interlock.adapters.sqlite.store import Store
+from interlock.domain.access import AuditEntry
 from interlock.domain.run import Status
 from interlock.domain.sensor import UnreadableReading
 from interlock.domain.sla import SlaWatch
 from interlock.errors import UnreadableError
-from interlock.runtime.tokens import make_token
+from interlock.operations.tokens import make_token
 
 OTHER = a_key(date="2026-03-04")
 

@@ -107,7 +107,7 @@ def test_a_form_that_is_not_right_is_refused(
     answer = visitor.client.post(f"{PIPELINE}/pause", data=form, headers=SAME)
 
     assert 400 <= answer.status_code < 500
-    assert not house.home.operations.pipeline("silver-orders").paused
+    assert not house.home.queries.pipeline("silver-orders").paused
 
 
 def test_a_pipeline_that_nobody_declared_can_not_be_paused(visitor: Visitor) -> None:

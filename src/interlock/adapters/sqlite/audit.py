@@ -1,33 +1,11 @@
 """Audit: who did what, and the tokens by which they are known."""
 
 import sqlite3
-from datetime import datetime
-
-import msgspec
 
 from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.rows import Reader, decoder, micros
 from interlock.domain import canonical
-
-
-class Token(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """A right to call us. Of its secret only the hash is kept; no pipelines means all of them."""
-
-    name: str
-    hash: str
-    scopes: tuple[str, ...]
-    created_at: datetime
-    pipelines: tuple[str, ...] = ()
-
-
-class AuditEntry(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """An operation that somebody asked for."""
-
-    at: datetime
-    actor: str
-    action: str
-    target: str
-    reason: str = ""
+from interlock.domain.access import AuditEntry, Token
 
 
 class SqliteTokens:

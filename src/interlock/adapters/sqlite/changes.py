@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-import msgspec
-
 from interlock.adapters.sqlite.cursors import FeedName, move_to, place
 from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.rows import (
@@ -23,24 +21,13 @@ from interlock.adapters.sqlite.rows import (
     micros,
 )
 from interlock.domain import canonical
-from interlock.domain.change import Change, ChangeKind
+from interlock.domain.change import Change, ChangeKind, Parked
 from interlock.domain.job_record import JobRecord
 from interlock.domain.rerun_request import RerunRequest
 from interlock.domain.sensor import Reading
 
 #: How long after each failure a parked change is tried again; after the last it stays parked.
 DELAYS = (timedelta(seconds=1), timedelta(seconds=5), timedelta(seconds=30))
-
-
-class Parked(msgspec.Struct, frozen=True):
-    """A change that could not be handled; without `next_try_at` nobody tries it again by itself."""
-
-    consumer: str
-    change: Change
-    error: str
-    tries: int
-    at: datetime
-    next_try_at: datetime | None
 
 
 class SqliteChanges:

@@ -11,8 +11,6 @@ from starlette.requests import ClientDisconnect, Request
 from interlock.domain import canonical
 from interlock.web.http_problem import HttpProblem
 
-SMALL = 256 * 1024
-BATCH = 8 * 1024 * 1024
 DEEPEST = 100
 READ_SECONDS = 15.0
 

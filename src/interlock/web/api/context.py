@@ -1,30 +1,32 @@
-"""Desk: everything that the endpoints need, put together once."""
+"""API context: everything that answers need, put together once."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from interlock.adapters.sqlite.audit import AuditEntry
+from interlock.domain.lineage import LineageSource
+from interlock.domain.ping import PingSource
+from interlock.operations.commands import Commands
+from interlock.operations.queries import Queries
 from interlock.ports.reads import History
+from interlock.ports.stores import ReadingIntake
+from interlock.runtime.decisions import Decisions
 from interlock.runtime.ttl_cache import TtlCache
 from interlock.web.access import Access, Caller
-from interlock.web.api.reading_batcher import ReadingBatcher
 from interlock.web.metrics import Metrics
 from interlock.web.read_only_refusals import refusal
 from interlock.wiring.backend import Backend
-from interlock.wiring.local_backend import LocalBackend
-from interlock.wiring.views import Views
 
 
 class Readiness(Protocol):
-    """Asked by whoever watches the process."""
+    """How the process is doing, for a monitor."""
 
     def reasons(self, now: datetime) -> list[str]:
         """Why it is not ready; nothing when it is."""
         ...
 
     def notices(self) -> list[str]:
-        """What everybody who looks should know, although the controller does its work."""
+        """What every reader of a page should know, although the controller does its work."""
         ...
 
 
@@ -36,47 +38,32 @@ class ApiContext:
     health: Readiness
     access: Access
     metrics: Metrics
+    #: Stores readings for requests; a server that only reads has none.
+    intake: ReadingIntake | None = None
+    #: What the router decides; without a controller in this process nothing does.
+    decisions: Decisions | None = None
+    pings: tuple[PingSource, ...] = ()
+    lineage: tuple[LineageSource, ...] = ()
     history: History = field(init=False)
-    views: Views = field(init=False)
-    kept: TtlCache = field(init=False)
+    cache: TtlCache = field(init=False)
     #: Set when the server stops: streams end by themselves then.
     closing: bool = False
-    _batcher: ReadingBatcher | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        backend = self.backend
-        self.history = backend.history
-        self.views = Views(backend.ports, self.history, backend.operations)
-        self.kept = TtlCache(backend.place.kept_seconds)
-        if isinstance(backend, LocalBackend):
-            self._batcher = ReadingBatcher(backend.store.sensors.submit_all)
+        self.history = self.backend.history
+        self.cache = TtlCache(self.backend.info.kept_seconds)
+
+    @property
+    def queries(self) -> Queries:
+        return self.backend.queries
 
     @property
     def only_reads(self) -> bool:
-        """Whether this server looks at a home that others keep."""
-        return not isinstance(self.backend, LocalBackend)
+        """Whether this server shows a backend that others keep."""
+        return self.backend.info.read_only
 
-    @property
-    def own(self) -> LocalBackend:
-        """The home that this server keeps. Raises Refusal where it only reads."""
-        if not isinstance(self.backend, LocalBackend):
-            raise refusal(self.backend.place)
-        return self.backend
-
-    @property
-    def batcher(self) -> ReadingBatcher:
-        if self._batcher is None:
-            raise refusal(self.backend.place)
-        return self._batcher
-
-    def note(self, caller: Caller, action: str, target: str, reason: str) -> None:
-        """Into the audit log, before it is done: what was asked for is known whatever comes of it."""
-        self.own.store.audit.note(
-            AuditEntry(
-                at=self.backend.ports.clock(),
-                actor=caller.name,
-                action=action,
-                target=target,
-                reason=reason,
-            )
-        )
+    def commands(self, caller: Caller) -> Commands:
+        """On behalf of a caller. Raises HttpProblem where this server only reads."""
+        if self.only_reads:
+            raise refusal(self.backend.info)
+        return self.backend.commands(caller.name)

@@ -12,8 +12,8 @@ from interlock.domain import canonical
 from interlock.domain.event import ALIASES
 from interlock.domain.history import LoggedEvent
 from interlock.errors import InterlockError
+from interlock.operations.requests import Query, Text
 from interlock.web.api.context import ApiContext
-from interlock.web.api.endpoints import StreamQuery
 from interlock.web.http_problem import HttpProblem
 
 MOST_STREAMS = 100
@@ -26,6 +26,15 @@ _PULSE = b"event: pulse\ndata: {}\n\n"
 _GAP = b"event: gap\ndata: {}\n\n"
 #: How long a browser waits before it comes back.
 _RETRY = b"retry: 2000\n\n"
+
+
+class StreamQuery(Query, frozen=True, kw_only=True):
+    pipeline: Text | None = None
+    type: Text | None = None
+    #: Without names one listener of a browser hears every event.
+    named: bool = True
+    #: Also an event named `pulse` when anything was written, every two seconds at most.
+    pulse: bool = False
 
 
 class Streams:

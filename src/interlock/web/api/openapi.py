@@ -7,7 +7,9 @@ from typing import Any
 import msgspec
 
 from interlock import __version__
-from interlock.web.api.endpoints import API, ENDPOINTS, Endpoint, StreamQuery
+from interlock.operations.endpoints import API, ENDPOINTS, Endpoint
+from interlock.operations.requests import Waiting
+from interlock.web.api.event_stream import StreamQuery
 from interlock.web.http_problem import MEDIA, ProblemDocument
 
 _PATH_PART = re.compile(r"\{([a-z]+)(:path)?\}")
@@ -57,7 +59,7 @@ def _operation(
     }
     if endpoint.body is not None:
         described["requestBody"] = {
-            "required": not endpoint.bare,
+            "required": not endpoint.may_be_bare,
             "content": {_JSON: {"schema": made[repr(endpoint.body)]}},
         }
     return described
@@ -67,7 +69,7 @@ def _responses(endpoint: Endpoint, made: dict[str, Any]) -> dict[str, Any]:
     good: dict[str, Any] = {"description": "Done."}
     if endpoint.answer is not None:
         good["content"] = {_JSON: {"schema": made[repr(endpoint.answer)]}}
-    statuses = {endpoint.status, 202} if endpoint.at_once else {endpoint.status}
+    statuses = {endpoint.status, 202} if endpoint.query is Waiting else {endpoint.status}
     refused = {
         "description": "Refused; the document says why.",
         "content": {MEDIA: {"schema": {"$ref": _REFERENCE.format(name="ProblemDocument")}}},

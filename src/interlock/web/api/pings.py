@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from interlock.domain.ping import PingSource, signal_of
 from interlock.errors import InterlockError
-from interlock.runtime.tokens import digest_of
+from interlock.operations.tokens import digest_of
 from interlock.usecases.take_ping import take_ping
 from interlock.web.api.context import ApiContext
 from interlock.web.gate import PING
@@ -46,12 +46,12 @@ def _answering(context: ApiContext) -> Callable[[Request], Any]:
 
 def _take(context: ApiContext, path: dict[str, str]) -> None:
     if context.only_reads:
-        raise refusal(context.backend.place, "ping")
-    source = _source(context.own.settings.pings, path["token"])
+        raise refusal(context.backend.info, "ping")
+    source = _source(context.pings, path["token"])
     said = signal_of(path.get("signal", ""))
     if source is None or said is None:
         raise HttpProblem(404, "there is nothing here")
-    take_ping(source, *said, context.own.ports)
+    take_ping(source, *said, context.backend.ports)
 
 
 def _source(sources: Sequence[PingSource], token: str) -> PingSource | None:

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from interlock.domain.access import Scope
 from interlock.domain.config import Config
-from interlock.runtime.tokens import Scope
 from interlock.web.access import Caller
 from interlock.web.api.context import ApiContext
 

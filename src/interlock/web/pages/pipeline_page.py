@@ -50,10 +50,9 @@ def build(asked: PageRequest) -> Shown:
         "config": config,
         "pipeline": config.pipeline,
         "paused": paused,
-        "foreseen": context.backend.operations.would_resume(name) if paused else [],
+        "foreseen": context.queries.would_resume(name).items if paused else [],
         "whys": [
-            (standing(why.status, why.sla_verdict), why)
-            for why in context.backend.operations.why(name)
+            (standing(why.status, why.sla_verdict), why) for why in context.queries.why(name).items
         ],
         "next": _next_moments(config, now),
         "calendar": list(_calendar(config.pipeline)),

@@ -12,10 +12,10 @@ from interlock.domain.event import Event
 from interlock.domain.run import Run, RunKey
 from interlock.domain.sla import explain_record
 from interlock.errors import NotFoundError
+from interlock.operations.requests import OnDate, label_of
 from interlock.web.pages.page_request import PageRequest, PageRow, Shown
 from interlock.web.pages.sla_bar import bar
 from interlock.web.pages.status_badge import ABSENT, IS_MISSING, standing_of
-from interlock.wiring.views import label_of
 
 
 class RunQuery(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,7 +74,7 @@ def _standing_without(events: Sequence[Event]) -> Any:
 
 
 def _why(asked: PageRequest, key: RunKey) -> Any:
-    answers = asked.context.backend.operations.why(key.pipeline_id, key.date)
+    answers = asked.context.queries.why(key.pipeline_id, OnDate(date=key.date)).items
     return next((each for each in answers if each.schedule_id == key.schedule_id), None)
 
 

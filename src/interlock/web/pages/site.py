@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlencode
 
 import msgspec
@@ -17,11 +17,11 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from interlock.domain import duration
+from interlock.domain.access import Scope
 from interlock.errors import InterlockError
+from interlock.operations.requests import NewPause, NewRerun, NewResume
 from interlock.queries.heartbeat import Heartbeat
-from interlock.runtime.tokens import Scope
 from interlock.web.access import Caller
-from interlock.web.api import endpoints
 from interlock.web.api.bodies import read_text
 from interlock.web.api.context import ApiContext
 from interlock.web.gate import caller_of, cookie_of
@@ -100,11 +100,11 @@ class Site:
     def _show(self, row: PageRow, request: Request) -> Response:
         caller = caller_of(request, Scope.READ, request.path_params.get("pipeline"))
         query = _query(row.query, request)
-        backend, kept = self._context.backend, self._context.kept
+        backend, cache = self._context.backend, self._context.cache
         now, path = backend.ports.clock(), request.path_params
         build = partial(row.build, PageRequest(self._context, caller, path, query, now))
-        shown = kept.get((row.path, *sorted(path.items()), query), build)
-        heartbeat = kept.get("heartbeat", backend.operations.heartbeat)
+        shown = cache.get((row.path, *sorted(path.items()), query), build)
+        heartbeat = cache.get("heartbeat", backend.queries.watchdog)
         common = {
             "heartbeat": heartbeat,
             "late": _late(heartbeat),
@@ -126,7 +126,7 @@ class Site:
     def _do(self, path: str, request: Request, form: dict[str, str]) -> Response:
         if self._context.only_reads:
             name = path.rpartition("/")[2]
-            raise refusal(self._context.backend.place, name, request.path_params)
+            raise refusal(self._context.backend.info, name, request.path_params)
         pipeline = request.path_params["pipeline"]
         caller = caller_of(request, Scope.OPERATE, pipeline)
         if not form.get("reason", "").strip():
@@ -156,32 +156,33 @@ class Site:
             "path": request.url.path,
             "here": _here(request),
             "theme": _theme(request),
-            "place": self._context.backend.place,
+            "place": self._context.backend.info,
             "only_reads": self._context.only_reads,
         }
         text = self._templates.get_template(template).render({**given, **shown})
         return HTMLResponse(text, status, headers=_HTML)
 
 
+T = TypeVar("T", bound=msgspec.Struct)
 Act = Callable[[ApiContext, Caller, dict[str, str], dict[str, str]], str]
 
 
 def _rerun(context: ApiContext, caller: Caller, path: dict[str, str], form: dict[str, str]) -> str:
-    body = {
+    wanted = {
         "date": path["date"],
         "schedule": path["schedule"],
         "reason": form["reason"],
         "force": form.get("force") == "1",
     }
-    request = endpoints.rerun(context, _given(caller, path, body, endpoints.NewRerun))
+    request = context.commands(caller).rerun(path["pipeline"], _checked(wanted, NewRerun))
     return f"{run_url(request.key)}?asked=rerun"
 
 
 def _pause(context: ApiContext, caller: Caller, path: dict[str, str], form: dict[str, str]) -> str:
-    body: dict[str, Any] = {"reason": form["reason"]}
+    wanted: dict[str, Any] = {"reason": form["reason"]}
     if form.get("for"):
-        body["until"] = context.own.ports.clock() + _span(form["for"])
-    endpoints.pause(context, _given(caller, path, body, endpoints.NewPause))
+        wanted["until"] = context.backend.ports.clock() + _span(form["for"])
+    context.commands(caller).pause(path["pipeline"], _checked(wanted, NewPause))
     return f"{pipeline_url(path['pipeline'])}?done=paused"
 
 
@@ -193,20 +194,17 @@ def _span(text: str) -> timedelta:
 
 
 def _resume(context: ApiContext, caller: Caller, path: dict[str, str], form: dict[str, str]) -> str:
-    body = {"reason": form["reason"]}
-    endpoints.resume(context, _given(caller, path, body, endpoints.NewResume))
+    wanted = _checked({"reason": form["reason"]}, NewResume)
+    context.commands(caller).resume(path["pipeline"], wanted)
     return f"{pipeline_url(path['pipeline'])}?done=resumed"
 
 
-def _given(
-    caller: Caller, path: dict[str, str], body: dict[str, Any], kind: type[msgspec.Struct]
-) -> endpoints.Given:
-    """What the same endpoint of the API is given: both doors lead to one operation and one audit."""
+def _checked(form: dict[str, Any], kind: type[T]) -> T:
+    """As the body of the same request to the API."""
     try:
-        checked = msgspec.convert(body, kind)
+        return msgspec.convert(form, kind)
     except msgspec.ValidationError as error:
         raise HttpProblem(422, f"the form is not right: {error}") from None
-    return endpoints.Given(caller, path, None, checked)
 
 
 FORMS: dict[str, Act] = {

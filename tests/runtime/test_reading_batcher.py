@@ -9,7 +9,7 @@ import pytest
 from contracts.samples import NOW
 from interlock.domain.sensor import Reading
 from interlock.errors import UnavailableError
-from interlock.web.api.reading_batcher import ReadingBatcher
+from interlock.runtime.reading_batcher import ReadingBatcher
 from web.listening import run_apart
 
 Settled = Callable[[BaseException | None], None]

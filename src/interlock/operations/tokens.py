@@ -4,25 +4,11 @@ import hashlib
 import secrets
 from collections.abc import Sequence
 from datetime import datetime
-from enum import StrEnum
 
 import msgspec
 
-from interlock.adapters.sqlite.audit import Token
+from interlock.domain.access import GRANTABLE, Scope, Token
 from interlock.errors import ConfigError
-
-
-class Scope(StrEnum):
-    """What a caller may do. `own` is for who holds the installation: no token can be given it."""
-
-    READ = "read"
-    OBSERVE = "observe"
-    OPERATE = "operate"
-    OWN = "own"
-
-
-#: What tokens can be given.
-GRANTABLE = (Scope.READ, Scope.OBSERVE, Scope.OPERATE)
 
 
 class TokenShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True, omit_defaults=True):

@@ -1,0 +1,1 @@
+"""Operations: everything that people and programs may ask of a backend or have it do, each declared once."""

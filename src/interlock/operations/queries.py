@@ -1,0 +1,121 @@
+"""Queries: everything that can be asked of a backend. Nothing here changes anything.
+
+Each question is declared in this one place. A backend answers it (`StoreQueries`), the HTTP interface
+offers it (`endpoints.py`), and the command line asks it of a file, of a server or of AWS alike.
+"""
+
+from typing import Protocol
+
+from interlock.domain.change import Parked
+from interlock.domain.config import Config, RefusedConfig
+from interlock.domain.edits import FileEdit
+from interlock.domain.event import Event
+from interlock.domain.missing import Missing
+from interlock.domain.run import Run
+from interlock.domain.sensor import Reading
+from interlock.operations.requests import (
+    BackfillQuery,
+    EventsQuery,
+    NewFiles,
+    OnDate,
+    Paging,
+    PruneQuery,
+    RangeQuery,
+    RunsQuery,
+)
+from interlock.operations.results import Prunable, RunHistory
+from interlock.operations.tokens import TokenShown
+from interlock.queries.alerted import Alerted
+from interlock.queries.attainment import Attainment
+from interlock.queries.heartbeat import Heartbeat
+from interlock.queries.paging import Page
+from interlock.queries.pipeline_state import PipelineState
+from interlock.queries.timeline import TimelineRow
+from interlock.queries.why import Why
+from interlock.usecases.pause import Foreseen
+
+
+class Queries(Protocol):
+    """Answers are a moment old at most. An unknown pipeline, run or token raises NotFoundError, a
+    malformed date or range ConfigError.
+    """
+
+    def readings(self, pipeline: str, query: Paging = Paging()) -> Page[Reading]:
+        """The readings of a pipeline."""
+        ...
+
+    def pipelines(self, query: Paging = Paging()) -> Page[PipelineState]:
+        """Every pipeline at a glance."""
+        ...
+
+    def pipeline(self, pipeline: str) -> PipelineState:
+        """One pipeline at a glance."""
+        ...
+
+    def config(self, pipeline: str) -> Config:
+        """The config in force."""
+        ...
+
+    def why(self, pipeline: str, query: OnDate = OnDate()) -> Page[Why]:
+        """Why a date has or hasn't run, for each schedule."""
+        ...
+
+    def runs(self, query: RunsQuery = RunsQuery()) -> Page[Run]:
+        """Runs, the newest dates first."""
+        ...
+
+    def run(self, pipeline: str, schedule: str, date: str) -> RunHistory:
+        """One run and its history."""
+        ...
+
+    def events(self, query: EventsQuery = EventsQuery()) -> Page[Event]:
+        """The event log, newest first."""
+        ...
+
+    def alerts(self, query: EventsQuery = EventsQuery()) -> Page[Alerted]:
+        """The event log, newest first, each event with where it went as an alert."""
+        ...
+
+    def timeline(self, query: RangeQuery) -> Page[TimelineRow]:
+        """By pipeline: the dates with a run, or on which one is expected."""
+        ...
+
+    def sla(self, query: RangeQuery) -> Page[Attainment]:
+        """By pipeline: how well its deadlines are kept."""
+        ...
+
+    def watchdog(self) -> Heartbeat:
+        """How the watchdog is doing."""
+        ...
+
+    def refused(self) -> Page[RefusedConfig]:
+        """The files, or stored configs, that were refused: where, and why."""
+        ...
+
+    def missing(self) -> Page[Missing]:
+        """The pipelines in force whose files are gone, and when they are retired."""
+        ...
+
+    def foresee(self, files: NewFiles) -> Page[FileEdit]:
+        """What files would change if they were adopted now; nothing is done."""
+        ...
+
+    def backfill(self, pipeline: str, query: BackfillQuery) -> Page[str]:
+        """The dates of a range that have no completed run."""
+        ...
+
+    def would_resume(self, pipeline: str) -> Page[Foreseen]:
+        """What a resume would start now."""
+        ...
+
+    def prunable(self, query: PruneQuery) -> Prunable:
+        """How many finished runs of dates before a day there are."""
+        ...
+
+    def parked(self) -> Page[Parked]:
+        """The changes that could not be handled."""
+        ...
+
+    def tokens(self) -> Page[TokenShown]:
+        """The tokens."""
+        ...

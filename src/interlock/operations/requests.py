@@ -1,0 +1,144 @@
+"""Requests: what a caller may send with a query or a command. The types check it at every door."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from interlock.domain.partition import Label
+from interlock.errors import ConfigError
+
+MOST_READINGS = 1000
+MOST_ITEMS = 1000
+
+Limit = Annotated[int, Meta(ge=1, le=MOST_ITEMS, description="How many at most.")]
+Cursor = Annotated[str, Meta(max_length=2000, description="`next` of the page before.")]
+Text = Annotated[str, Meta(max_length=1000)]
+Instant = Annotated[datetime, Meta(tz=True)]
+Bound = Annotated[
+    str,
+    Meta(pattern=r"^[0-9T:-]{4,16}$(?!\n)", description="A date label, or the beginning of one."),
+]
+Date = Annotated[str, Meta(max_length=20, description="A date, as 2026-03-03 or 2026-03-03T10.")]
+
+
+class Query(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What may stand behind the question mark of an address."""
+
+
+class NoQuery(Query, frozen=True):
+    """No parameters."""
+
+
+class Paging(Query, frozen=True, kw_only=True):
+    limit: Limit = 100
+    cursor: Cursor | None = None
+
+
+class Waiting(Query, frozen=True, kw_only=True):
+    wait: Literal["decision"] | None = None
+
+
+class OnDate(Query, frozen=True, kw_only=True):
+    date: Date | None = None
+
+
+class RunsQuery(Paging, frozen=True, kw_only=True):
+    pipeline: Text | None = None
+    since: Bound | None = msgspec.field(default=None, name="from")
+    until: Bound | None = msgspec.field(default=None, name="to")
+
+
+class EventsQuery(Paging, frozen=True, kw_only=True):
+    pipeline: Text | None = None
+    type: Text | None = None
+    since: Instant | None = None
+
+
+class RangeQuery(Paging, frozen=True, kw_only=True):
+    since: Instant = msgspec.field(name="from")
+    until: Instant = msgspec.field(name="to")
+
+
+class BackfillQuery(Query, frozen=True, kw_only=True):
+    since: Date = msgspec.field(name="from")
+    until: Date = msgspec.field(name="to")
+    schedule: Text | None = None
+
+
+class WatchQuery(Query, frozen=True, kw_only=True):
+    since: Instant | None = None
+
+
+class PruneQuery(Query, frozen=True, kw_only=True):
+    before: Date
+
+
+class _Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What may stand in the body of a request."""
+
+
+class NewReading(_Body, frozen=True, rename="camel", kw_only=True):
+    """A reading in a batch."""
+
+    pipeline_id: Text
+    key: Text
+    fields: dict[str, Any]
+
+
+#: A batch of readings.
+NewReadings = Annotated[list[NewReading], Meta(min_length=1, max_length=MOST_READINGS)]
+
+
+class NewRerun(_Body, frozen=True, kw_only=True):
+    """A request to run a date again."""
+
+    date: Date
+    schedule: Text | None = None
+    reason: Text = "manual"
+    force: bool = False
+
+
+class NewFiles(_Body, frozen=True, kw_only=True):
+    """Pipelines as their files would have them, by id."""
+
+    pipelines: dict[str, Any]
+    #: Whether these are all there are.
+    whole: bool = False
+
+
+class NewPause(_Body, frozen=True, kw_only=True):
+    until: Instant | None = None
+    reason: Text = ""
+
+
+class NewPrune(_Body, frozen=True, kw_only=True):
+    before: Date | None = None
+    reason: Text = ""
+
+
+class NewRetry(_Body, frozen=True, kw_only=True):
+    reason: Text = ""
+
+
+class NewResume(_Body, frozen=True, kw_only=True):
+    reason: Text = ""
+
+
+class NewRetirement(_Body, frozen=True, kw_only=True):
+    reason: Text = ""
+
+
+class NewToken(_Body, frozen=True, kw_only=True):
+    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$(?!\n)")]
+    scopes: Annotated[tuple[str, ...], Meta(min_length=1, max_length=3)]
+    pipelines: Annotated[tuple[Text, ...], Meta(max_length=1000)] = ()
+
+
+def label_of(text: str) -> Label:
+    """A date as a caller wrote it. Raises ConfigError."""
+    try:
+        return Label.parse(text)
+    except ValueError as error:
+        raise ConfigError(str(error)) from error

@@ -1,0 +1,37 @@
+"""Results: small answers of commands and queries that are nothing but themselves."""
+
+from datetime import datetime
+
+import msgspec
+
+from interlock.domain.event import Event
+from interlock.domain.run import Run
+
+
+class RunHistory(msgspec.Struct, frozen=True):
+    """A run and everything that happened to it."""
+
+    run: Run
+    events: list[Event]
+
+
+class ReadingAnswer(msgspec.Struct, frozen=True, rename="camel", kw_only=True, omit_defaults=True):
+    """What became of a reading of a batch: stored, or the problem with it."""
+
+    pipeline_id: str
+    key: str
+    received_at: datetime | None = None
+    version: str | None = None
+    problem: str | None = None
+
+
+class Prunable(msgspec.Struct, frozen=True):
+    runs: int
+
+
+class Pruned(msgspec.Struct, frozen=True):
+    removed: dict[str, int]
+
+
+class Retried(msgspec.Struct, frozen=True):
+    changes: int

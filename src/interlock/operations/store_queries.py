@@ -1,0 +1,217 @@
+"""Store queries: the answers to `Queries`, over the ports of a backend."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from interlock.domain.change import Parked
+from interlock.domain.config import Config, RefusedConfig
+from interlock.domain.edits import FileEdit
+from interlock.domain.event import ALIASES, Event
+from interlock.domain.history import EventFilter
+from interlock.domain.missing import Missing
+from interlock.domain.run import Run, RunKey, Status
+from interlock.domain.sensor import Reading
+from interlock.errors import ConfigError, NotFoundError
+from interlock.operations.requests import (
+    BackfillQuery,
+    EventsQuery,
+    NewFiles,
+    OnDate,
+    Paging,
+    PruneQuery,
+    RangeQuery,
+    RunsQuery,
+    label_of,
+)
+from interlock.operations.results import Prunable, RunHistory
+from interlock.operations.tokens import TokenShown, shown
+from interlock.ports.alerts import Deliveries
+from interlock.ports.reads import History
+from interlock.ports.state_file import StateFile
+from interlock.queries.alerted import Alerted, alerted
+from interlock.queries.attainment import Attainment, attainments
+from interlock.queries.heartbeat import Heartbeat
+from interlock.queries.paging import Page, page_of, place_at
+from interlock.queries.pipeline_state import PipelineState, pipeline_state
+from interlock.queries.timeline import TimelineRow, timeline
+from interlock.queries.why import Why, explain
+from interlock.usecases.find_runs import find_runs
+from interlock.usecases.pause import Foreseen, foresee_resume
+from interlock.usecases.ports import Ports
+from interlock.usecases.request_rerun import backfill_dates, chosen_schedule
+
+LONGEST_RANGE = timedelta(days=92)
+
+T = TypeVar("T")
+
+
+class StoreQueries:
+    """One backend. `file` is its state file; on AWS there is none."""
+
+    def __init__(
+        self,
+        ports: Ports,
+        history: History,
+        deliveries: Deliveries,
+        watchdog_every: timedelta,
+        file: StateFile | None = None,
+    ) -> None:
+        self._ports, self._history, self._deliveries = ports, history, deliveries
+        self._every, self._file = watchdog_every, file
+
+    # --- pipelines and their readings
+
+    def readings(self, pipeline: str, query: Paging = Paging()) -> Page[Reading]:
+        place_at(query.cursor, str)
+        self.config(pipeline)
+        readings = self._ports.sensors.of_pipeline(pipeline)
+        return _behind(readings, query, [reading.key for reading in readings])
+
+    def pipelines(self, query: Paging = Paging()) -> Page[PipelineState]:
+        page = self._configs(query)
+        return Page([pipeline_state(config, self._ports) for config in page.items], page.next)
+
+    def pipeline(self, pipeline: str) -> PipelineState:
+        return pipeline_state(self.config(pipeline), self._ports)
+
+    def config(self, pipeline: str) -> Config:
+        config = self._ports.pipelines.find(pipeline)
+        if config is None:
+            raise NotFoundError(f"there is no pipeline {pipeline}")
+        return config
+
+    def is_adopting(self) -> bool:
+        """Whether some file is wanted and neither in force nor refused."""
+        return bool(self._ports.pipelines.unadopted())
+
+    def refused(self) -> Page[RefusedConfig]:
+        from interlock.queries.refused_configs import refused_configs  # imports the file checks
+
+        files = [] if self._file is None else self._file.refused_files.kept()
+        return Page([*files, *refused_configs(self._ports)])
+
+    def missing(self) -> Page[Missing]:
+        """As old as the last look at the files, without what was retired since."""
+        listed = [] if self._file is None else self._file.missing_files.kept()
+        return Page([each for each in listed if self._is_wanted(each.pipeline_id)])
+
+    def foresee(self, files: NewFiles) -> Page[FileEdit]:
+        from interlock.usecases.foresee_files import foresee_files  # imports the file checks
+
+        return Page(foresee_files(files.pipelines, files.whole, self._ports))
+
+    # --- runs and events
+
+    def why(self, pipeline: str, query: OnDate = OnDate()) -> Page[Why]:
+        if query.date is not None:
+            label_of(query.date)
+        return Page(explain(pipeline, self._ports, query.date))
+
+    def runs(self, query: RunsQuery = RunsQuery()) -> Page[Run]:
+        after = place_at(query.cursor, RunKey)
+        since, until = query.since or "0000", query.until or "9999"
+        found = self._history.runs(query.pipeline, since, until, after, query.limit + 1)
+        if (
+            found is None and after is None
+        ):  # no index leads to the first ones: look at each pipeline
+            found = self._ports.runs.of_pipeline(None, since, until, query.limit + 1)
+        if found is None:
+            raise ConfigError("this backend lists further runs of one pipeline only: name it")
+        return page_of(found, query.limit, lambda run: run.key)
+
+    def run(self, pipeline: str, schedule: str, date: str) -> RunHistory:
+        config = self.config(pipeline)
+        key = RunKey(pipeline, schedule, str(label_of(date)), dry=config.pipeline.dry_run)
+        found = find_runs([key], config.pipeline, self._ports)
+        if not found:
+            raise NotFoundError(f"{pipeline} has no run of {date}")
+        run = next(iter(found.values()))
+        return RunHistory(run, self._ports.events.of_run(run.key))
+
+    def events(self, query: EventsQuery = EventsQuery()) -> Page[Event]:
+        kind = None if query.type is None else ALIASES.get(query.type, query.type)
+        wanted = EventFilter(pipeline_id=query.pipeline, kind=kind, since=query.since)
+        before = place_at(query.cursor, tuple[datetime, int])
+        found = self._history.events(wanted, before, query.limit + 1)
+        page = page_of(found, query.limit, lambda told: (told.event.timestamp, told.seq))
+        return Page([told.event for told in page.items], page.next)
+
+    def alerts(self, query: EventsQuery = EventsQuery()) -> Page[Alerted]:
+        page = self.events(query)
+        return Page(alerted(page.items, self._deliveries), page.next)
+
+    def timeline(self, query: RangeQuery) -> Page[TimelineRow]:
+        _check_range(query)
+        page, now = self._configs(query), self._ports.clock()
+        rows = timeline(page.items, query.since, query.until, now, self._history)
+        return Page(rows, page.next)
+
+    def sla(self, query: RangeQuery) -> Page[Attainment]:
+        _check_range(query)
+        page = self._configs(query)
+        return Page(attainments(page.items, query.since, query.until, self._history), page.next)
+
+    def watchdog(self) -> Heartbeat:
+        state = self._ports.watch.load()
+        return Heartbeat(
+            now=self._ports.clock(),
+            every_seconds=self._every.total_seconds(),
+            last_pass_at=state.last_pass_at,
+            last_ok_at=state.last_ok_at,
+            failures=state.failures,
+        )
+
+    # --- what a command would do
+
+    def backfill(self, pipeline: str, query: BackfillQuery) -> Page[str]:
+        config = self.config(pipeline)
+        schedule = chosen_schedule(config, query.schedule)
+        dates = list(backfill_dates(config, schedule, query.since, query.until))
+        keys = {RunKey(pipeline, schedule.id, date): date for date in dates}
+        runs = find_runs(keys, config.pipeline, self._ports)
+        done = {key.date for key, run in runs.items() if run.status is Status.COMPLETED}
+        return Page([date for date in dates if date not in done])
+
+    def would_resume(self, pipeline: str) -> Page[Foreseen]:
+        return Page(foresee_resume(pipeline, self._ports))
+
+    def prunable(self, query: PruneQuery) -> Prunable:
+        day = label_of(query.before).day.isoformat()
+        return Prunable(state_file(self._file).retention.prunable(day))
+
+    # --- upkeep
+
+    def parked(self) -> Page[Parked]:
+        return Page(state_file(self._file).changes.parked())
+
+    def tokens(self) -> Page[TokenShown]:
+        return Page([shown(token) for token in state_file(self._file).tokens.all()])
+
+    def _configs(self, query: Paging) -> Page[Config]:
+        configs = self._ports.pipelines.in_force()
+        return _behind(configs, query, [config.pipeline.id for config in configs])
+
+    def _is_wanted(self, pipeline: str) -> bool:
+        wanted = self._ports.pipelines.wanted(pipeline)
+        return wanted is None or wanted.config is not None
+
+
+def state_file(file: StateFile | None) -> StateFile:
+    """Raises ConfigError for a backend without one."""
+    if file is None:
+        raise ConfigError("this backend has no state file to look after")
+    return file
+
+
+def _behind(found: Sequence[T], query: Paging, names: Sequence[str]) -> Page[T]:
+    """The page behind the cursor, of a list in the order of its names."""
+    after = place_at(query.cursor, str)
+    named = [pair for pair in zip(names, found, strict=True) if after is None or pair[0] > after]
+    page = page_of(named[: query.limit + 1], query.limit, lambda pair: pair[0])
+    return Page([each for _, each in page.items], page.next)
+
+
+def _check_range(query: RangeQuery) -> None:
+    if not query.since <= query.until <= query.since + LONGEST_RANGE:
+        raise ConfigError(f"from and to are at most {LONGEST_RANGE.days} days apart, in that order")

@@ -1,0 +1,83 @@
+"""State file: the upkeep of a backend that keeps its own file. AWS keeps its tables itself."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+from interlock.domain.access import AuditEntry, Token
+from interlock.domain.change import Parked
+from interlock.domain.config import RefusedConfig
+from interlock.ports.stores import MissingFiles
+
+
+class RefusedFiles(Protocol):
+    """The files that were refused when the project was last read."""
+
+    def keep(self, notes: Sequence[RefusedConfig]) -> None:
+        """Replace the whole list."""
+        ...
+
+    def kept(self) -> list[RefusedConfig]: ...
+
+
+class Retention(Protocol):
+    """How long rows stay."""
+
+    def sweep(self, now: datetime) -> dict[str, int]:
+        """Remove what has expired; how many rows by table."""
+        ...
+
+    def prunable(self, before: str) -> int:
+        """How many finished runs of dates before that day there are."""
+        ...
+
+    def prune(self, before: str, now: datetime) -> int:
+        """Remove them; how many."""
+        ...
+
+
+class ParkedChanges(Protocol):
+    """Changes that could not be handled."""
+
+    def parked(self) -> list[Parked]: ...
+
+    def retry_parked(self, now: datetime) -> int:
+        """Have them tried again at once; how many."""
+        ...
+
+
+class Tokens(Protocol):
+    """The tokens by which callers are known."""
+
+    def all(self) -> list[Token]: ...
+
+    def create(self, token: Token) -> bool:
+        """False if the name is taken."""
+        ...
+
+    def revoke(self, name: str) -> bool:
+        """False if no token has that name."""
+        ...
+
+
+class Audit(Protocol):
+    """Who asked for what. Append-only."""
+
+    def note(self, entry: AuditEntry) -> None: ...
+
+
+class StateFile(Protocol):
+    """Everything that is looked after in the file."""
+
+    @property
+    def refused_files(self) -> RefusedFiles: ...
+    @property
+    def missing_files(self) -> MissingFiles: ...
+    @property
+    def retention(self) -> Retention: ...
+    @property
+    def changes(self) -> ParkedChanges: ...
+    @property
+    def tokens(self) -> Tokens: ...
+    @property
+    def audit(self) -> Audit: ...
