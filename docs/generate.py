@@ -1,9 +1,9 @@
-"""Generate: the tables of the reference, made from the code's own tables.
+"""Generate: the tables of the reference, from the code's own tables.
 
     python -m docs.generate
 
-A page is written by hand, except between `<!-- begin NAME -->` and `<!-- end NAME -->`: there stands what the
-function of that name in BLOCKS gives. A test makes every page anew and compares.
+A page is written by hand, except between `<!-- begin NAME -->` and `<!-- end NAME -->`: that part is the
+output of the function of that name in BLOCKS. A test generates every page again and compares.
 """
 
 import ast
@@ -82,7 +82,7 @@ def pages() -> list[Path]:
 
 
 def fresh(text: str) -> str:
-    """The text of a page with its generated parts made anew."""
+    """The text of a page with its generated parts brought up to date."""
 
     def block(match: re.Match[str]) -> str:
         return f"{match[1]}\n{BLOCKS[match[2]]().strip()}\n\n{match[3]}"
@@ -94,7 +94,7 @@ def fresh(text: str) -> str:
 
 
 class Row(msgspec.Struct, frozen=True):
-    """One field of a file, as the reference tells of it."""
+    """One field of a file, as the reference describes it."""
 
     path: str
     type: str
@@ -221,7 +221,7 @@ def _below(kind: inspect.Type) -> tuple[type | None, str]:
 
 def _field_table(rows: Sequence[Row]) -> str:
     cells = [(f"`{r.path}`", r.type, r.default, r.bounds, r.description) for r in rows]
-    return table(("field", "type", "default", "bounds", "what it says"), cells)
+    return table(("field", "type", "default", "bounds", "description"), cells)
 
 
 def pipeline_fields() -> str:
@@ -254,7 +254,7 @@ def text_forms() -> str:
             pattern = (meta.extra_json_schema or {}).get("pattern", "")
             shown = f"`{pattern.removeprefix('^').removesuffix('$')}`" if pattern else ""
             rows.append((str(meta.extra["form"]), str(meta.description), shown))
-    return table(("form", "what it is", "pattern"), sorted(rows))
+    return table(("form", "description", "pattern"), sorted(rows))
 
 
 def job_types() -> str:
@@ -269,8 +269,8 @@ def job_types() -> str:
 _MEANINGS = {
     Meaning.RUNNING: "running",
     Meaning.SUCCEEDED: "success",
-    Meaning.FAILED: "failure, of the kind that its message hints at",
-    Meaning.UNEXPLAINED: "failure of no known kind",
+    Meaning.FAILED: "failure; its message decides the category",
+    Meaning.UNEXPLAINED: "failure of unknown category",
     Meaning.TRANSIENT: "transient failure",
     Meaning.PERMANENT: "permanent failure",
     Meaning.TIMEOUT: "timeout",
@@ -375,7 +375,7 @@ def problem_kinds() -> str:
 
 
 def _first_problem(kind: ProblemKind, text: str) -> str:
-    """What the reader says of a file in which this is wrong."""
+    """What the reader says about a file with this problem."""
     whole = _USUAL | {part.split(":")[0]: part for part in text.split("\n")}
     problems = load_text("\n".join(whole.values()), "orders.yaml").problems
     return str(next(problem for problem in problems if problem.kind is kind))
@@ -526,14 +526,14 @@ def terraform_variables() -> str:
         (f"`{name}`", f"`{_variable_type(block)}`", _variable_default(block), _description(block))
         for name, block in _blocks_of("variables.tf", "variable")
     ]
-    return table(("variable", "type", "default", "what it is"), rows)
+    return table(("variable", "type", "default", "description"), rows)
 
 
 def terraform_outputs() -> str:
     rows = [
         (f"`{name}`", _description(block)) for name, block in _blocks_of("outputs.tf", "output")
     ]
-    return table(("output", "what it is"), rows)
+    return table(("output", "description"), rows)
 
 
 def _blocks_of(file: str, kind: str) -> list[tuple[str, str]]:
@@ -592,13 +592,13 @@ _PASSES: dict[Check, tuple[str, str]] = {
     Check.EXISTS: ("nothing", "there is a reading for the date"),
     Check.EQUALS: (
         "field, value",
-        "numbers are equal by value (5 = 5.0), text exactly, lists and maps by structure; a number equals"
-        " the text that spells it, and true and false the texts `true` and `false`",
+        "the values are equal: numbers by value (5 = 5.0), text exactly, lists and maps by structure; a"
+        " number also equals the text that spells it, and true and false the texts `true` and `false`",
     ),
-    Check.GT: ("field, number", "the value is greater"),
-    Check.GTE: ("field, number", "the value is greater or equal"),
-    Check.LT: ("field, number", "the value is less"),
-    Check.LTE: ("field, number", "the value is less or equal"),
+    Check.GT: ("field, number", "the value is greater than the number"),
+    Check.GTE: ("field, number", "the value is greater than or equal to the number"),
+    Check.LT: ("field, number", "the value is less than the number"),
+    Check.LTE: ("field, number", "the value is less than or equal to the number"),
     Check.AGE_LT: ("field, duration", "the timestamp is younger than the duration"),
     Check.AGE_GT: ("field, duration", "the timestamp is older than the duration"),
 }
@@ -612,55 +612,55 @@ _USUAL = {
 #: What a kind means, and a line that is wrong in that way.
 _PROBLEMS: dict[ProblemKind, tuple[str, str]] = {
     ProblemKind.UNKNOWN_KEY: (
-        "a key that the format does not have",
+        "the file format has no such key",
         "schedule: {cron: 0 6 * * *, timezon: UTC}",
     ),
     ProblemKind.MISSING: (
-        "something that must be there is not, or a list is empty",
+        "a required value is missing, or a list is empty",
         "validation: {rules: []}",
     ),
     ProblemKind.WRONG_TYPE: (
-        "text where a number is due, a list where a map is due, and the like",
+        "the value has the wrong type, such as text instead of a number, or a list instead of a map",
         "dryRun: 12",
     ),
     ProblemKind.OUT_OF_RANGE: (
-        "a number or duration beyond its bounds",
+        "a number or duration is out of bounds",
         "job: {type: command, config: {command: [etl]}, maxRetries: 11}",
     ),
     ProblemKind.BAD_VALUE: (
-        "the right type, but no such zone, cron, date, id, calendar, pipeline",
+        "the type is right, but the zone, cron, date, id, calendar or pipeline is invalid or does not exist",
         "schedule: {cron: 0 6 * * *, timezone: Europe/Berln}",
     ),
     ProblemKind.CONFLICT: (
-        "two things that exclude each other",
+        "two settings exclude each other",
         "sla: {deadline: ':30'}",
     ),
     ProblemKind.DUPLICATE: (
-        "a key written twice, or an id or name that another part has",
+        "a key occurs twice, or an id or name is already in use",
         "pipeline: {id: orders, id: sales}",
     ),
 }
 
 _EXITS = {
-    Exit.FINE: "fine",
-    Exit.FOUND_PROBLEMS: "problems were found: errors in files, expectations that do not hold",
-    Exit.WRONG_USE: "wrong use: an unknown command or option, a path that is not there",
-    Exit.UNREACHABLE: "the backend can't be reached; nothing was done",
+    Exit.FINE: "success",
+    Exit.FOUND_PROBLEMS: "problems found: errors in files, expectations that do not hold",
+    Exit.WRONG_USE: "wrong usage: an unknown command or option, a path that does not exist",
+    Exit.UNREACHABLE: "the backend is unreachable; nothing was done",
 }
 
 #: What the types of some fields leave out, by struct and field.
 _NOTES: dict[tuple[str, str], str] = {
-    ("HttpConfig", "headers"): "In their values `${...}` and `secret://` are replaced.",
-    ("AirflowConfig", "headers"): "In their values `${...}` and `secret://` are replaced.",
-    ("DatabricksConfig", "headers"): "In their values `${...}` and `secret://` are replaced.",
+    ("HttpConfig", "headers"): "Interlock replaces `${...}` and `secret://` in their values.",
+    ("AirflowConfig", "headers"): "Interlock replaces `${...}` and `secret://` in their values.",
+    ("DatabricksConfig", "headers"): "Interlock replaces `${...}` and `secret://` in their values.",
     ("DatabricksConfig", "arguments"): "The parameters of the run.",
-    ("ScenarioFile", "name"): "What the story is called.",
+    ("ScenarioFile", "name"): "The name of the scenario.",
     (
         "ScenarioFile",
         "start",
-    ): "When the world begins. Pipelines are new then: no run before it is missed.",
-    ("ScenarioFile", "until"): "When the world stops.",
-    ("ScenarioFile", "watchdog"): "How often the watchdog looks.",
+    ): "When the simulation begins. Pipelines are new then: no earlier run counts as missed.",
+    ("ScenarioFile", "until"): "When the simulation ends.",
+    ("ScenarioFile", "watchdog"): "How often the watchdog runs.",
     (
         "ScenarioFile",
         "pipelines",
@@ -673,76 +673,79 @@ _NOTES: dict[tuple[str, str], str] = {
         "ScenarioFile",
         "jobs",
     ): "By pipeline, what happens at each launch, in order; the last entry repeats.",
-    ("ScenarioFile", "timeline"): "What happens in the world.",
-    ("ScenarioFile", "expect"): "What must have come of it.",
+    ("ScenarioFile", "timeline"): "What happens, and when.",
+    ("ScenarioFile", "expect"): "What must be true at the end.",
     ("JobScript", "after"): "How long the job takes.",
     ("JobScript", "result"): "How it ends.",
-    ("JobScript", "category"): "Of what kind a failure is. Without one nobody can tell.",
-    ("JobScript", "error"): "What a failure says.",
+    ("JobScript", "category"): "The category of a failure. Without it, the category is unknown.",
+    ("JobScript", "error"): "The error message of a failure.",
     ("JobScript", "launch"): "`error`: the launch itself fails, and no job starts.",
     ("JobScript", "hang"): "The job never ends by itself.",
     (
         "JobScript",
         "launchTakes",
-    ): "How long the launch takes to be answered. The job starts halfway.",
-    ("JobScript", "pollTakes"): "How long each poll takes to be answered. It sees the job halfway.",
+    ): "How long the launch call takes. The job starts halfway through.",
+    (
+        "JobScript",
+        "pollTakes",
+    ): "How long each poll takes. It sees the state of the job halfway through.",
     ("TimelineEntry", "sensor"): "A producer puts a reading.",
     ("TimelineEntry", "rerun"): "An operator requests a rerun.",
-    ("TimelineEntry", "delete"): "A reading, or a rerun request, is deleted.",
-    ("TimelineEntry", "job"): "The job itself writes a record into the job log.",
-    ("TimelineEntry", "pause"): "The pipeline is paused.",
-    ("TimelineEntry", "resume"): "The pipeline goes on.",
+    ("TimelineEntry", "delete"): "An operator deletes a reading or a rerun request.",
+    ("TimelineEntry", "job"): "The job itself writes a record to the job log.",
+    ("TimelineEntry", "pause"): "An operator pauses the pipeline.",
+    ("TimelineEntry", "resume"): "An operator resumes the pipeline.",
     (
         "TimelineEntry",
         "retire",
-    ): "An operator confirms that the missing file of the pipeline was meant to go.",
+    ): "An operator confirms that the pipeline's missing file was removed on purpose.",
     (
         "TimelineEntry",
         "config",
-    ): "The pipeline file changes to this document. A broken one is refused.",
+    ): "The pipeline file changes to this document. Interlock refuses an invalid one.",
     (
         "TimelineEntry",
         "file",
-    ): "Something happens to a pipeline file, which the controller finds when it looks.",
-    ("FileEntry", "remove"): "The file of this pipeline goes.",
-    ("FileEntry", "restore"): "The file that went is back as it was.",
+    ): "Something happens to a pipeline file; the controller notices at its next check.",
+    ("FileEntry", "remove"): "The file of this pipeline disappears.",
+    ("FileEntry", "restore"): "The removed file comes back unchanged.",
     (
         "FileEntry",
         "writing",
-    ): "The file as it is while it is written: this document, until the next entry changes it.",
-    ("TimelineEntry", "outage"): "The controller is down that long. Readings still land.",
-    ("TimelineEntry", "crash"): "The controller dies and is back at once.",
-    ("TimelineEntry", "fail"): "Calls to the outside fail.",
-    ("RerunEntry", "reason"): "Why. `data-drift` and `late-data` are charged to the drift budget.",
+    ): "The half-written file: this document, until the next entry changes it.",
+    ("TimelineEntry", "outage"): "The controller is down for that long. Readings still arrive.",
+    ("TimelineEntry", "crash"): "The controller dies and restarts immediately.",
+    ("TimelineEntry", "fail"): "Outside calls fail.",
+    ("RerunEntry", "reason"): "The reason. `data-drift` and `late-data` use the drift budget.",
     ("RerunEntry", "force"): "Run again even if no reading has changed.",
-    ("RerunEntry", "schedule"): "Needed when the pipeline has several.",
+    ("RerunEntry", "schedule"): "Required if the pipeline has several schedules.",
     ("DeleteEntry", "rerun"): "The rerun request to delete.",
     ("JobEntry", "event"): "`success`, `fail` or `timeout`.",
-    ("JobEntry", "category"): "Of what kind a failure is.",
-    ("JobEntry", "error"): "What a failure says.",
-    ("FailEntry", "times"): "How often it fails before it works again.",
-    ("FailEntry", "for"): "How long it fails, however often it is called; instead of `times`.",
-    ("Expectation", "event"): "An event of this type was published.",
-    ("Expectation", "no"): "No event of this type was published.",
+    ("JobEntry", "category"): "The category of a failure.",
+    ("JobEntry", "error"): "The error message of a failure.",
+    ("FailEntry", "times"): "How many calls fail before they work again.",
+    ("FailEntry", "for"): "How long calls fail, however many there are; instead of `times`.",
+    ("Expectation", "event"): "Interlock published an event of this type.",
+    ("Expectation", "no"): "Interlock published no event of this type.",
     (
         "Expectation",
         "run",
-    ): "There is this run, with the `status`, `attempt` and `slaVerdict` given.",
-    ("Expectation", "launches"): "Jobs of this pipeline that really started.",
-    ("Expectation", "order"): "Events of these types, in this order, others between them.",
+    ): "This run exists, with the given `status`, `attempt` and `slaVerdict`.",
+    ("Expectation", "launches"): "The jobs of this pipeline that really started.",
+    ("Expectation", "order"): "Events of these types, in this order; others may come in between.",
     ("Expectation", "alerts"): "Alerts about this pipeline.",
     ("Expectation", "pipeline"): "Only events of this pipeline.",
     ("Expectation", "schedule"): "Only of this schedule.",
     ("Expectation", "date"): "Only of this date.",
-    ("Expectation", "at"): "Only events of this instant, give or take `within`.",
-    ("Expectation", "within"): "How far from `at` it may be; default 0s.",
+    ("Expectation", "at"): "Only events at this instant, give or take `within`.",
+    ("Expectation", "within"): "How far the event may be from `at`; default 0s.",
     ("Expectation", "count"): "Exactly this many; without it, at least one.",
-    ("Expectation", "detail"): "What the event's detail must hold.",
+    ("Expectation", "detail"): "What the event's detail must contain.",
     ("Expectation", "status"): "The status of the run.",
     ("Expectation", "attempt"): "The attempt of the run.",
     ("Expectation", "slaVerdict"): "`MET` or `BREACHED`.",
-    ("Expectation", "undisturbed"): "Held only in a play without faults.",
-    ("Expectation", "threads"): "How many threads the alerts make.",
+    ("Expectation", "undisturbed"): "Checked only in a play without faults.",
+    ("Expectation", "threads"): "How many threads the alerts form.",
 }
 
 # ------------------------------------------------------------------------------------------- operations
@@ -751,7 +754,7 @@ _NOTES: dict[tuple[str, str], str] = {
 def settings_lines() -> str:
     """A setting without a sentence below fails the generation, and so the test."""
     return table(
-        ("line", "default", "what it says"),
+        ("line", "default", "description"),
         [(f"`{n}`", _usual(n), _LINES_SAID[n]) for n in settings._LINES],
     )
 
@@ -778,7 +781,7 @@ def retention() -> str:
 
 def variables() -> str:
     rows = [(f"`{name}`", _VARIABLES_SAID[name]) for name in settings._VARIABLES]
-    return table(("variable", "what it says"), rows)
+    return table(("variable", "description"), rows)
 
 
 def endpoints() -> str:
@@ -806,7 +809,7 @@ def metrics() -> str:
         (f"`{name}{'_total' if kind == 'counter' else ''}`", kind, said)
         for name, kind, said in sorted(found)
     ]
-    return table(("metric", "type", "what it says"), rows)
+    return table(("metric", "type", "description"), rows)
 
 
 def limits() -> str:
@@ -817,33 +820,39 @@ def limits() -> str:
             (f"{web_endpoints.SMALL // 1024} KiB", "the body of a request"),
             (f"{web_endpoints.BATCH // 1024**2} MiB", "the body of a batch of readings"),
             (f"{MOST_READINGS}", "readings in a batch"),
-            (f"{bodies.DEEPEST} levels", "how deep a body may be nested"),
-            (f"{bodies.READ_SECONDS:.0f} s", "until a body must have come"),
-            (f"{bounds.head_seconds:.0f} s", "until the head of a request must have come"),
+            (f"{bodies.DEEPEST} levels", "nesting depth of a body"),
+            (f"{bodies.READ_SECONDS:.0f} s", "time to receive a body"),
+            (f"{bounds.head_seconds:.0f} s", "time to receive the head of a request"),
             (f"{bounds.largest_head // 1024} KiB", "the head of a request"),
             (f"{bounds.most_headers}", "headers of a request"),
             (
                 f"{bounds.read_seconds:.0f} s",
-                "for the reader of an answer, whenever we can't write on",
+                "how long the server waits for a client that does not read its answer",
             ),
-            (f"{gate.LONGEST_ADDRESS // 1024} KiB", "the address of a request, with its query"),
-            (f"{web_app.ANSWER_SECONDS:.0f} s", "until an answer is given up; streams apart"),
+            (f"{gate.LONGEST_ADDRESS // 1024} KiB", "the URL of a request, with its query"),
+            (f"{web_app.ANSWER_SECONDS:.0f} s", "time to answer a request, except streams"),
             (
                 f"{bounds.most_connections}",
-                "connections at once; beyond them the one that keeps us waiting longest ends",
+                "connections at once; beyond that, the server closes the one that keeps it waiting longest",
             ),
-            (f"{access.LOGIN_SECONDS // 60} min", "how long a login address is good"),
-            (f"{access.SESSION_SECONDS // 3600} h", "how long the session of a browser lasts"),
+            (f"{access.LOGIN_SECONDS // 60} min", "how long a login address is valid"),
+            (f"{access.SESSION_SECONDS // 3600} h", "how long a browser session lasts"),
             (f"{settings.SHORTEST_TOKEN} characters", "the shortest `INTERLOCK_TOKEN`"),
-            (f"{console.LARGEST // 1024**2} MiB", f"`{console.NAME}`, then a new one begins"),
-            (f"{aws_sight.LOOK_SECONDS:.0f} s", "between two looks for news of a home on AWS"),
+            (
+                f"{console.LARGEST // 1024**2} MiB",
+                f"`{console.NAME}`; then the server starts a new one",
+            ),
+            (
+                f"{aws_sight.LOOK_SECONDS:.0f} s",
+                "time between two checks for news on the AWS backend",
+            ),
             (
                 f"{aws_sight.KEPT_SECONDS:.0f} s",
-                "how long an answer about it serves everybody who asks the same",
+                "how long the server reuses an answer about the AWS backend for the same request",
             ),
             (
                 f"{DynamoHistory.searched:,}",
-                "of its events are searched at a time; of a local home's,"
+                "events that one search covers on the AWS backend; on the local backend,"
                 f" {SqliteHistory.searched:,}",
             ),
         ],
@@ -883,48 +892,48 @@ def state_files() -> str:
             (f"`{settings.DATABASE}`", "the whole state; `interlock backup` copies it"),
             (
                 f"`{settings.DATABASE}-wal`, `{settings.DATABASE}-shm`",
-                "what SQLite has written last; part of the state while a server runs",
+                "the latest writes of SQLite; part of the state while a server runs",
             ),
-            (f"`{settings.DATABASE}.lock`", "held by the process that serves; one at a time"),
+            (f"`{settings.DATABASE}.lock`", "a lock that the serving process holds; one at a time"),
             (
                 f"`{address.NAME}`",
-                "where the server is and the secret that commands show; while it runs, for its owner only",
+                "while the server runs: its address and the secret that commands use; for its owner only",
             ),
-            (f"`{console.NAME}`, `{console.NAME}.1`", "every alert, a line of JSON each"),
+            (f"`{console.NAME}`, `{console.NAME}.1`", "every alert, one line of JSON each"),
             (
                 "`jobs/`",
-                "of each job of the type `command`: what was started, its output and how it ended",
+                "for each job of type `command`: what was started, its output and how it ended",
             ),
         ],
     )
 
 
 _LINES_SAID = {
-    "state": "The state folder; relative to the project.",
-    "host": "Where to listen. Any but this machine alone needs a token.",
-    "port": "0 takes any that is free.",
-    "hosts": "Further names by which this server may be called, such as that of a proxy.",
-    "instance": "The name of this installation in alerts and at platforms.",
-    "execution_timeout": "Until an attempt must be over, whatever its job says.",
-    "watchdog_every": "How often the watchdog looks.",
-    "retention": "How long rows are kept.",
-    "public_url": "Where people find the pages, for links in alerts.",
+    "state": "The state folder, relative to the project.",
+    "host": "The address to listen on. Any address other than this machine's own needs a token.",
+    "port": "The port to listen on; 0 picks a free one.",
+    "hosts": "More host names that this server answers to, such as that of a proxy.",
+    "instance": "The name of this installation, in alerts and on platforms.",
+    "execution_timeout": "The longest that an attempt may take, whatever its job says.",
+    "watchdog_every": "How often the watchdog runs.",
+    "retention": "How long the server keeps rows.",
+    "public_url": "The address of the pages, for links in alerts.",
     "lineage": "`[[lineage]]`: which OpenLineage events become readings of which pipeline.",
     "ping": "`[[ping]]`: which pings become readings of which pipeline.",
 }
 _VARIABLES_SAID = {
-    "INTERLOCK_INSTANCE": "As `instance`.",
-    "INTERLOCK_WATCHDOG_EVERY": "As `watchdog_every`.",
-    "INTERLOCK_ALLOW_HOSTS": "Private hosts that jobs may call, `name:port`, with commas between them.",
-    "INTERLOCK_CA_FILE": "Certificates to trust in calls of jobs.",
+    "INTERLOCK_INSTANCE": "Same as `instance`.",
+    "INTERLOCK_WATCHDOG_EVERY": "Same as `watchdog_every`.",
+    "INTERLOCK_ALLOW_HOSTS": "Private hosts that jobs may call, as `name:port`, separated by commas.",
+    "INTERLOCK_CA_FILE": "Certificates to trust when jobs make calls.",
     "INTERLOCK_SECRETS_DIR": "The folder of `secret://file/...`.",
-    "INTERLOCK_TOKEN": "A token that may do everything.",
-    "DEAD_MAN_URL": "Called after each good pass of the watchdog.",
-    "INTERLOCK_PUBLIC_URL": "As `public_url`.",
+    "INTERLOCK_TOKEN": "A token with all rights.",
+    "DEAD_MAN_URL": "The URL to call after each good watchdog pass.",
+    "INTERLOCK_PUBLIC_URL": "Same as `public_url`.",
     "SLACK_CHANNEL_ID": "The channel for alerts.",
     "SLACK_BOT_TOKEN": "The token of the Slack bot.",
-    "SLACK_SECRET_ARN": "Where that token is kept at AWS.",
-    "SLACK_API_URL": "Another address of Slack's API.",
+    "SLACK_SECRET_ARN": "The AWS secret that holds that token.",
+    "SLACK_API_URL": "A different address for Slack's API.",
 }
 
 BLOCKS: dict[str, Callable[[], str]] = {
