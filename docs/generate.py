@@ -56,8 +56,7 @@ from interlock.runtime import server_address as address
 from interlock.runtime.health import NotedDatabase
 from interlock.simulation.scenario import ScenarioFile
 from interlock.web import access, gate
-from interlock.web import app as web_app
-from interlock.web.api import bodies
+from interlock.web.api import answering, bodies
 from interlock.web.metrics import Metrics
 from interlock.web.protocol import Bounds
 from interlock.wiring import aws_reads as aws_sight
@@ -830,7 +829,7 @@ def limits() -> str:
                 "how long the server waits for a client that does not read its answer",
             ),
             (f"{gate.LONGEST_ADDRESS // 1024} KiB", "the URL of a request, with its query"),
-            (f"{web_app.ANSWER_SECONDS:.0f} s", "time to answer a request, except streams"),
+            (f"{answering.ANSWER_SECONDS:.0f} s", "time to answer a request, except streams"),
             (
                 f"{bounds.most_connections}",
                 "connections at once; beyond that, the server closes the one that keeps it waiting longest",

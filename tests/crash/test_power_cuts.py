@@ -17,7 +17,7 @@ from interlock.adapters.alerts.console import ConsoleAlerts
 from interlock.adapters.jobs.processes.job_folder import boot_id
 from interlock.domain.waiting_for import WaitingFor
 from interlock.wiring.local_backend import LocalBackend
-from interlock.wiring.server import controller_of
+from interlock.wiring.local_controller import controller_of
 from interlock.wiring.settings import read_settings
 from wiring.served import Served, eventually, make_project
 

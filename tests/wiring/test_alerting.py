@@ -19,7 +19,7 @@ from interlock.domain.alerting.threads import Thread, ThreadKey
 from interlock.domain.event import Event, EventType, Severity
 from interlock.files import load_alerts
 from interlock.runtime.alert_sender import AlertSender, SenderThreads
-from interlock.wiring.alert_desk import AlertDesk
+from interlock.runtime.project_alerts import ProjectAlerts
 from interlock.wiring.local_backend import LocalBackend, open_local_backend
 from interlock.wiring.settings import read_settings
 from slack_stand_in import TOKEN, SlackStandIn, slack_stand_in, too_many
@@ -51,7 +51,7 @@ class House:
         console = ConsoleAlerts(
             self.home.settings.state, lambda severity, line: self.lines.append(line)
         )
-        self.desk = AlertDesk(self.home, console)
+        self.desk = ProjectAlerts(self.home, console)
 
     def tell(self, *events: Event) -> None:
         self.home.store.events.publish(events)

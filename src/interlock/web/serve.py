@@ -21,7 +21,7 @@ from interlock.web.listener import bound, listen
 from interlock.web.logs import log_to_stderr
 from interlock.web.metrics import Metrics
 from interlock.wiring.local_backend import LocalBackend, utc_now
-from interlock.wiring.server import controller_of
+from interlock.wiring.local_controller import controller_of
 from interlock.wiring.settings import Settings
 
 Say = Callable[[str], None]

@@ -1,4 +1,4 @@
-"""Alert desk: the alerting of a served project, made anew when its file changes."""
+"""Project alerts: the alerting of a served project, replaced when its file changes."""
 
 import logging
 
@@ -9,15 +9,15 @@ from interlock.files.nodes import Unreadable
 from interlock.files.project_files import ALERTS, read_source
 from interlock.ports.alerts import Sink
 from interlock.runtime.alerting import Alerting, local_ports
-from interlock.wiring.local_backend import LocalBackend
+from interlock.runtime.served_backend import ServedBackend
 
 log = logging.getLogger(__name__)
 
 
-class AlertDesk:
+class ProjectAlerts:
     """The alerting of a project as its file has it now. A file with errors changes nothing."""
 
-    def __init__(self, backend: LocalBackend, console: Sink) -> None:
+    def __init__(self, backend: ServedBackend, console: Sink) -> None:
         self._backend, self._console = backend, console
         self._declared = _declared(backend)
         self._current = self._made()
@@ -44,7 +44,7 @@ class AlertDesk:
         return Alerting(alerts, local_ports(backend.store, backend.ports.events, sinks))
 
 
-def _declared(backend: LocalBackend) -> Alerts:
+def _declared(backend: ServedBackend) -> Alerts:
     """Before anything is sent. A file that can't be used leaves in force what was before we stopped;
     what is wrong with it is said when all files are looked at.
     """

@@ -1,4 +1,4 @@
-"""Server: the whole controller in one process, as threads over one home.
+"""Controller: everything that acts, in one process, as threads over one backend.
 
 The loop does what is due and sleeps until the next thing is, or until something is written. Workers move
 executions on, a thread of its own brings alerts to people, and further ones look at the project's files,
@@ -14,7 +14,6 @@ from contextlib import contextmanager, suppress
 from interlock.adapters.jobs.processes.exit_pipe import Ends
 from interlock.adapters.jobs.processes.job_folder import JobFolder
 from interlock.adapters.prepared import prepare_types
-from interlock.adapters.sqlite.lock import lock_file, serving
 from interlock.domain.waiting_for import WaitingFor
 from interlock.errors import InterlockError
 from interlock.ports.alerts import Sink
@@ -22,18 +21,16 @@ from interlock.runtime.alert_sender import AlertSender, SenderThreads
 from interlock.runtime.engine import Engine
 from interlock.runtime.file_watcher import FileWatcher, UnusableFiles
 from interlock.runtime.hang_detector import HangDetector
-from interlock.runtime.health import Health, NotedDatabase
+from interlock.runtime.health import Health
 from interlock.runtime.housekeeping import Housekeeping
 from interlock.runtime.loop import Runtime
+from interlock.runtime.project_alerts import ProjectAlerts
+from interlock.runtime.served_backend import ServedBackend
 from interlock.runtime.workers import Workers
 from interlock.usecases.watch import PassReport
-from interlock.wiring.alert_desk import AlertDesk
-from interlock.wiring.local_backend import LocalBackend, open_local_backend
-from interlock.wiring.settings import Settings
 
 log = logging.getLogger(__name__)
 
-SPARES = 2
 _KEEP_HOUSE = 20.0
 _LOOK_AT_FILES = 1.0
 #: Looking at files may take this part of the time: with ten thousand of them it is done less often.
@@ -50,11 +47,11 @@ _ALERTS_REST = 0.05
 
 
 class Controller:
-    """Everything that acts. Start it once; stop it before its home is closed."""
+    """Everything that acts. Start it once; stop it before its backend is closed."""
 
     def __init__(
         self,
-        backend: LocalBackend,
+        backend: ServedBackend,
         health: Health,
         console: Sink,
         on_pass: Callable[[PassReport], None] = lambda report: None,
@@ -72,11 +69,11 @@ class Controller:
             backend.store,
             backend.ports,
             backend.settings.watchdog_every,
-            hands=self._hire,
+            hands=self._start_workers,
             on_pass=on_pass,
         )
         self._senders = SenderThreads(self._untold.set)
-        alerting = AlertDesk(backend, console)
+        alerting = ProjectAlerts(backend, console)
         self._dispatcher = AlertSender(backend.store, alerting, self._senders)
         self._loader = FileWatcher(
             backend.settings.project,
@@ -144,7 +141,7 @@ class Controller:
         self._health.note_refused(refused)
         self._backend.store.refused_files.keep(refused.files)
 
-    def _hire(self, engine: Engine) -> Workers:
+    def _start_workers(self, engine: Engine) -> Workers:
         self._workers = Workers(engine, self._news.set)
         return self._workers
 
@@ -248,33 +245,3 @@ def _logged(action: str) -> Iterator[None]:
         yield
     except Exception:
         log.exception("housework failed", extra={"action": action})
-
-
-@contextmanager
-def controller_of(
-    settings: Settings,
-    sink: Callable[[LocalBackend], Sink],
-    on_pass: Callable[[PassReport], None] = lambda report: None,
-    *,
-    before: Callable[[LocalBackend], None] = lambda backend: None,
-) -> Iterator[tuple[LocalBackend, Health, Controller]]:
-    """The home of a project with its controller at work, alone on the state file.
-
-    Raises UnavailableError while another process serves the file. `before` may object to the start.
-    """
-    settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with (
-        serving(settings.database),
-        open_local_backend(settings, spares=SPARES, database=NotedDatabase) as backend,
-    ):
-        assert isinstance(backend.database, NotedDatabase)
-        backend.database.needs(lock_file(settings.database))
-        before(backend)
-        health = Health(backend.database, backend.queries)
-        controller = Controller(backend, health, sink(backend), on_pass)
-        controller.start()
-        try:
-            yield backend, health, controller
-        finally:
-            with suppress(InterlockError):
-                controller.stop()
