@@ -15,7 +15,7 @@ from pathlib import Path
 from benchmarks.figures import tell, timed
 from benchmarks.homes import START, adopt, home, sleeping_runs, stored
 from interlock.adapters.sqlite.store import Store
-from interlock.runtime.engine import Engine
+from interlock.runtime.execution_engine import Engine
 from interlock.runtime.loop import InlineRunner, Runtime, TaskRunner
 from interlock.runtime.workers import Workers
 from interlock.usecases.ports import Ports

@@ -15,7 +15,7 @@ from interlock.domain.config import Wanted
 from interlock.domain.run import OpenedBy, RunKey
 from interlock.domain.sensor import Reading
 from interlock.files import load_text
-from interlock.runtime.engine import Engine
+from interlock.runtime.execution_engine import Engine
 from interlock.runtime.loop import Runtime
 from interlock.simulation.scripted_jobs import ScriptedJobs
 from interlock.simulation.virtual_clock import VirtualClock

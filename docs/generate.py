@@ -36,7 +36,7 @@ from interlock.adapters.sqlite.database import MEMORY
 from interlock.adapters.sqlite.history import SqliteHistory
 from interlock.adapters.sqlite.retention import Spans
 from interlock.cli import app
-from interlock.cli.commands import COMMANDS
+from interlock.cli.command_table import COMMANDS
 from interlock.cli.exits import Exit
 from interlock.domain import duration, pipeline
 from interlock.domain.alerting.alert_rules import Alerts

@@ -13,9 +13,9 @@ from aws.table_server import refused
 from aws.viewer import Viewer
 from contracts.samples import a_delivery
 from interlock.adapters.aws.clients import ReadingClient
-from interlock.cli.commands import COMMANDS
-from interlock.domain.access import Scope
+from interlock.cli.command_table import COMMANDS
 from interlock.domain.alerting.deliveries import DeliveryState
+from interlock.domain.callers import Scope
 from interlock.errors import UnavailableError
 from interlock.operations.endpoints import API, ENDPOINTS, Endpoint
 from interlock.web.read_only_refusals import INSTEAD, NOBODY

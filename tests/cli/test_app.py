@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from interlock import __version__
 from interlock.cli import app
-from interlock.cli.commands import COMMANDS
+from interlock.cli.command_table import COMMANDS
 
 
 def interlock(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":

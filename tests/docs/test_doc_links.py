@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from doc_pages import PAGES, ROOT, blocks, name, prose, text
 
-from interlock.cli.commands import COMMANDS
+from interlock.cli.command_table import COMMANDS
 from interlock.domain.event import CATALOGUE
 
 _LINK = re.compile(r"\]\(([^)\s]+)\)")

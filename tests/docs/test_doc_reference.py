@@ -10,7 +10,7 @@ import pytest
 from doc_pages import PAGES, ROOT, generator, name, text
 
 from interlock.cli import app
-from interlock.cli.commands import COMMANDS
+from interlock.cli.command_table import COMMANDS
 from interlock.cli.exits import Exit
 from interlock.domain.event import CATALOGUE, EventType
 from interlock.domain.guards import GUARDS

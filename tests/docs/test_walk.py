@@ -53,7 +53,7 @@ def entered() -> Iterator[list[str]]:
         yield modules
     finally:
         sys.setprofile(before)
-        threading.setprofile(None)  # type: ignore[arg-type] # none is what there was
+        threading.setprofile(None)
         modules += found
 
 

@@ -9,7 +9,7 @@ from interlock.domain.budgets import Category
 from interlock.domain.job import Running
 from interlock.domain.run import Status
 from interlock.runtime.clock_rollback import ClockRollback
-from interlock.runtime.engine import Engine
+from interlock.runtime.execution_engine import Engine
 from interlock.runtime.loop import Runtime
 from interlock.simulation.scenario import JobResult, JobScript
 from usecases.home import CADENCE, NOW, Home

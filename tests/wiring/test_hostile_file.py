@@ -19,9 +19,9 @@ from contracts.samples import a_delivery, an_event
 from interlock.adapters.alerts.lines import LineAlerts
 from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.store import Store
-from interlock.domain.access import AuditEntry
 from interlock.domain.alerting.threads import Thread, ThreadKey
 from interlock.domain.baseline import Baseline
+from interlock.domain.callers import AuditEntry
 from interlock.domain.event import EventType
 from interlock.domain.rerun_request import RerunRecord, RerunRequest
 from interlock.domain.run import DeadlineKind, Evidence, RunKey, Status

@@ -9,13 +9,13 @@ import sys
 import click
 
 from interlock import __version__
-from interlock.cli.commands import Commands
+from interlock.cli.command_table import LazyCommands
 from interlock.cli.exits import Exit
 from interlock.cli.options import Options
 from interlock.errors import InterlockError, TransientError, UnavailableError
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=LazyCommands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
     "--project",
     default=".",

@@ -13,7 +13,7 @@ from interlock.cli.options import Options
 from interlock.cli.remote import remote_commands, remote_queries
 from interlock.cli.shown import document, table
 from interlock.client import Client
-from interlock.domain.access import GRANTABLE
+from interlock.domain.callers import GRANTABLE
 from interlock.errors import UnavailableError
 from interlock.operations.requests import NewToken
 from interlock.operations.tokens import TokenShown

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, get_type_hints
 
-from interlock.domain.access import Scope
+from interlock.domain.callers import Scope
 from interlock.operations.commands import Commands
 from interlock.operations.queries import Queries
 from interlock.operations.requests import NoQuery, Query

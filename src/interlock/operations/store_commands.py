@@ -5,7 +5,7 @@ from datetime import timedelta
 from functools import cache
 from typing import Any
 
-from interlock.domain.access import AuditEntry
+from interlock.domain.callers import AuditEntry
 from interlock.domain.config import Config
 from interlock.domain.lineage import LineageEvent, LineageSource, sources_of
 from interlock.domain.rerun_request import RerunRequest

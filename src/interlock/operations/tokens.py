@@ -7,7 +7,7 @@ from datetime import datetime
 
 import msgspec
 
-from interlock.domain.access import GRANTABLE, Scope, Token
+from interlock.domain.callers import GRANTABLE, Scope, Token
 from interlock.errors import ConfigError
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
-from interlock.domain.access import AuditEntry, Token
+from interlock.domain.callers import AuditEntry, Token
 from interlock.domain.change import Parked
 from interlock.domain.config import RefusedConfig
 from interlock.ports.stores import MissingFiles

@@ -18,7 +18,7 @@ from interlock.domain.waiting_for import WaitingFor
 from interlock.errors import InterlockError
 from interlock.ports.alerts import Sink
 from interlock.runtime.alert_sender import AlertSender, SenderThreads
-from interlock.runtime.engine import Engine
+from interlock.runtime.execution_engine import Engine
 from interlock.runtime.file_watcher import FileWatcher, UnusableFiles
 from interlock.runtime.hang_detector import HangDetector
 from interlock.runtime.health import Health

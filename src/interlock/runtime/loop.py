@@ -23,7 +23,7 @@ from interlock.lifecycle.deferred_events import deferring
 from interlock.runtime.clock_rollback import ClockRollback
 from interlock.runtime.commit_cache import CommitCache
 from interlock.runtime.decisions import Decisions
-from interlock.runtime.engine import Engine
+from interlock.runtime.execution_engine import Engine
 from interlock.usecases.claim_event import claim_event
 from interlock.usecases.fire_timer import check_timer, fire_timer
 from interlock.usecases.ports import Ports

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-from interlock.runtime.engine import Engine
+from interlock.runtime.execution_engine import Engine
 
 log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from interlock.ports.engine import Clock
-from interlock.runtime.engine import Engine
+from interlock.runtime.execution_engine import Engine
 from interlock.simulation.faults import Crash
 
 

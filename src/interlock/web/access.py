@@ -13,7 +13,7 @@ from typing import Protocol
 
 import msgspec
 
-from interlock.domain.access import GRANTABLE, Scope, Token
+from interlock.domain.callers import GRANTABLE, Scope, Token
 from interlock.operations.tokens import digest_of
 
 LOGIN_SECONDS = 15 * 60
@@ -35,7 +35,7 @@ class Caller(msgspec.Struct, frozen=True):
         return not self.pipelines or pipeline_id is None or pipeline_id in self.pipelines
 
 
-class Tokens(Protocol):
+class KnownTokens(Protocol):
     """Where tokens are kept."""
 
     def all(self) -> list[Token]: ...
@@ -46,7 +46,7 @@ class Access:
 
     def __init__(
         self,
-        tokens: Tokens,
+        tokens: KnownTokens,
         owners: dict[str, str],
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:

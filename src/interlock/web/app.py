@@ -15,7 +15,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from interlock.domain import canonical
-from interlock.domain.access import Scope
+from interlock.domain.callers import Scope
 from interlock.operations.endpoints import API, ENDPOINTS
 from interlock.web.api.answering import Answering, failure
 from interlock.web.api.context import ApiContext

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from interlock.domain.access import Scope as Needed
+from interlock.domain.callers import Scope as Needed
 from interlock.errors import InterlockError
 from interlock.web.access import COOKIE, Access, Caller
 from interlock.web.http_problem import HttpProblem, problem_of

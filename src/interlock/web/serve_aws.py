@@ -6,7 +6,7 @@ Nothing of the controller is here: no engine, no timers, no watchdog, and nothin
 from contextlib import closing
 
 from interlock.adapters.aws.clients import MakeClient
-from interlock.domain.access import Token
+from interlock.domain.callers import Token
 from interlock.errors import ConfigError
 from interlock.web.access import Access
 from interlock.web.api.context import ApiContext

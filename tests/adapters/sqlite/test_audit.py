@@ -2,7 +2,7 @@
 
 from contracts.samples import NOW
 from interlock.adapters.sqlite.store import Store
-from interlock.domain.access import AuditEntry, Token
+from interlock.domain.callers import AuditEntry, Token
 
 TOKEN = Token(name="ci", hash="f00", scopes=("observe",), created_at=NOW, pipelines=("p",))
 

@@ -21,7 +21,7 @@ from contracts.samples import (
 )
 from interlock.adapters.sqlite.inspection import inspect
 from interlock.adapters.sqlite.store import Store
-from interlock.domain.access import AuditEntry
+from interlock.domain.callers import AuditEntry
 from interlock.domain.run import Status
 from interlock.domain.sensor import UnreadableReading
 from interlock.domain.sla import SlaWatch

@@ -5,7 +5,7 @@ import sqlite3
 from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.rows import Reader, decoder, micros
 from interlock.domain import canonical
-from interlock.domain.access import AuditEntry, Token
+from interlock.domain.callers import AuditEntry, Token
 
 
 class SqliteTokens:

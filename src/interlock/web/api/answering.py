@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Send
 from starlette.types import Scope as ScopeOfRequest
 
-from interlock.domain.access import Scope
+from interlock.domain.callers import Scope
 from interlock.domain.lineage import sources_of
 from interlock.errors import InterlockError
 from interlock.operations.endpoints import Endpoint

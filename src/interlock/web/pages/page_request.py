@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from interlock.domain.access import Scope
+from interlock.domain.callers import Scope
 from interlock.domain.config import Config
 from interlock.web.access import Caller
 from interlock.web.api.context import ApiContext

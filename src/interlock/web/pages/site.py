@@ -17,7 +17,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from interlock.domain import duration
-from interlock.domain.access import Scope
+from interlock.domain.callers import Scope
 from interlock.errors import InterlockError
 from interlock.operations.requests import NewPause, NewRerun, NewResume
 from interlock.queries.heartbeat import Heartbeat

@@ -34,7 +34,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 
 
-class Commands(click.Group):
+class LazyCommands(click.Group):
     """A group that knows the names of its commands and imports them late.
 
     A command's module holds a function or group named `command`.
@@ -51,5 +51,5 @@ class Commands(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
+        with formatter.section("LazyCommands"):
             formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])

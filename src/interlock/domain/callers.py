@@ -1,4 +1,4 @@
-"""Access: what callers may do, the tokens by which they are known, and the record of what they asked for."""
+"""Callers: what they may do, the tokens by which they are known, and the record of what they asked for."""
 
 from datetime import datetime
 from enum import StrEnum
