@@ -40,11 +40,12 @@ from interlock.cli.commands import COMMANDS
 from interlock.cli.exits import Exit
 from interlock.domain import duration, pipeline
 from interlock.domain.alerting.alert_rules import Alerts
+from interlock.domain.check import Check, CheckSpec
 from interlock.domain.event import ALIASES, CATALOGUE, EventSpec, EventType
 from interlock.domain.guards import GUARDS
 from interlock.domain.job_configs import CONFIGS
-from interlock.domain.pipeline import Calendar, Check
-from interlock.domain.rules import KINDS
+from interlock.domain.pipeline import Calendar
+from interlock.domain.rules import REASONS
 from interlock.domain.run import TRANSITIONS
 from interlock.files import load_text
 from interlock.files.authored import PipelineFile
@@ -304,11 +305,20 @@ def job_states() -> str:
 
 
 def checks() -> str:
-    return table(("check", "needs", "passes when"), [(f"`{c}`", *_PASSES[c]) for c in Check])
+    rows = [(f"`{each}`", _needed(each.spec), each.spec.passes) for each in Check]
+    return table(("check", "needs", "passes when"), rows)
+
+
+def _needed(spec: CheckSpec) -> str:
+    """What a rule of a check must give."""
+    field = ["field"] if spec.test is not None else []
+    value = [spec.value.name] if spec.value is not None else []
+    return ", ".join(field + value) or "nothing"
 
 
 def reason_kinds() -> str:
-    return table(("kind", "means"), [(f"`{kind}`", means) for kind, means in KINDS.items()])
+    rows = [(f"`{kind}`", reason.meaning) for kind, reason in REASONS.items()]
+    return table(("kind", "means"), rows)
 
 
 def event_list() -> str:
@@ -585,21 +595,6 @@ _ALSO = {
     "command line": "one text",
     "pairs": "a map",
     "weekday": "its first three letters",
-}
-
-_PASSES: dict[Check, tuple[str, str]] = {
-    Check.EXISTS: ("nothing", "there is a reading for the date"),
-    Check.EQUALS: (
-        "field, value",
-        "numbers are equal by value (5 = 5.0), text exactly, lists and maps by structure; a number equals"
-        " the text that spells it, and true and false the texts `true` and `false`",
-    ),
-    Check.GT: ("field, number", "the value is greater"),
-    Check.GTE: ("field, number", "the value is greater or equal"),
-    Check.LT: ("field, number", "the value is less"),
-    Check.LTE: ("field, number", "the value is less or equal"),
-    Check.AGE_LT: ("field, duration", "the timestamp is younger than the duration"),
-    Check.AGE_GT: ("field, duration", "the timestamp is older than the duration"),
 }
 
 _USUAL = {

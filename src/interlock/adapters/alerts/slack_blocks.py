@@ -22,6 +22,7 @@ from interlock.domain.alerting.note import (
     subject_of,
 )
 from interlock.domain.alerting.threads import PHASES, Phase
+from interlock.domain.check import symbol_of
 from interlock.domain.event import Event, Severity, clean
 
 Block = dict[str, Any]
@@ -146,7 +147,7 @@ def _expected(result: dict[str, Any]) -> str:
     actual = result.get("actual")
     found = "nothing" if actual is None else str(actual)
     check, expected = str(result.get("check")), result.get("expected")
-    needs = _CHECKS.get(check, check)
+    needs = symbol_of(check)
     return f"{found}, needs {needs}" if expected is None else f"{found}, needs {needs} {expected}"
 
 
@@ -265,16 +266,6 @@ def _length(block: Any) -> int:
         return own + sum(_length(value) for value in block.values())
     return sum(map(_length, block)) if isinstance(block, list) else 0
 
-
-_CHECKS = {
-    "gte": ">=",
-    "gt": ">",
-    "lte": "<=",
-    "lt": "<",
-    "equals": "=",
-    "age_lt": "younger than",
-    "age_gt": "older than",
-}
 
 #: What of a detail is worth a field, in this order, and its title.
 _SHOWN = {
