@@ -41,7 +41,7 @@ from interlock.cli.exits import Exit
 from interlock.domain import duration, pipeline
 from interlock.domain.alerting.alert_rules import Alerts
 from interlock.domain.check import Check, CheckSpec
-from interlock.domain.event import ALIASES, CATALOGUE, EventSpec, EventType
+from interlock.domain.event import ALIASES, EventSpec, EventType
 from interlock.domain.guards import GUARDS
 from interlock.domain.job_configs import CONFIGS
 from interlock.domain.pipeline import Calendar
@@ -323,14 +323,14 @@ def reason_kinds() -> str:
 
 def event_list() -> str:
     rows = [
-        (f"[`{kind}`](#{kind.lower()})", entry.when, str(entry.severity), str(entry.alert))
-        for kind, entry in CATALOGUE.items()
+        (f"[`{kind}`](#{kind.lower()})", spec.when, str(spec.severity), str(spec.alert))
+        for kind, spec in ((kind, kind.spec) for kind in EventType)
     ]
     return table(("type", "published when", "severity", "alert"), rows)
 
 
 def event_details() -> str:
-    return "\n\n".join(_event(kind, entry) for kind, entry in CATALOGUE.items())
+    return "\n\n".join(_event(kind, kind.spec) for kind in EventType)
 
 
 def _event(kind: EventType, entry: EventSpec) -> str:
@@ -353,7 +353,7 @@ def _event(kind: EventType, entry: EventSpec) -> str:
 
 def hints_ahead() -> str:
     """The commands that hints name and this version does not have."""
-    named = {found for e in CATALOGUE.values() for found in _COMMAND.findall(e.hint or "")}
+    named = {found for kind in EventType for found in _COMMAND.findall(kind.spec.hint or "")}
     ahead = sorted(named - COMMANDS.keys())
     if not ahead:
         return "Every command that a hint names is in the [list of commands](commands.md)."
@@ -368,7 +368,7 @@ def unpublished() -> str:
     sources = (p for p in SOURCE.rglob("*.py") if p != SOURCE / "domain" / "event.py")
     text = "\n".join(path.read_text(encoding="utf-8") for path in sources)
     named = {kind for kind in EventType if re.search(rf"\bEventType\.{kind.name}\b", text)}
-    told = named | {CATALOGUE[kind].twin for kind in named}
+    told = named | {kind.spec.twin for kind in named}
     silent = [f"`{kind}`" for kind in EventType if kind not in told]
     if not silent:
         return "This version publishes every one of them."

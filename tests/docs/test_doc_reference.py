@@ -13,7 +13,7 @@ from interlock.cli import app
 from interlock.cli.commands import COMMANDS
 from interlock.cli.exits import Exit
 from interlock.domain.check import Check
-from interlock.domain.event import CATALOGUE, EventType
+from interlock.domain.event import EventType
 from interlock.domain.guards import GUARDS
 from interlock.domain.job_configs import CONFIGS
 from interlock.domain.pipeline import Declared, JobType
@@ -117,7 +117,8 @@ def test_every_option_of_every_command_is_named() -> None:
 
 def test_every_detail_and_hint_of_every_event_is_told() -> None:
     whole = text(REFERENCE / "events.md")
-    for kind, entry in CATALOGUE.items():
+    for kind in EventType:
+        entry = kind.spec
         part = whole.partition(f"### {kind}\n")[2].partition("\n### ")[0]
         assert all(f"`{detail}`" in part for detail in entry.detail)
         assert (entry.hint or "") in part

@@ -7,7 +7,7 @@ import msgspec
 
 from interlock.domain import duration
 from interlock.domain.config import Config
-from interlock.domain.event import Event, EventType
+from interlock.domain.event import Event, EventType, subject
 from interlock.domain.guards import (
     LEASE_EXTENSION,
     Admit,
@@ -269,10 +269,9 @@ def _tell_missed(finding: Missed, config: Config, now: datetime, ports: Ports) -
     told, *former = (
         about_date(
             kind,
-            each,
-            config.pipeline,
+            subject(config.pipeline, each),
+            now,
             f"missed schedule for {key.pipeline_id} on {key.date}",
-            at=now,
             **detail,
         )
         for each in (key, *former_keys(key, config.pipeline))
@@ -312,10 +311,9 @@ def _close(finding: Close, config: Config, now: datetime, ports: Ports) -> None:
     )
     events = about_date(
         EventType.SENSOR_DEADLINE_EXPIRED,
-        key,
-        config.pipeline,
+        subject(config.pipeline, key),
+        now,
         f"no {schedule.trigger.rule.key} by the trigger deadline {schedule.trigger.deadline}",
-        at=now,
         triggerDeadline=schedule.trigger.deadline,
         deadlineAt=spell(finding.deadline_at),
         trigger=_trigger_state(key, config, now, ports),

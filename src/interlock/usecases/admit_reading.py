@@ -175,10 +175,9 @@ def _excluded(admission: Exclude, config: Config) -> tuple[Event, ...]:
     out, reading = admission.excluded, admission.reading
     return about_date(
         EventType.PIPELINE_EXCLUDED,
-        admission.key,
-        config.pipeline,
+        subject(config.pipeline, admission.key),
+        reading.received_at,
         f"{admission.key.date} is excluded by {out.by}" + (f" {out.name}" if out.name else ""),
-        at=reading.received_at,
         key=reading.key,
         excludedBy=out.by,
         name=out.name,

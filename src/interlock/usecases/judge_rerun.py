@@ -198,23 +198,12 @@ def _rejected(
         "max": None if budget is None else budget.max,
         "activeAttempt": run.attempt if run and refused.cause is Cause.IN_PROGRESS else None,
     }
+    kind, at, parts = EventType.RERUN_REJECTED, request.requested_at, (request.id,)
     if config is None:
-        about = subject(None, request.key)
-        kind = EventType.RERUN_REJECTED
-        return (
-            happened(kind, about, request.requested_at, message, parts=(request.id,), **detail),
-        )
+        return (happened(kind, subject(None, request.key), at, message, parts=parts, **detail),)
     key = msgspec.structs.replace(request.key, dry=config.pipeline.dry_run)
-    return about_date(
-        EventType.RERUN_REJECTED,
-        key,
-        config.pipeline,
-        message,
-        at=request.requested_at,
-        attempt=None if run is None else run.attempt,
-        parts=(request.id,),
-        **detail,
-    )
+    about = subject(config.pipeline, key, None if run is None else run.attempt)
+    return about_date(kind, about, at, message, parts=parts, **detail)
 
 
 def _rejected_before(request: RerunRequest, config: Config, key: RunKey, ports: Ports) -> bool:

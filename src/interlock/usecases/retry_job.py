@@ -10,7 +10,7 @@ from interlock.domain.event import Event, EventType
 from interlock.domain.job_record import JobRecord
 from interlock.domain.rerun_request import RerunRecord
 from interlock.domain.run import OpenedBy, Run, RunKey, Status
-from interlock.domain.run_events import about_run
+from interlock.domain.run_events import about_date, about_run, run_subject
 from interlock.domain.timer import Timer, TimerKind
 from interlock.domain.timestamp import spell
 from interlock.usecases.claim_event import claim_event
@@ -69,12 +69,12 @@ def foretell_retry(record: JobRecord, ports: Ports) -> None:
     retry = retry_of(record, run, config.pipeline.job)
     kind = EventType.DRY_RUN_WOULD_RETRY if retry.due_at else EventType.DRY_RUN_RETRY_EXHAUSTED
     detail: dict[str, Any] = {} if retry.due_at is None else {"retryAt": spell(retry.due_at)}
-    for event in about_run(
+    for event in about_date(
         kind,
-        run,
-        config.pipeline,
+        run_subject(run, config.pipeline),
+        record.at,
         "the failure would be retried" if retry.due_at else "the failure would not be retried",
-        at=record.at,
+        parts=(run.attempt,),
         category=record.category,
         spent=retry.budget.spent,
         max=retry.budget.max,
