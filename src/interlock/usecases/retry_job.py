@@ -17,7 +17,7 @@ from interlock.usecases.claim_event import claim_event
 from interlock.usecases.given_up import given_up
 from interlock.usecases.job_ending import is_failure, retry_of
 from interlock.usecases.ports import Ports
-from interlock.usecases.reopen_run import reopen_run
+from interlock.usecases.reopen_run import Reopening, reopen_run
 from interlock.usecases.save_run import RunWrite, save_run
 
 
@@ -46,17 +46,16 @@ def retry_job(key: RunKey, attempt: int, ports: Ports, recovered: bool = False) 
         budget = retry_budget(category, stored.spending, config.pipeline.job)
         return {"spending": budget.spend(stored.spending)} if budget.left else {}
 
-    return reopen_run(
-        key,
-        OpenedBy.RETRY,
-        "" if run.failure is None else run.failure.reason,
-        config,
-        ports,
+    reopening = Reopening(
+        key=key,
+        by=OpenedBy.RETRY,
+        opened_for="" if run.failure is None else run.failure.reason,
         may=may,
         record=_record,
         changes=spend,
         events=lambda fresh: _recovery(fresh, config) if recovered else (),
     )
+    return reopen_run(reopening, config, ports)
 
 
 def foretell_retry(record: JobRecord, ports: Ports) -> None:

@@ -49,7 +49,12 @@ from interlock.usecases.find_runs import find_runs
 from interlock.usecases.pause import Foreseen, foresee_resume, pause, resume
 from interlock.usecases.ports import Ports
 from interlock.usecases.put_reading import admissible_reading, put_reading
-from interlock.usecases.request_rerun import backfill_dates, chosen_schedule, request_rerun
+from interlock.usecases.request_rerun import (
+    RerunOrder,
+    backfill_dates,
+    chosen_schedule,
+    request_rerun,
+)
 from interlock.usecases.watch import PassReport, watch
 
 if TYPE_CHECKING:
@@ -259,15 +264,8 @@ class Operations:
         force: bool = False,
         actor: str = "",
     ) -> RerunRequest:
-        return request_rerun(
-            pipeline_id,
-            date,
-            self._ports,
-            schedule_id=schedule_id,
-            reason=reason,
-            force=force,
-            requested_by=actor,
-        )
+        order = RerunOrder(pipeline_id, date, schedule_id, reason, force, actor)
+        return request_rerun(order, self._ports)
 
     def backfill(
         self, pipeline_id: str, first: str, last: str, schedule_id: str | None = None
