@@ -12,6 +12,7 @@ from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.store import Store
 from interlock.domain import canonical
 from interlock.domain.config import Wanted
+from interlock.domain.opening import Opening
 from interlock.domain.run import OpenedBy, RunKey
 from interlock.domain.sensor import Reading
 from interlock.files import load_text
@@ -111,5 +112,5 @@ def sleeping_runs(store: Store, ports: Ports, count: int) -> None:
         key = RunKey(config.pipeline.id, schedule, f"{day:%Y-%m-%d}")
         reading = Reading(config.pipeline.id, f"landed#{key.date}", {"count": 1}, START)
         store.sensors.put(reading)
-        run = open_run(key, OpenedBy.SENSOR, "landed", config, ports, now=START, reading=reading)
+        run = open_run(Opening(key, OpenedBy.SENSOR, "landed", START, reading), config, ports)
         engine.advance(run.execution_name)

@@ -3,7 +3,8 @@
 from datetime import UTC, datetime
 
 from benchmarks.figures import spread, tell, timed
-from interlock.domain.pipeline import Check, Rule
+from interlock.domain.check import Check
+from interlock.domain.pipeline import Rule
 from interlock.domain.rules import judge
 from interlock.domain.sensor import Reading
 

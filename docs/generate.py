@@ -40,11 +40,12 @@ from interlock.cli.command_table import COMMANDS
 from interlock.cli.exits import Exit
 from interlock.domain import duration, pipeline
 from interlock.domain.alerting.alert_rules import Alerts
-from interlock.domain.event import ALIASES, CATALOGUE, EventSpec, EventType
+from interlock.domain.check import Check, CheckSpec
+from interlock.domain.event import ALIASES, EventSpec, EventType
 from interlock.domain.guards import GUARDS
 from interlock.domain.job_configs import CONFIGS
-from interlock.domain.pipeline import Calendar, Check
-from interlock.domain.rules import KINDS
+from interlock.domain.pipeline import Calendar
+from interlock.domain.rules import REASONS
 from interlock.domain.run import TRANSITIONS
 from interlock.files import load_text
 from interlock.files.authored import PipelineFile
@@ -304,23 +305,32 @@ def job_states() -> str:
 
 
 def checks() -> str:
-    return table(("check", "needs", "passes when"), [(f"`{c}`", *_PASSES[c]) for c in Check])
+    rows = [(f"`{each}`", _needed(each.spec), each.spec.passes) for each in Check]
+    return table(("check", "needs", "passes when"), rows)
+
+
+def _needed(spec: CheckSpec) -> str:
+    """What a rule of a check must give."""
+    field = ["field"] if spec.test is not None else []
+    value = [spec.value.name] if spec.value is not None else []
+    return ", ".join(field + value) or "nothing"
 
 
 def reason_kinds() -> str:
-    return table(("kind", "means"), [(f"`{kind}`", means) for kind, means in KINDS.items()])
+    rows = [(f"`{kind}`", reason.meaning) for kind, reason in REASONS.items()]
+    return table(("kind", "means"), rows)
 
 
 def event_list() -> str:
     rows = [
-        (f"[`{kind}`](#{kind.lower()})", entry.when, str(entry.severity), str(entry.alert))
-        for kind, entry in CATALOGUE.items()
+        (f"[`{kind}`](#{kind.lower()})", spec.when, str(spec.severity), str(spec.alert))
+        for kind, spec in ((kind, kind.spec) for kind in EventType)
     ]
     return table(("type", "published when", "severity", "alert"), rows)
 
 
 def event_details() -> str:
-    return "\n\n".join(_event(kind, entry) for kind, entry in CATALOGUE.items())
+    return "\n\n".join(_event(kind, kind.spec) for kind in EventType)
 
 
 def _event(kind: EventType, entry: EventSpec) -> str:
@@ -343,7 +353,7 @@ def _event(kind: EventType, entry: EventSpec) -> str:
 
 def hints_ahead() -> str:
     """The commands that hints name and this version does not have."""
-    named = {found for e in CATALOGUE.values() for found in _COMMAND.findall(e.hint or "")}
+    named = {found for kind in EventType for found in _COMMAND.findall(kind.spec.hint or "")}
     ahead = sorted(named - COMMANDS.keys())
     if not ahead:
         return "Every command that a hint names is in the [list of commands](commands.md)."
@@ -358,7 +368,7 @@ def unpublished() -> str:
     sources = (p for p in SOURCE.rglob("*.py") if p != SOURCE / "domain" / "event.py")
     text = "\n".join(path.read_text(encoding="utf-8") for path in sources)
     named = {kind for kind in EventType if re.search(rf"\bEventType\.{kind.name}\b", text)}
-    told = named | {CATALOGUE[kind].twin for kind in named}
+    told = named | {kind.spec.twin for kind in named}
     silent = [f"`{kind}`" for kind in EventType if kind not in told]
     if not silent:
         return "This version publishes every one of them."
@@ -585,21 +595,6 @@ _ALSO = {
     "command line": "one text",
     "pairs": "a map",
     "weekday": "its first three letters",
-}
-
-_PASSES: dict[Check, tuple[str, str]] = {
-    Check.EXISTS: ("nothing", "there is a reading for the date"),
-    Check.EQUALS: (
-        "field, value",
-        "the values are equal: numbers by value (5 = 5.0), text exactly, lists and maps by structure; a"
-        " number also equals the text that spells it, and true and false the texts `true` and `false`",
-    ),
-    Check.GT: ("field, number", "the value is greater than the number"),
-    Check.GTE: ("field, number", "the value is greater than or equal to the number"),
-    Check.LT: ("field, number", "the value is less than the number"),
-    Check.LTE: ("field, number", "the value is less than or equal to the number"),
-    Check.AGE_LT: ("field, duration", "the timestamp is younger than the duration"),
-    Check.AGE_GT: ("field, duration", "the timestamp is older than the duration"),
 }
 
 _USUAL = {

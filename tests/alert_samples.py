@@ -15,7 +15,7 @@ from interlock.domain.alerting.alert_rules import (
     SinkConfig,
     SinkType,
 )
-from interlock.domain.event import CATALOGUE, Event, EventType, Subject, happened
+from interlock.domain.event import Event, EventType, Subject, happened
 from interlock.domain.run import RunKey
 
 SLACK = SinkConfig(SinkType.SLACK, channel="C0MAIN")
@@ -34,7 +34,7 @@ def told(
     """An event of this type, so many seconds after NOW."""
     about = Subject() if key is None else Subject(key.pipeline_id, key.schedule_id, key.date)
     at = NOW + timedelta(seconds=after)
-    parts = tuple(part for _ in CATALOGUE[kind].id)
+    parts = tuple(part for _ in kind.spec.id)
     event = happened(kind, about, at, message or f"{kind} at {after}", parts=parts)
     return msgspec.structs.replace(event, **changes)
 

@@ -11,10 +11,9 @@ from aws.homes import quick_services
 from declared import declared
 from interlock.domain import canonical
 from interlock.domain.config import Wanted
-from interlock.domain.opening import first_attempt
+from interlock.domain.opening import Opening, first_attempt
 from interlock.domain.run import OpenedBy, RunKey
 from interlock.domain.sensor import Reading
-from interlock.domain.standing import standing_since
 from interlock.lambdas import watchdog
 from interlock.simulation.virtual_clock import VirtualClock
 from interlock.usecases.adopt_config import adopt_config
@@ -67,16 +66,8 @@ class Fleet:
             key = RunKey(name, "stream", f"{BEGIN:%Y-%m-%d}")
             config = self._ports.pipelines.find(name)
             assert config is not None
-            run = first_attempt(
-                config.pipeline,
-                key,
-                OpenedBy.SENSOR,
-                "",
-                BEGIN,
-                lease=self._ports.lease,
-                config_hash="",
-                standing=standing_since(BEGIN),
-            )
+            opening = Opening(key, OpenedBy.SENSOR, "", BEGIN)
+            run = first_attempt(opening, config, self._ports.lease)
             assert self._ports.runs.open(msgspec.structs.replace(run, started_at=BEGIN))
             start_run(run, config.pipeline, self._ports)
 

@@ -10,11 +10,11 @@ import msgspec
 from interlock.domain import canonical
 from interlock.domain.alerting.deliveries import Delivery, Target
 from interlock.domain.alerting.threads import Thread, ThreadKey
+from interlock.domain.check import Check
 from interlock.domain.config import Config, Wanted
 from interlock.domain.event import Event, EventType, happened, subject
 from interlock.domain.job_record import JobRecord
 from interlock.domain.pipeline import (
-    Check,
     Identity,
     Job,
     JobType,

@@ -10,8 +10,8 @@ import pytest
 from contracts.home import Home
 from contracts.samples import KEY, NOW, a_delivery, a_thread, an_event, many
 from interlock.domain.alerting.deliveries import Delivery, DeliveryState, Target
-from interlock.domain.alerting.threads import Phase, Thread, ThreadKey
-from interlock.domain.event import EventType, Severity
+from interlock.domain.alerting.threads import Thread, ThreadKey
+from interlock.domain.event import EventType, Phase, Severity
 
 AtOnce = Callable[[Sequence[Callable[[], bool]]], list[bool]]
 

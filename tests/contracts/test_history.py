@@ -12,7 +12,7 @@ from contracts.samples import KEY, NOW, ManualClock, a_key, a_run, an_event, reo
 from interlock.adapters.sqlite.database import MEMORY, Database
 from interlock.adapters.sqlite.store import Store
 from interlock.domain.deadline import SlaVerdict
-from interlock.domain.event import EventType, Severity, happened, subject
+from interlock.domain.event import EventType, RowOverride, Severity, happened, subject
 from interlock.domain.history import EventFilter
 from interlock.domain.run import Run, RunKey, Status
 from interlock.ports.reads import History
@@ -235,7 +235,7 @@ def test_pages_of_events_hold_each_once_even_of_one_instant(home: Home) -> None:
 
 @pytest.mark.parametrize("kind", [EventType.SLA_BREACH, EventType.RELATIVE_SLA_BREACH])
 def test_breaches_are_listed_with_or_without_a_run(home: Home, kind: EventType) -> None:
-    inside = happened(kind, subject(None, KEY), NOW, "late", severity=Severity.ERROR)
+    inside = happened(kind, subject(None, KEY), NOW, "late", override=RowOverride(Severity.ERROR))
     outside = happened(kind, subject(None, a_key(date="2026-03-09")), NOW + 9 * HOUR, "late")
     home.events.publish([inside, outside, an_event(1)])
 

@@ -7,7 +7,7 @@ import pytest
 from doc_pages import PAGES, ROOT, blocks, name, prose, text
 
 from interlock.cli.command_table import COMMANDS
-from interlock.domain.event import CATALOGUE
+from interlock.domain.event import EventType
 
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _HEADING = re.compile(r"^#{1,6} (.+)$", re.MULTILINE)
@@ -38,8 +38,8 @@ def test_links_lead_somewhere(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_commands_exist(page: Path) -> None:
     whole = text(page)
-    for entry in CATALOGUE.values():  # hints of events speak for themselves, and of what is to come
-        whole = whole.replace(f"- hint: {entry.hint}\n", "")
+    for kind in EventType:  # hints of events speak for themselves, and of what is to come
+        whole = whole.replace(f"- hint: {kind.spec.hint}\n", "")
     options = r"(?: --(?:project|backend) \S+| --\w+)*"
     named = re.findall(rf"(?:`|^\$ |^|- run: )interlock{options} ([a-z]+)\b", whole, re.MULTILINE)
     assert set(named) - COMMANDS.keys() == set()

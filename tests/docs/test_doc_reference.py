@@ -12,11 +12,12 @@ from doc_pages import PAGES, ROOT, generator, name, text
 from interlock.cli import app
 from interlock.cli.command_table import COMMANDS
 from interlock.cli.exits import Exit
-from interlock.domain.event import CATALOGUE, EventType
+from interlock.domain.check import Check
+from interlock.domain.event import EventType
 from interlock.domain.guards import GUARDS
 from interlock.domain.job_configs import CONFIGS
-from interlock.domain.pipeline import Check, Declared, JobType
-from interlock.domain.rules import KINDS
+from interlock.domain.pipeline import Declared, JobType
+from interlock.domain.rules import REASONS
 from interlock.domain.run import Status
 from interlock.files import calendar_schema, pipeline_schema
 from interlock.files.problem import ProblemKind
@@ -89,7 +90,7 @@ def _is_of(module: ModuleType, kind: type) -> bool:
     [
         ("job-types.md", [f"## `{kind}`" for kind in JobType]),
         ("checks.md", [f"| `{check}` |" for check in Check]),
-        ("checks.md", [f"| `{kind}` |" for kind in KINDS]),
+        ("checks.md", [f"| `{kind}` |" for kind in REASONS]),
         ("events.md", [f"### {kind}\n" for kind in EventType]),
         ("problems.md", [f"| `{kind}` |" for kind in ProblemKind]),
         ("commands.md", [f"## `interlock {command}`" for command in COMMANDS]),
@@ -116,7 +117,8 @@ def test_every_option_of_every_command_is_named() -> None:
 
 def test_every_detail_and_hint_of_every_event_is_told() -> None:
     whole = text(REFERENCE / "events.md")
-    for kind, entry in CATALOGUE.items():
+    for kind in EventType:
+        entry = kind.spec
         part = whole.partition(f"### {kind}\n")[2].partition("\n### ")[0]
         assert all(f"`{detail}`" in part for detail in entry.detail)
         assert (entry.hint or "") in part

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from interlock.domain.check import Check
 from interlock.domain.deadline import (
     Deadline,
     Deadlines,
@@ -17,7 +18,6 @@ from interlock.domain.deadline import (
 from interlock.domain.partition import Label
 from interlock.domain.pipeline import (
     Calendar,
-    Check,
     Exclusion,
     Inclusion,
     Schedule,

@@ -4,8 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from interlock.domain.check import Check
 from interlock.domain.due_dates import closing_dates, sla_dates
-from interlock.domain.pipeline import Check, Exclusion, Inclusion, Schedule, Sla, Trigger
+from interlock.domain.pipeline import Exclusion, Inclusion, Schedule, Sla, Trigger
 
 TRIGGER = Trigger(key="orders", check=Check.EXISTS)
 MONTH_END = Inclusion(("2026-01-31", "2026-03-31"))

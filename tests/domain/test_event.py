@@ -10,11 +10,11 @@ from contracts.samples import KEY
 from declared import declared
 from interlock.domain.event import (
     ALIASES,
-    CATALOGUE,
     LARGEST_DETAIL,
     LONGEST_ID,
     Alert,
     EventType,
+    RowOverride,
     Severity,
     Subject,
     bounded,
@@ -106,7 +106,7 @@ TWINS = {
 
 
 def test_every_type_has_a_row_in_the_catalogue_and_in_the_table() -> None:
-    assert list(CATALOGUE) == list(EventType)
+    assert [kind.name for kind in EventType] == [kind.value for kind in EventType]
     assert {row[0] for row in ROWS} == set(EventType)
 
 
@@ -114,7 +114,7 @@ def test_every_type_has_a_row_in_the_catalogue_and_in_the_table() -> None:
 def test_the_catalogue_says_what_the_table_says(
     name: str, severity: str, alert: str, parts: str, detail: str
 ) -> None:
-    entry = CATALOGUE[EventType(name)]
+    entry = EventType(name).spec
     assert (entry.severity, entry.alert, len(entry.id)) == (severity, alert, int(parts))
     assert set(entry.detail) == set(detail.replace("+", "").split())
     assert entry.when and entry.by
@@ -122,7 +122,7 @@ def test_the_catalogue_says_what_the_table_says(
 
 @pytest.mark.parametrize("kind", EventType)
 def test_every_event_that_asks_for_somebody_says_what_to_do(kind: EventType) -> None:
-    entry = CATALOGUE[kind]
+    entry = kind.spec
     event = happened(kind, ABOUT, NOW, "told", parts=["x"] * len(entry.id))
     if event.severity is Severity.INFO:
         assert "actionHint" not in event.detail
@@ -138,7 +138,9 @@ def test_a_hint_names_the_pipeline_and_the_date() -> None:
 
 
 def test_an_event_that_is_only_a_remark_today_has_no_hint() -> None:
-    event = happened(EventType.JOB_FAILED, ABOUT, NOW, "x", parts=(0,), severity=Severity.INFO)
+    event = happened(
+        EventType.JOB_FAILED, ABOUT, NOW, "x", parts=(0,), override=RowOverride(Severity.INFO)
+    )
     assert "actionHint" not in event.detail
 
 
@@ -168,7 +170,14 @@ def test_what_is_not_known_is_left_out_of_the_detail() -> None:
 
 
 def test_the_source_may_be_another_than_usual() -> None:
-    event = happened(EventType.JOB_COMPLETED, ABOUT, NOW, "x", parts=(0,), source="watchdog")
+    event = happened(
+        EventType.JOB_COMPLETED,
+        ABOUT,
+        NOW,
+        "x",
+        parts=(0,),
+        override=RowOverride(source="watchdog"),
+    )
     assert event.detail["source"] == "watchdog"
 
 
@@ -315,7 +324,7 @@ def test_a_subject_is_a_run_a_pipeline_or_nobody(
 def test_a_dry_run_tells_under_another_name_or_not_at_all(kind: EventType) -> None:
     expected = kind if kind.startswith("DRY_RUN_") else TWINS.get(kind)
     assert dry(kind) is expected
-    assert expected is None or CATALOGUE[expected].alert is Alert.NO
+    assert expected is None or expected.spec.alert is Alert.NO
 
 
 def test_the_older_name_of_a_type_is_still_understood() -> None:

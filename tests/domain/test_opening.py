@@ -8,8 +8,10 @@ import pytest
 
 from contracts.samples import a_key, a_reading, a_run
 from declared import declared
+from interlock.domain.config import Config
 from interlock.domain.deadline import SlaVerdict
 from interlock.domain.opening import (
+    Opening,
     SlaState,
     first_attempt,
     inherited,
@@ -23,6 +25,7 @@ from interlock.domain.opening import (
 )
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import DeadlineKind, OpenedBy, Run, RunKey, Status, execution_name
+from interlock.domain.sensor import Reading
 from interlock.domain.sla import pruned
 from interlock.domain.standing import standing_since
 
@@ -38,19 +41,15 @@ READY_AT = BREACH - timedelta(hours=1)
 
 
 def opened(
-    pipeline: Pipeline = ABSOLUTE, key: RunKey | None = None, since: datetime = NOW, **given: Any
+    pipeline: Pipeline = ABSOLUTE,
+    key: RunKey | None = None,
+    since: datetime = NOW,
+    reading: Reading | None = None,
+    sla: SlaState = SlaState(),  # noqa: B008 - frozen
 ) -> Run:
-    return first_attempt(
-        pipeline,
-        key or a_key(),
-        OpenedBy.SENSOR,
-        "orders",
-        NOW,
-        lease=LEASE,
-        config_hash="h",
-        standing=standing_since(since),
-        **given,
-    )
+    config = Config(pipeline=pipeline, config_hash="h", adopted_at=since, active_since=since)
+    opening = Opening(key or a_key(), OpenedBy.SENSOR, "orders", NOW, reading)
+    return first_attempt(opening, config, LEASE, sla)
 
 
 def test_a_run_is_opened_pending_with_its_lease() -> None:

@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from declared import declared
-from interlock.domain.pipeline import Check, Evaluation, Job, JobType, Rule, Sla, Trigger
+from interlock.domain.check import Check
+from interlock.domain.pipeline import Evaluation, Job, JobType, Rule, Sla, Trigger
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ import pytest
 
 from contracts.samples import a_key, a_run
 from declared import declared
-from interlock.domain.pipeline import Check, PostRun, PostRunEvaluation, Rule
+from interlock.domain.check import Check
+from interlock.domain.pipeline import PostRun, PostRunEvaluation, Rule
 from interlock.domain.post_run import (
     came_since,
     drift_field,

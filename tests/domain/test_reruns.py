@@ -9,7 +9,7 @@ from contracts.samples import KEY, a_run
 from declared import declared
 from interlock.domain.budgets import Budget, Spending
 from interlock.domain.calendars import Excluded
-from interlock.domain.reruns import Cause, Granted, RerunRefused, judge_request, news
+from interlock.domain.reruns import Cause, Granted, RerunCase, RerunRefused, judge_request, news
 from interlock.domain.run import Evidence, Run, Status, finished_run, unreadable_run
 from interlock.domain.sensor import Reading, unreadable_reading
 
@@ -35,7 +35,10 @@ def judged(
     excluded: Excluded | None = None,
     reading: Reading = SEEN,
 ) -> Granted | RerunRefused:
-    return judge_request(PIPELINE, reason, force, excluded, run, {"orders": reading})
+    case = RerunCase(
+        reason=reason, force=force, excluded=excluded, run=run, readings={"orders": reading}
+    )
+    return judge_request(case, PIPELINE)
 
 
 MANUAL, DRIFT = Budget("manual_reruns", 0, 2), Budget("drift_reruns", 0, 1)
@@ -70,7 +73,7 @@ def test_a_date_of_which_only_the_end_is_known_is_run_again_without_new_data(
     status: Status,
 ) -> None:
     run = finished_run(KEY, status, 0, 0)
-    assert judge_request(PIPELINE, "manual", False, None, run, {}) == Granted(MANUAL)
+    assert judge_request(RerunCase(reason="manual", run=run), PIPELINE) == Granted(MANUAL)
 
 
 @pytest.mark.parametrize(

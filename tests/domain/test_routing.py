@@ -10,7 +10,7 @@ from interlock.domain.alerting import alert_rules as alerts
 from interlock.domain.alerting.alert_rules import Alerts, SinkConfig, SinkType
 from interlock.domain.alerting.deliveries import Target
 from interlock.domain.alerting.routes import targets_of
-from interlock.domain.event import CATALOGUE, EventType, Severity
+from interlock.domain.event import EventType, Severity
 
 MAIN = Target("slack", "C0MAIN")
 E = EventType
@@ -22,7 +22,7 @@ def places(event: Any, file: Alerts, *open_in: str) -> list[str]:
 
 @pytest.mark.parametrize("kind", E)
 def test_without_routes_exactly_what_is_marked_goes_to_the_default(kind: EventType) -> None:
-    marked = CATALOGUE[kind].alert in ("yes", "other sinks only")
+    marked = kind.spec.alert in ("yes", "other sinks only")
     assert places(told(kind), a_file()) == (["C0MAIN"] if marked else [])
 
 

@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 from declared import declared
-from interlock.domain.pipeline import Check, Mode, Rule, Validation
+from interlock.domain.check import Check, number
+from interlock.domain.pipeline import Mode, Rule, Validation
 from interlock.domain.rules import (
-    KINDS,
+    REASONS,
     Result,
     explain,
     field_value,
     judge,
     judge_date,
     judge_one,
-    number,
 )
 from interlock.domain.sensor import Reading, unreadable_reading
 
@@ -91,7 +91,7 @@ def test_the_kinds_are_those_that_checks_tell() -> None:
     told = {expected for _, _, _, expected in CASES if expected is not None}
     of_receipt = {"received_too_old", "received_unknown"}
     of_row = {"sensor_missing", "sensor_unreadable", "field_missing"}
-    assert set(KINDS) == told | of_receipt | of_row
+    assert set(REASONS) == told | of_receipt | of_row
     assert {check for check, _, _, _ in CASES} == set(Check) - {Check.EXISTS}
 
 

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 from contracts.samples import a_key, a_run
 from declared import declared
-from interlock.domain.event import EventType, Severity
-from interlock.domain.run_events import about_date, about_run
+from interlock.domain.event import EventType, RowOverride, Severity, subject
+from interlock.domain.run_events import about_date, about_run, run_subject
 
 NOW = datetime(2026, 3, 3, 9, 0, tzinfo=UTC)
 PIPELINE = declared()
@@ -21,22 +21,20 @@ def test_an_event_happens_when_its_run_changed() -> None:
 
 
 def test_an_event_may_have_a_time_parts_and_a_severity_of_its_own() -> None:
-    (event,) = about_run(
+    (event,) = about_date(
         EventType.RETRY_EXHAUSTED,
-        a_run(),
-        PIPELINE,
+        run_subject(a_run(), PIPELINE),
+        NOW,
         "spent",
-        at=NOW,
         parts=(0, "job"),
-        severity=Severity.CRITICAL,
-        source="elsewhere",
+        override=RowOverride(Severity.CRITICAL, "elsewhere"),
     )
     assert (event.timestamp, event.severity) == (NOW, Severity.CRITICAL)
     assert event.detail["source"] == "elsewhere"
 
 
 def test_a_date_without_a_run_has_events_too() -> None:
-    (event,) = about_date(EventType.SLA_BREACH, a_key(), PIPELINE, "late", at=NOW)
+    (event,) = about_date(EventType.SLA_BREACH, subject(PIPELINE, a_key()), NOW, "late")
     assert (event.date, event.attempt, event.run_id) == ("2026-03-03", None, None)
 
 
@@ -51,12 +49,11 @@ def test_a_dry_run_tells_its_twin_with_what_that_may_hold() -> None:
 def test_a_dry_run_never_alarms() -> None:
     (event,) = about_date(
         EventType.RERUN_REJECTED,
-        DRY,
-        PIPELINE,
+        subject(PIPELINE, DRY),
+        NOW,
         "refused",
-        at=NOW,
         parts=("r",),
-        severity=Severity.CRITICAL,
+        override=RowOverride(Severity.CRITICAL),
         cause="budget",
     )
     assert (event.type, event.severity) == (EventType.DRY_RUN_RERUN_REJECTED, Severity.INFO)
@@ -65,4 +62,4 @@ def test_a_dry_run_never_alarms() -> None:
 
 def test_what_has_no_twin_is_not_told_of_a_dry_run() -> None:
     assert about_run(EventType.TRIGGER_STARTED, a_run(DRY), PIPELINE, "opened") == ()
-    assert about_date(EventType.SLA_BREACH, DRY, PIPELINE, "late", at=NOW) == ()
+    assert about_date(EventType.SLA_BREACH, subject(PIPELINE, DRY), NOW, "late") == ()

@@ -5,10 +5,10 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from declared import declared
+from interlock.domain.check import Check
 from interlock.domain.partition import Label
 from interlock.domain.pipeline import (
     Calendar,
-    Check,
     Exclusion,
     Inclusion,
     Schedule,

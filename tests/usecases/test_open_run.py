@@ -9,6 +9,7 @@ import pytest
 
 from interlock.domain.deadline import SlaVerdict
 from interlock.domain.event import EventType
+from interlock.domain.opening import Opening
 from interlock.domain.run import DeadlineKind, OpenedBy, Run, RunKey, Status
 from interlock.domain.sla import SlaWatch
 from interlock.errors import TransientError
@@ -25,7 +26,8 @@ BREACH_AT = NOW + timedelta(hours=2)
 def opened(home: Home, key: RunKey = KEY, ports: Ports | None = None, **given: Any) -> Run:
     config = home.store.pipelines.find("silver-orders")
     assert config is not None
-    return open_run(key, OpenedBy.CRON, "", config, ports or home.ports, now=home.clock(), **given)
+    opening = Opening(key, OpenedBy.CRON, "", home.clock(), **given)
+    return open_run(opening, config, ports or home.ports)
 
 
 def test_a_date_is_opened_told_and_started(home: Home) -> None:

@@ -7,7 +7,7 @@ import pytest
 from interlock.domain.event import EventType
 from interlock.domain.run import OpenedBy, Run, Status
 from interlock.errors import NotFoundError
-from interlock.usecases.reopen_run import reopen_run
+from interlock.usecases.reopen_run import Reopening, reopen_run
 from usecases.home import KEY, Home, assert_a_crash_changes_nothing
 
 
@@ -22,14 +22,13 @@ def fail_for_good(home: Home) -> None:
 def reopen(home: Home, may: bool = True) -> Run:
     config = home.store.pipelines.find("silver-orders")
     assert config is not None
-    return reopen_run(
-        KEY,
-        OpenedBy.RERUN,
-        "manual",
-        config,
-        home.ports,
+    reopening = Reopening(
+        key=KEY,
+        by=OpenedBy.RERUN,
+        opened_for="manual",
         may=lambda run: may and run.status is Status.FAILED_FINAL,
     )
+    return reopen_run(reopening, config, home.ports)
 
 
 def test_the_next_attempt_has_its_own_execution_and_the_dates_deadlines(home: Home) -> None:

@@ -7,7 +7,12 @@ import pytest
 from interlock.errors import ConfigError, NotFoundError
 from interlock.usecases.pause import foresee_resume, pause
 from interlock.usecases.put_reading import put_reading
-from interlock.usecases.request_rerun import backfill_dates, chosen_schedule, request_rerun
+from interlock.usecases.request_rerun import (
+    RerunOrder,
+    backfill_dates,
+    chosen_schedule,
+    request_rerun,
+)
 from usecases.home import KEY, NOW, Home
 
 TWO = "schedules: [{id: a, cron: '30 * * * *'}, {id: b, trigger: {key: orders, check: exists}}]"
@@ -52,7 +57,7 @@ def test_nothing_is_taken_for_a_pipeline_that_is_not_there(home: Home, taken_awa
     with pytest.raises(NotFoundError):
         put_reading("silver-orders", "orders", {}, home.ports)
     with pytest.raises(NotFoundError):
-        request_rerun("silver-orders", "2026-03-03", home.ports)
+        request_rerun(RerunOrder("silver-orders", "2026-03-03"), home.ports)
     with pytest.raises(NotFoundError):
         foresee_resume("silver-orders", home.ports)
 
@@ -66,13 +71,14 @@ def test_a_date_that_one_schedule_believes_is_taken(home: Home) -> None:
 def test_a_rerun_of_a_date_that_can_not_be_yet_is_refused(home: Home) -> None:
     home.adopt()
     with pytest.raises(ConfigError, match="2027-03-03 is too far ahead: 2026-03-05 is the last"):
-        request_rerun("silver-orders", "2027-03-03", home.ports)
+        request_rerun(RerunOrder("silver-orders", "2027-03-03"), home.ports)
     assert home.store.reruns.unjudged() == []
 
 
 def test_a_request_is_stored_and_judged_from_its_record(home: Home) -> None:
     home.adopt()
-    request = request_rerun("silver-orders", "20260303", home.ports, requested_by="ada")
+    order = RerunOrder("silver-orders", "20260303", requested_by="ada")
+    request = request_rerun(order, home.ports)
     assert request.key == KEY
     assert home.store.reruns.unjudged() == [request]
 
@@ -80,7 +86,7 @@ def test_a_request_is_stored_and_judged_from_its_record(home: Home) -> None:
 def test_a_request_of_no_date_is_refused(home: Home) -> None:
     home.adopt()
     with pytest.raises(ConfigError, match="is not a date"):
-        request_rerun("silver-orders", "yesterday", home.ports)
+        request_rerun(RerunOrder("silver-orders", "yesterday"), home.ports)
 
 
 def test_of_several_schedules_one_must_be_named(home: Home) -> None:

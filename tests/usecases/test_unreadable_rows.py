@@ -12,6 +12,7 @@ import pytest
 from contracts.samples import a_run
 from interlock.domain.admission import Ignore
 from interlock.domain.event import EventType, Severity
+from interlock.domain.opening import Opening
 from interlock.domain.rerun_request import RerunRequest
 from interlock.domain.reruns import Cause, RerunRefused
 from interlock.domain.run import DeadlineKind, OpenedBy, Run, RunKey, Status
@@ -236,7 +237,7 @@ def test_a_cron_moment_finds_the_row_in_its_way(stage: Stage) -> None:
     fire_cron(KEY.pipeline_id, KEY.schedule_id, ports)
     config = ports.pipelines.find(KEY.pipeline_id)
     assert config is not None
-    run = open_run(KEY, OpenedBy.CRON, "", config, ports, now=stage.clock())
+    run = open_run(Opening(KEY, OpenedBy.CRON, "", stage.clock()), config, ports)
     assert run.status is Status.UNREADABLE
     assert "TRIGGER_STARTED" not in stage.types()
 

@@ -21,23 +21,12 @@ from interlock.cli.shown import (
     value,
 )
 from interlock.cli.typed_values import date_label
+from interlock.domain.check import in_symbols
 from interlock.domain.rules import receipt_need
 from interlock.domain.run import Status
 from interlock.operations.requests import OnDate
 from interlock.queries.why import RuleState, Why
 
-#: How each check is written between what is and what should be.
-_SIGNS = {
-    "equals": "=",
-    "not_equals": "!=",
-    "gt": ">",
-    "gte": ">=",
-    "lt": "<",
-    "lte": "<=",
-    "age_lt": "younger than",
-    "age_gt": "older than",
-    "exists": "exists",
-}
 _LABEL = "{:10} "
 
 
@@ -93,8 +82,7 @@ def _need(rule: RuleState) -> str:
     received = receipt_need(rule.kind, rule.expected)
     if received is not None:
         return received
-    sign = _SIGNS.get(rule.check, rule.check)
-    return sign if rule.check == "exists" else f"{sign} {value(rule.expected)}"
+    return in_symbols(rule.check, value(rule.expected))
 
 
 def _facts(why: Why) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,8 @@ from typing import Any
 
 import msgspec
 
-from interlock.domain.rules import field_value, number
+from interlock.domain.check import number
+from interlock.domain.rules import field_value
 
 #: Exact for any two numbers whose digits span fewer than 5,000 places; the default 28 is not. Rounding
 #: down and without traps, the farthest numbers that a reading can hold have a difference too.

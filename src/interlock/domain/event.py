@@ -1,8 +1,9 @@
 """Event: something that happened, told once.
 
-The catalogue is data: each type with its severity, who hears of it, what its id is made of and what its
-detail may hold. `happened` is the one place where events are made, and refuses what the table does not
-know. An event's id and time come from stored facts, so telling it again is harmless.
+The catalogue is data: each type with its severity, who hears of it, what its id is made of, what its
+detail may hold, its hint and the phase that it leads to. `happened` is the one place where events are
+made, and refuses what the row does not know. An event's id and time come from stored facts, so telling
+it again is harmless.
 """
 
 import hashlib
@@ -52,78 +53,293 @@ class Alert(StrEnum):
     OTHER_SINKS = "other sinks only"
 
 
-class EventType(StrEnum):
-    """Everything that can happen."""
+class Phase(StrEnum):
+    """What a date is like now. Of two told of one instant, the later of this list stands."""
 
-    TRIGGER_STARTED = "TRIGGER_STARTED"
-    VALIDATION_PASSED = "VALIDATION_PASSED"
-    VALIDATION_EXHAUSTED = "VALIDATION_EXHAUSTED"
-    JOB_TRIGGERED = "JOB_TRIGGERED"
-    JOB_COMPLETED = "JOB_COMPLETED"
-    JOB_FAILED = "JOB_FAILED"
-    JOB_POLL_EXHAUSTED = "JOB_POLL_EXHAUSTED"
-    RETRY_EXHAUSTED = "RETRY_EXHAUSTED"
-    INFRA_FAILURE = "INFRA_FAILURE"
-    INFRA_ALARM = "INFRA_ALARM"
-    SLA_WARNING = "SLA_WARNING"
-    SLA_BREACH = "SLA_BREACH"
-    SLA_MET = "SLA_MET"
-    RELATIVE_SLA_WARNING = "RELATIVE_SLA_WARNING"
-    RELATIVE_SLA_BREACH = "RELATIVE_SLA_BREACH"
-    READINESS_MISSED = "READINESS_MISSED"
-    DEADLINE_UNKNOWN = "DEADLINE_UNKNOWN"
-    SCHEDULE_MISSED = "SCHEDULE_MISSED"
-    IRREGULAR_SCHEDULE_MISSED = "IRREGULAR_SCHEDULE_MISSED"
-    SENSOR_DEADLINE_EXPIRED = "SENSOR_DEADLINE_EXPIRED"
-    TRIGGER_RECOVERED = "TRIGGER_RECOVERED"
-    SFN_TIMEOUT = "SFN_TIMEOUT"
-    POST_RUN_BASELINE_CAPTURED = "POST_RUN_BASELINE_CAPTURED"
-    BASELINE_CAPTURE_FAILED = "BASELINE_CAPTURE_FAILED"
-    POST_RUN_PASSED = "POST_RUN_PASSED"
-    POST_RUN_FAILED = "POST_RUN_FAILED"
-    POST_RUN_DRIFT = "POST_RUN_DRIFT"
-    POST_RUN_DRIFT_INFLIGHT = "POST_RUN_DRIFT_INFLIGHT"
-    POST_RUN_SENSOR_MISSING = "POST_RUN_SENSOR_MISSING"
-    POST_RUN_ENDED = "POST_RUN_ENDED"
-    LATE_DATA_ARRIVAL = "LATE_DATA_ARRIVAL"
-    RERUN_ACCEPTED = "RERUN_ACCEPTED"
-    RERUN_REJECTED = "RERUN_REJECTED"
-    PIPELINE_EXCLUDED = "PIPELINE_EXCLUDED"
-    DATE_ALREADY_RUN = "DATE_ALREADY_RUN"
-    SENSOR_REJECTED = "SENSOR_REJECTED"
-    CONFIG_ADOPTED = "CONFIG_ADOPTED"
-    CONFIG_REJECTED = "CONFIG_REJECTED"
-    CONFIG_MISSING = "CONFIG_MISSING"
-    WATCHDOG_DEGRADED = "WATCHDOG_DEGRADED"
-    WATCHDOG_RECOVERED = "WATCHDOG_RECOVERED"
-    ALERT_UNDELIVERED = "ALERT_UNDELIVERED"
-    ROW_UNREADABLE = "ROW_UNREADABLE"
-    DRY_RUN_WOULD_TRIGGER = "DRY_RUN_WOULD_TRIGGER"
-    DRY_RUN_SLA_PROJECTION = "DRY_RUN_SLA_PROJECTION"
-    DRY_RUN_COMPLETED = "DRY_RUN_COMPLETED"
-    DRY_RUN_LATE_DATA = "DRY_RUN_LATE_DATA"
-    DRY_RUN_DRIFT = "DRY_RUN_DRIFT"
-    DRY_RUN_WOULD_RERUN = "DRY_RUN_WOULD_RERUN"
-    DRY_RUN_RERUN_REJECTED = "DRY_RUN_RERUN_REJECTED"
-    DRY_RUN_WOULD_RETRY = "DRY_RUN_WOULD_RETRY"
-    DRY_RUN_RETRY_EXHAUSTED = "DRY_RUN_RETRY_EXHAUSTED"
-
-
-#: The older name of a type; queries, routes and scenarios accept it, nobody publishes it.
-ALIASES = {"JOB_STARTED": EventType.JOB_TRIGGERED}
+    WAITING = "waiting"
+    RUNNING = "running"
+    ATTENTION = "attention"
+    MISSED = "missed"
+    LATE = "late"
+    FAILED = "failed"
+    DONE = "done"
 
 
 class EventSpec(msgspec.Struct, frozen=True):
-    """One row of the catalogue."""
+    """One row of the catalogue: everything that is known of a type of event."""
 
     when: str
     by: str
     severity: Severity
     alert: Alert
+    #: What its id is made of, beside pipeline, schedule, date and type.
     id: tuple[str, ...]
+    #: The keys that its detail may have.
     detail: tuple[str, ...]
+    #: What to do about it.
     hint: str | None = None
-    twin: EventType | None = None
+    #: The type under which a dry run tells of it.
+    twin: str | None = None
+    #: What the date is like once it has happened; None: as before.
+    phase: Phase | None = None
+    #: The titles of details that no other event has: an alert shows these too.
+    shown: Mapping[str, str] = {}
+
+
+_RULES = ("failing", "passing")
+_DEADLINE = ("warningAt", "breachAt", "status", "blockedBy", "lateBy")
+_ABSOLUTE = ("deadline", "timezone", *_DEADLINE)
+_RELATIVE = ("maxDuration", "firstSensorAt", *_DEADLINE)
+_DRIFT = (
+    "sensorKey",
+    "driftField",
+    "baseline",
+    "current",
+    "delta",
+    "driftThreshold",
+    "rerunRequested",
+)
+_LATE = ("key", "changed", "completedAt", "lateBy", "rerunRequested")
+_REJECTED = ("reason", "requestedBy", "cause", "spent", "max", "activeAttempt")
+_WHY = "see `interlock why {pipeline} {date}`"
+_RERUN = "fix the cause, then `interlock rerun {pipeline} {date}`"
+
+
+class EventType(StrEnum):
+    """The catalogue: everything that can happen, one row each."""
+
+    spec: EventSpec
+
+    def __new__(cls, name: str, spec: EventSpec | None = None) -> "EventType":
+        """A name and its row; `EventType("SLA_MET")` finds the member of that name."""
+        assert spec is not None
+        member = str.__new__(cls, name)
+        member._value_, member.spec = name, spec
+        return member
+
+    # fmt: off
+    TRIGGER_STARTED = "TRIGGER_STARTED", EventSpec(
+        "a run is opened, or reopened with a new attempt", "open_run", Severity.INFO, Alert.NO,
+        ("attempt",), ("openedBy", "key", "reason", "executionName", "lateBy"),
+        phase=Phase.WAITING)
+    VALIDATION_PASSED = "VALIDATION_PASSED", EventSpec(
+        "the rules hold for the first time in this attempt", "evaluate", Severity.INFO, Alert.NO,
+        ("attempt",), ("results", "waitedSeconds", "evaluations"))
+    VALIDATION_EXHAUSTED = "VALIDATION_EXHAUSTED", EventSpec(
+        "the evaluation window closed", "validation-exhausted", Severity.ERROR, Alert.YES,
+        ("attempt",), (*_RULES, "windowEnd", "evaluations"),
+        "fix the upstream load; a changed reading or `interlock rerun {pipeline} {date}` opens it again",
+        phase=Phase.FAILED)
+    JOB_TRIGGERED = "JOB_TRIGGERED", EventSpec(
+        "the job was launched", "trigger", Severity.INFO, Alert.NO,
+        ("attempt",), ("jobType", "runId", "evidence"),
+        phase=Phase.RUNNING)
+    JOB_COMPLETED = "JOB_COMPLETED", EventSpec(
+        "the job succeeded", "complete-trigger", Severity.INFO, Alert.THREAD,
+        ("attempt",), ("runId", "durationSeconds", "attempts", "lateBy"), twin="DRY_RUN_COMPLETED",
+        phase=Phase.DONE)
+    JOB_FAILED = "JOB_FAILED", EventSpec(
+        "an attempt failed, for every failed attempt", "check-job", Severity.ERROR, Alert.YES,
+        ("attempt",), ("runId", "category", "error", "willRetry", "retryAt", "spent", "max"),
+        _RERUN,
+        phase=Phase.FAILED)
+    JOB_POLL_EXHAUSTED = "JOB_POLL_EXHAUSTED", EventSpec(
+        "the poll window closed", "job-poll-exhausted", Severity.ERROR, Alert.YES,
+        ("attempt",), ("runId", "runningForSeconds", "pollWindowSeconds", "lastState", "cancelled"),
+        "make sure that the job has ended, then `interlock rerun {pipeline} {date}`",
+        phase=Phase.FAILED)
+    RETRY_EXHAUSTED = "RETRY_EXHAUSTED", EventSpec(
+        "the job's or the launch's retries are spent, or what was to come went with its pipeline or schedule",
+        "complete-trigger", Severity.ERROR, Alert.YES,
+        ("attempt", "kind"), ("kind", "category", "spent", "max", "lastError", "runId", "cancelled"), _RERUN,
+        phase=Phase.FAILED)
+    INFRA_FAILURE = "INFRA_FAILURE", EventSpec(
+        "a step, or a change record, failed beyond its retries, or a job can't be seen",
+        "infra-failure", Severity.CRITICAL, Alert.YES,
+        ("attempt or change", "state"), ("state", "error", "cause", "executionName", "change"),
+        "run `interlock doctor`",
+        phase=Phase.FAILED)
+    INFRA_ALARM = "INFRA_ALARM", EventSpec(
+        "a CloudWatch alarm changed state", "input-transformer", Severity.ERROR, Alert.YES,
+        ("alarm", "change time"), ("alarmName", "alarmState", "metric", "threshold", "reason"),
+        "look at the alarm in CloudWatch",
+        phase=Phase.ATTENTION)
+    SLA_WARNING = "SLA_WARNING", EventSpec(
+        "the warning instant passed, the run is not done", "fire_deadline", Severity.WARNING, Alert.YES,
+        (), _ABSOLUTE, _WHY,
+        phase=Phase.LATE)
+    SLA_BREACH = "SLA_BREACH", EventSpec(
+        "the breach instant passed, the run is not done", "fire_deadline", Severity.ERROR, Alert.YES,
+        (), (*_ABSOLUTE, "failed", "failure"), _WHY,
+        phase=Phase.LATE)
+    SLA_MET = "SLA_MET", EventSpec(
+        "completed before the breach instant", "settle_deadline", Severity.INFO, Alert.THREAD,
+        (), ("breachAt", "completedAt", "marginSeconds", "warned"),
+        phase=Phase.DONE)
+    RELATIVE_SLA_WARNING = "RELATIVE_SLA_WARNING", EventSpec(
+        "as SLA_WARNING, for `maxDuration`", "fire_deadline", Severity.WARNING, Alert.YES,
+        (), _RELATIVE, _WHY,
+        phase=Phase.LATE)
+    RELATIVE_SLA_BREACH = "RELATIVE_SLA_BREACH", EventSpec(
+        "as SLA_BREACH, for `maxDuration`", "fire_deadline", Severity.ERROR, Alert.YES,
+        (), (*_RELATIVE, "failed", "failure"), _WHY,
+        phase=Phase.LATE)
+    READINESS_MISSED = "READINESS_MISSED", EventSpec(
+        "the rules had not held by `evaluationDeadline`; the run goes on", "fire_deadline",
+        Severity.WARNING, Alert.YES, (),
+        ("evaluationDeadline", "timezone", "readinessAt", "status", "blockedBy", "lateBy"), _WHY,
+        phase=Phase.LATE)
+    DEADLINE_UNKNOWN = "DEADLINE_UNKNOWN", EventSpec(
+        "a `:MM` deadline met a date without an hour", "open_run", Severity.WARNING, Alert.YES,
+        (), ("deadline", "problem"), "give the deadline as HH:MM, or send readings with an hour",
+        phase=Phase.ATTENTION)
+    SCHEDULE_MISSED = "SCHEDULE_MISSED", EventSpec(
+        "a cron moment had no run and can't be fired late", "watchdog", Severity.ERROR, Alert.YES,
+        (), ("cron", "timezone", "due", "grace", "cause", "notWatched"),
+        "`interlock rerun {pipeline} {date}` runs it now",
+        phase=Phase.MISSED)
+    IRREGULAR_SCHEDULE_MISSED = "IRREGULAR_SCHEDULE_MISSED", EventSpec(
+        "an inclusion date had no run", "watchdog", Severity.ERROR, Alert.YES,
+        (), ("due", "trigger"), _WHY,
+        phase=Phase.MISSED)
+    SENSOR_DEADLINE_EXPIRED = "SENSOR_DEADLINE_EXPIRED", EventSpec(
+        "the trigger deadline passed with no run; the date is closed", "watchdog",
+        Severity.ERROR, Alert.YES, (), ("triggerDeadline", "deadlineAt", "trigger"),
+        "when the data is there, `interlock rerun {pipeline} {date}`",
+        phase=Phase.MISSED)
+    TRIGGER_RECOVERED = "TRIGGER_RECOVERED", EventSpec(
+        "the watchdog did what should have happened", "watchdog", Severity.WARNING, Alert.YES,
+        ("attempt", "how"), ("how", "due", "key", "lateBy"),
+        "nothing to do for this date; `interlock doctor` may tell why it was needed",
+        phase=Phase.WAITING)
+    SFN_TIMEOUT = "SFN_TIMEOUT", EventSpec(
+        "an attempt has used up its time, and the engine confirms that it is over", "watchdog",
+        Severity.ERROR, Alert.YES, ("attempt",),
+        ("executionName", "leaseUntil", "engineStatus", "runStatus", "runId"),
+        "make sure that the job has ended, then `interlock rerun {pipeline} {date}`",
+        phase=Phase.FAILED)
+    POST_RUN_BASELINE_CAPTURED = "POST_RUN_BASELINE_CAPTURED", EventSpec(
+        "readings to compare later ones with were stored: at completion, and with the first reading "
+        "of a key that had none", "complete-trigger", Severity.INFO, Alert.NO,
+        ("attempt", "readings"), ("baseline",))
+    BASELINE_CAPTURE_FAILED = "BASELINE_CAPTURE_FAILED", EventSpec(
+        "its readings can't be read or don't fit; the run completes without a baseline",
+        "complete-trigger", Severity.WARNING, Alert.YES, ("attempt",), ("error",),
+        "drift of this date will not be seen; " + _WHY,
+        phase=Phase.ATTENTION)
+    POST_RUN_PASSED = "POST_RUN_PASSED", EventSpec(
+        "post-run rules hold, and did not before", "judge_post_run", Severity.INFO, Alert.THREAD,
+        ("attempt", "n"), ("results",),
+        phase=Phase.DONE)
+    POST_RUN_FAILED = "POST_RUN_FAILED", EventSpec(
+        "post-run rules fail, and did not before; no drift", "judge_post_run", Severity.ERROR, Alert.YES,
+        ("attempt", "n"), _RULES, _RERUN,
+        phase=Phase.FAILED)
+    POST_RUN_DRIFT = "POST_RUN_DRIFT", EventSpec(
+        "a reading left the baseline after completion", "judge_post_run", Severity.WARNING, Alert.YES,
+        ("attempt", "key", "hash"), _DRIFT, "a rerun was requested; " + _WHY, "DRY_RUN_DRIFT",
+        phase=Phase.ATTENTION)
+    POST_RUN_DRIFT_INFLIGHT = "POST_RUN_DRIFT_INFLIGHT", EventSpec(
+        "the same while the job runs", "judge_post_run", Severity.INFO, Alert.THREAD,
+        ("attempt", "key", "hash"), _DRIFT,
+        phase=Phase.ATTENTION)
+    POST_RUN_SENSOR_MISSING = "POST_RUN_SENSOR_MISSING", EventSpec(
+        "post-run readings absent after `sensorTimeout`", "watchdog", Severity.WARNING, Alert.YES,
+        ("attempt",), ("missing", "sensorTimeout", "completedAt", "lastSeen"),
+        "check what the job wrote, and who reports it",
+        phase=Phase.ATTENTION)
+    POST_RUN_ENDED = "POST_RUN_ENDED", EventSpec(
+        "the post-run window is over", "judge_post_run", Severity.INFO, Alert.NO,
+        ("attempt",), ("outcome", "results", "seen", "unseen", "windowEnd"))
+    LATE_DATA_ARRIVAL = "LATE_DATA_ARRIVAL", EventSpec(
+        "the trigger reading changed after completion", "admit", Severity.WARNING, Alert.YES,
+        ("attempt", "hash"), _LATE, _WHY, "DRY_RUN_LATE_DATA",
+        phase=Phase.ATTENTION)
+    RERUN_ACCEPTED = "RERUN_ACCEPTED", EventSpec(
+        "a rerun was granted and the new attempt is stored", "judge_rerun", Severity.INFO, Alert.THREAD,
+        ("attempt",), ("reason", "requestedBy", "budget", "spent", "max", "forced"),
+        twin="DRY_RUN_WOULD_RERUN",
+        phase=Phase.WAITING)
+    RERUN_REJECTED = "RERUN_REJECTED", EventSpec(
+        "a rerun was refused", "judge_rerun", Severity.WARNING, Alert.YES,
+        ("request",), _REJECTED, _WHY, "DRY_RUN_RERUN_REJECTED",
+        phase=Phase.ATTENTION)
+    PIPELINE_EXCLUDED = "PIPELINE_EXCLUDED", EventSpec(
+        "a reading would have opened a run on an excluded date", "admit", Severity.INFO, Alert.NO,
+        (), ("key", "excludedBy", "name"))
+    DATE_ALREADY_RUN = "DATE_ALREADY_RUN", EventSpec(
+        "an edited schedule comes to a date that ran before the edit; it is not run again",
+        "admit, fire_cron", Severity.INFO, Alert.NO,
+        ("schedule in force since",), ("openedAt", "runStatus", "since", "due", "key"),
+        "`interlock rerun {pipeline} {date}` runs it again")
+    SENSOR_REJECTED = "SENSOR_REJECTED", EventSpec(
+        "a stored reading can't be used", "admit", Severity.WARNING, Alert.YES,
+        ("key", "problem", "day received"), ("key", "problem", "field", "value", "allowed"),
+        "correct the producer and send the reading again",
+        phase=Phase.ATTENTION)
+    CONFIG_ADOPTED = "CONFIG_ADOPTED", EventSpec(
+        "a stored config came into force, or was retired", "adopt_config", Severity.INFO, Alert.NO,
+        ("hash", "change time"), ("change", "hash", "previousHash", "changedPaths", "schedules"))
+    CONFIG_REJECTED = "CONFIG_REJECTED", EventSpec(
+        "a stored config does not validate", "adopt_config", Severity.ERROR, Alert.YES,
+        ("hash",), ("problems", "inForce"), "run `interlock validate` on the file and mend it",
+        phase=Phase.ATTENTION)
+    CONFIG_MISSING = "CONFIG_MISSING", EventSpec(
+        "the file of a pipeline in force is missing; an error without a pipeline: those of many at once",
+        "follow_files", Severity.WARNING, Alert.YES,
+        ("since",), ("since", "until", "pipelines", "inForce"),
+        "put the file back, or confirm that it was meant to go: `interlock retire {pipeline}`",
+        phase=Phase.ATTENTION)
+    WATCHDOG_DEGRADED = "WATCHDOG_DEGRADED", EventSpec(
+        "a check failed, for one pipeline or all", "watchdog", Severity.ERROR, Alert.YES,
+        ("failing since", "failures", "days"), ("failures", "count", "since"), "run `interlock doctor`",
+        phase=Phase.ATTENTION)
+    WATCHDOG_RECOVERED = "WATCHDOG_RECOVERED", EventSpec(
+        "first clean pass after failures or after a gap", "watchdog", Severity.WARNING, Alert.YES,
+        ("since",), ("from", "until", "firedLate", "missed", "recovered", "notWatched"),
+        "look at what was missed: `interlock events --since DATE`",
+        phase=Phase.ATTENTION)
+    ALERT_UNDELIVERED = "ALERT_UNDELIVERED", EventSpec(
+        "a sink gave up on an alert", "send_alert", Severity.ERROR, Alert.OTHER_SINKS,
+        ("sink", "event id"), ("sink", "channel", "error", "tries"),
+        "check the sink's settings with `interlock alert test`",
+        phase=Phase.ATTENTION)
+    ROW_UNREADABLE = "ROW_UNREADABLE", EventSpec(
+        "a stored row can't be read: it is left as it is, and its date neither runs nor counts as late",
+        "report_unreadable", Severity.ERROR, Alert.YES,
+        ("table", "row"), ("table", "key", "problem", "kind"),
+        "`interlock doctor` names the row and what to do about it",
+        phase=Phase.ATTENTION)
+    DRY_RUN_WOULD_TRIGGER = "DRY_RUN_WOULD_TRIGGER", EventSpec(
+        "rules hold", "trigger", Severity.INFO, Alert.NO, ("attempt",), ("results", "wouldLaunch"))
+    DRY_RUN_SLA_PROJECTION = "DRY_RUN_SLA_PROJECTION", EventSpec(
+        "with it, if there is an SLA", "trigger", Severity.INFO, Alert.NO,
+        ("attempt",), ("estimatedCompletion", "breachAt", "marginSeconds", "status"))
+    DRY_RUN_COMPLETED = "DRY_RUN_COMPLETED", EventSpec(
+        "the date is closed", "complete-trigger", Severity.INFO, Alert.NO,
+        ("attempt",), ("triggeredAt", "slaStatus"))
+    DRY_RUN_LATE_DATA = "DRY_RUN_LATE_DATA", EventSpec(
+        "as LATE_DATA_ARRIVAL", "admit", Severity.INFO, Alert.NO,
+        ("attempt", "hash"), (*_LATE, "triggeredAt"))
+    DRY_RUN_DRIFT = "DRY_RUN_DRIFT", EventSpec(
+        "as POST_RUN_DRIFT", "judge_post_run", Severity.INFO, Alert.NO,
+        ("attempt", "key", "hash"), _DRIFT)
+    DRY_RUN_WOULD_RERUN = "DRY_RUN_WOULD_RERUN", EventSpec(
+        "as RERUN_ACCEPTED", "judge_rerun", Severity.INFO, Alert.NO,
+        ("request",), ("reason", "requestedBy", "budget", "spent", "max"))
+    DRY_RUN_RERUN_REJECTED = "DRY_RUN_RERUN_REJECTED", EventSpec(
+        "as RERUN_REJECTED", "judge_rerun", Severity.INFO, Alert.NO, ("request",), _REJECTED)
+    DRY_RUN_WOULD_RETRY = "DRY_RUN_WOULD_RETRY", EventSpec(
+        "a failure would be retried", "retry_job", Severity.INFO, Alert.NO,
+        ("attempt",), ("category", "spent", "max", "retryAt"))
+    DRY_RUN_RETRY_EXHAUSTED = "DRY_RUN_RETRY_EXHAUSTED", EventSpec(
+        "a failure would not be", "retry_job", Severity.INFO, Alert.NO,
+        ("attempt",), ("category", "spent", "max"))
+    # fmt: on
+
+
+#: The older name of a type; queries, routes and scenarios accept it, nobody publishes it.
+ALIASES = {"JOB_STARTED": EventType.JOB_TRIGGERED}
 
 
 class Event(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
@@ -144,6 +360,17 @@ class Event(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_
     detail: dict[str, Any] = {}
 
 
+class RowOverride(msgspec.Struct, frozen=True):
+    """Where one event differs from the row of its type; None: it does not."""
+
+    severity: Severity | None = None
+    source: str | None = None
+
+
+#: Most events are as their row says.
+AS_ROW = RowOverride()
+
+
 class Subject(msgspec.Struct, frozen=True):
     """Whom an event is about; whatever does not apply is None."""
 
@@ -154,6 +381,8 @@ class Subject(msgspec.Struct, frozen=True):
     run_id: str | None = None
     owner: str | None = None
     tags: Mapping[str, str] = {}
+    #: Whether it is about a dry run, which tells of some things by another type and of some not at all.
+    dry: bool = False
 
 
 def subject(
@@ -171,6 +400,7 @@ def subject(
         run_id=run_id,
         owner=pipeline.pipeline.owner if pipeline else None,
         tags=pipeline.pipeline.tags if pipeline else {},
+        dry=key is not None and key.dry,
     )
 
 
@@ -182,20 +412,19 @@ def happened(
     /,
     *,
     parts: Sequence[object] = (),
-    severity: Severity | None = None,
-    source: str | None = None,
+    override: RowOverride = AS_ROW,
     **detail: Any,
 ) -> Event:
     """Make an event. Raises ValueError for a detail key or a number of id parts its row lacks."""
-    entry = CATALOGUE[kind]
+    entry = kind.spec
     unknown = set(detail) - set(entry.detail)
     if unknown:
         raise ValueError(f"{kind} has no detail {', '.join(sorted(unknown))}")
     if len(parts) != len(entry.id):
         raise ValueError(f"the id of {kind} is made of {entry.id}, not of {parts}")
-    level = severity or entry.severity
+    level = override.severity or entry.severity
     facts = {name: value for name, value in detail.items() if value is not None}
-    facts["source"] = source or entry.by
+    facts["source"] = override.source or entry.by
     if level is not Severity.INFO and entry.hint is not None:
         facts["actionHint"] = _hint(entry.hint, about)
     return Event(
@@ -217,7 +446,7 @@ def happened(
 
 def bare_event(kind: EventType, about: Subject, at: datetime, event_id: str) -> Event:
     """An event of which no more is stored than what happened, when, and to whom."""
-    entry = CATALOGUE[kind]
+    entry = kind.spec
     return Event(
         event_id=event_id,
         type=kind,
@@ -272,7 +501,9 @@ def envelope(event: Event) -> dict[str, Any]:
 
 def dry(kind: EventType) -> EventType | None:
     """The type under which a dry run tells of this; None when it keeps silent."""
-    return kind if kind.startswith("DRY_RUN_") else CATALOGUE[kind].twin
+    if kind.startswith("DRY_RUN_"):
+        return kind
+    return None if kind.spec.twin is None else EventType(kind.spec.twin)
 
 
 def plain(text: str) -> str:
@@ -305,208 +536,3 @@ def bounded(detail: dict[str, Any]) -> dict[str, Any]:
 
 def _hint(hint: str, about: Subject) -> str:
     return hint.format(pipeline=about.pipeline_id or "PIPELINE", date=about.date or "DATE")
-
-
-_E = EventType
-_RULES = ("failing", "passing")
-_DEADLINE = ("warningAt", "breachAt", "status", "blockedBy", "lateBy")
-_ABSOLUTE = ("deadline", "timezone", *_DEADLINE)
-_RELATIVE = ("maxDuration", "firstSensorAt", *_DEADLINE)
-_DRIFT = (
-    "sensorKey",
-    "driftField",
-    "baseline",
-    "current",
-    "delta",
-    "driftThreshold",
-    "rerunRequested",
-)
-_LATE = ("key", "changed", "completedAt", "lateBy", "rerunRequested")
-_REJECTED = ("reason", "requestedBy", "cause", "spent", "max", "activeAttempt")
-_WHY = "see `interlock why {pipeline} {date}`"
-_RERUN = "fix the cause, then `interlock rerun {pipeline} {date}`"
-
-# fmt: off
-CATALOGUE: dict[EventType, EventSpec] = {
-    _E.TRIGGER_STARTED: EventSpec(
-        "a run is opened, or reopened with a new attempt", "open_run", Severity.INFO, Alert.NO,
-        ("attempt",), ("openedBy", "key", "reason", "executionName", "lateBy")),
-    _E.VALIDATION_PASSED: EventSpec(
-        "the rules hold for the first time in this attempt", "evaluate", Severity.INFO, Alert.NO,
-        ("attempt",), ("results", "waitedSeconds", "evaluations")),
-    _E.VALIDATION_EXHAUSTED: EventSpec(
-        "the evaluation window closed", "validation-exhausted", Severity.ERROR, Alert.YES,
-        ("attempt",), (*_RULES, "windowEnd", "evaluations"),
-        "fix the upstream load; a changed reading or `interlock rerun {pipeline} {date}` opens it again"),
-    _E.JOB_TRIGGERED: EventSpec(
-        "the job was launched", "trigger", Severity.INFO, Alert.NO,
-        ("attempt",), ("jobType", "runId", "evidence")),
-    _E.JOB_COMPLETED: EventSpec(
-        "the job succeeded", "complete-trigger", Severity.INFO, Alert.THREAD,
-        ("attempt",), ("runId", "durationSeconds", "attempts", "lateBy"), twin=_E.DRY_RUN_COMPLETED),
-    _E.JOB_FAILED: EventSpec(
-        "an attempt failed, for every failed attempt", "check-job", Severity.ERROR, Alert.YES,
-        ("attempt",), ("runId", "category", "error", "willRetry", "retryAt", "spent", "max"),
-        _RERUN),
-    _E.JOB_POLL_EXHAUSTED: EventSpec(
-        "the poll window closed", "job-poll-exhausted", Severity.ERROR, Alert.YES,
-        ("attempt",), ("runId", "runningForSeconds", "pollWindowSeconds", "lastState", "cancelled"),
-        "make sure that the job has ended, then `interlock rerun {pipeline} {date}`"),
-    _E.RETRY_EXHAUSTED: EventSpec(
-        "the job's or the launch's retries are spent, or what was to come went with its pipeline or schedule",
-        "complete-trigger", Severity.ERROR, Alert.YES,
-        ("attempt", "kind"), ("kind", "category", "spent", "max", "lastError", "runId", "cancelled"), _RERUN),
-    _E.INFRA_FAILURE: EventSpec(
-        "a step, or a change record, failed beyond its retries, or a job can't be seen",
-        "infra-failure", Severity.CRITICAL, Alert.YES,
-        ("attempt or change", "state"), ("state", "error", "cause", "executionName", "change"),
-        "run `interlock doctor`"),
-    _E.INFRA_ALARM: EventSpec(
-        "a CloudWatch alarm changed state", "input-transformer", Severity.ERROR, Alert.YES,
-        ("alarm", "change time"), ("alarmName", "alarmState", "metric", "threshold", "reason"),
-        "look at the alarm in CloudWatch"),
-    _E.SLA_WARNING: EventSpec(
-        "the warning instant passed, the run is not done", "fire_deadline", Severity.WARNING, Alert.YES,
-        (), _ABSOLUTE, _WHY),
-    _E.SLA_BREACH: EventSpec(
-        "the breach instant passed, the run is not done", "fire_deadline", Severity.ERROR, Alert.YES,
-        (), (*_ABSOLUTE, "failed", "failure"), _WHY),
-    _E.SLA_MET: EventSpec(
-        "completed before the breach instant", "settle_deadline", Severity.INFO, Alert.THREAD,
-        (), ("breachAt", "completedAt", "marginSeconds", "warned")),
-    _E.RELATIVE_SLA_WARNING: EventSpec(
-        "as SLA_WARNING, for `maxDuration`", "fire_deadline", Severity.WARNING, Alert.YES,
-        (), _RELATIVE, _WHY),
-    _E.RELATIVE_SLA_BREACH: EventSpec(
-        "as SLA_BREACH, for `maxDuration`", "fire_deadline", Severity.ERROR, Alert.YES,
-        (), (*_RELATIVE, "failed", "failure"), _WHY),
-    _E.READINESS_MISSED: EventSpec(
-        "the rules had not held by `evaluationDeadline`; the run goes on", "fire_deadline",
-        Severity.WARNING, Alert.YES, (),
-        ("evaluationDeadline", "timezone", "readinessAt", "status", "blockedBy", "lateBy"), _WHY),
-    _E.DEADLINE_UNKNOWN: EventSpec(
-        "a `:MM` deadline met a date without an hour", "open_run", Severity.WARNING, Alert.YES,
-        (), ("deadline", "problem"), "give the deadline as HH:MM, or send readings with an hour"),
-    _E.SCHEDULE_MISSED: EventSpec(
-        "a cron moment had no run and can't be fired late", "watchdog", Severity.ERROR, Alert.YES,
-        (), ("cron", "timezone", "due", "grace", "cause", "notWatched"),
-        "`interlock rerun {pipeline} {date}` runs it now"),
-    _E.IRREGULAR_SCHEDULE_MISSED: EventSpec(
-        "an inclusion date had no run", "watchdog", Severity.ERROR, Alert.YES,
-        (), ("due", "trigger"), _WHY),
-    _E.SENSOR_DEADLINE_EXPIRED: EventSpec(
-        "the trigger deadline passed with no run; the date is closed", "watchdog",
-        Severity.ERROR, Alert.YES, (), ("triggerDeadline", "deadlineAt", "trigger"),
-        "when the data is there, `interlock rerun {pipeline} {date}`"),
-    _E.TRIGGER_RECOVERED: EventSpec(
-        "the watchdog did what should have happened", "watchdog", Severity.WARNING, Alert.YES,
-        ("attempt", "how"), ("how", "due", "key", "lateBy"),
-        "nothing to do for this date; `interlock doctor` may tell why it was needed"),
-    _E.SFN_TIMEOUT: EventSpec(
-        "an attempt has used up its time, and the engine confirms that it is over", "watchdog",
-        Severity.ERROR, Alert.YES, ("attempt",),
-        ("executionName", "leaseUntil", "engineStatus", "runStatus", "runId"),
-        "make sure that the job has ended, then `interlock rerun {pipeline} {date}`"),
-    _E.POST_RUN_BASELINE_CAPTURED: EventSpec(
-        "readings to compare later ones with were stored: at completion, and with the first reading "
-        "of a key that had none", "complete-trigger", Severity.INFO, Alert.NO,
-        ("attempt", "readings"), ("baseline",)),
-    _E.BASELINE_CAPTURE_FAILED: EventSpec(
-        "its readings can't be read or don't fit; the run completes without a baseline",
-        "complete-trigger", Severity.WARNING, Alert.YES, ("attempt",), ("error",),
-        "drift of this date will not be seen; " + _WHY),
-    _E.POST_RUN_PASSED: EventSpec(
-        "post-run rules hold, and did not before", "judge_post_run", Severity.INFO, Alert.THREAD,
-        ("attempt", "n"), ("results",)),
-    _E.POST_RUN_FAILED: EventSpec(
-        "post-run rules fail, and did not before; no drift", "judge_post_run", Severity.ERROR, Alert.YES,
-        ("attempt", "n"), _RULES, _RERUN),
-    _E.POST_RUN_DRIFT: EventSpec(
-        "a reading left the baseline after completion", "judge_post_run", Severity.WARNING, Alert.YES,
-        ("attempt", "key", "hash"), _DRIFT, "a rerun was requested; " + _WHY, _E.DRY_RUN_DRIFT),
-    _E.POST_RUN_DRIFT_INFLIGHT: EventSpec(
-        "the same while the job runs", "judge_post_run", Severity.INFO, Alert.THREAD,
-        ("attempt", "key", "hash"), _DRIFT),
-    _E.POST_RUN_SENSOR_MISSING: EventSpec(
-        "post-run readings absent after `sensorTimeout`", "watchdog", Severity.WARNING, Alert.YES,
-        ("attempt",), ("missing", "sensorTimeout", "completedAt", "lastSeen"),
-        "check what the job wrote, and who reports it"),
-    _E.POST_RUN_ENDED: EventSpec(
-        "the post-run window is over", "judge_post_run", Severity.INFO, Alert.NO,
-        ("attempt",), ("outcome", "results", "seen", "unseen", "windowEnd")),
-    _E.LATE_DATA_ARRIVAL: EventSpec(
-        "the trigger reading changed after completion", "admit", Severity.WARNING, Alert.YES,
-        ("attempt", "hash"), _LATE, _WHY, _E.DRY_RUN_LATE_DATA),
-    _E.RERUN_ACCEPTED: EventSpec(
-        "a rerun was granted and the new attempt is stored", "judge_rerun", Severity.INFO, Alert.THREAD,
-        ("attempt",), ("reason", "requestedBy", "budget", "spent", "max", "forced"),
-        twin=_E.DRY_RUN_WOULD_RERUN),
-    _E.RERUN_REJECTED: EventSpec(
-        "a rerun was refused", "judge_rerun", Severity.WARNING, Alert.YES,
-        ("request",), _REJECTED, _WHY, _E.DRY_RUN_RERUN_REJECTED),
-    _E.PIPELINE_EXCLUDED: EventSpec(
-        "a reading would have opened a run on an excluded date", "admit", Severity.INFO, Alert.NO,
-        (), ("key", "excludedBy", "name")),
-    _E.DATE_ALREADY_RUN: EventSpec(
-        "an edited schedule comes to a date that ran before the edit; it is not run again",
-        "admit, fire_cron", Severity.INFO, Alert.NO,
-        ("schedule in force since",), ("openedAt", "runStatus", "since", "due", "key"),
-        "`interlock rerun {pipeline} {date}` runs it again"),
-    _E.SENSOR_REJECTED: EventSpec(
-        "a stored reading can't be used", "admit", Severity.WARNING, Alert.YES,
-        ("key", "problem", "day received"), ("key", "problem", "field", "value", "allowed"),
-        "correct the producer and send the reading again"),
-    _E.CONFIG_ADOPTED: EventSpec(
-        "a stored config came into force, or was retired", "adopt_config", Severity.INFO, Alert.NO,
-        ("hash", "change time"), ("change", "hash", "previousHash", "changedPaths", "schedules")),
-    _E.CONFIG_REJECTED: EventSpec(
-        "a stored config does not validate", "adopt_config", Severity.ERROR, Alert.YES,
-        ("hash",), ("problems", "inForce"), "run `interlock validate` on the file and mend it"),
-    _E.CONFIG_MISSING: EventSpec(
-        "the file of a pipeline in force is missing; an error without a pipeline: those of many at once",
-        "follow_files", Severity.WARNING, Alert.YES,
-        ("since",), ("since", "until", "pipelines", "inForce"),
-        "put the file back, or confirm that it was meant to go: `interlock retire {pipeline}`"),
-    _E.WATCHDOG_DEGRADED: EventSpec(
-        "a check failed, for one pipeline or all", "watchdog", Severity.ERROR, Alert.YES,
-        ("failing since", "failures", "days"), ("failures", "count", "since"), "run `interlock doctor`"),
-    _E.WATCHDOG_RECOVERED: EventSpec(
-        "first clean pass after failures or after a gap", "watchdog", Severity.WARNING, Alert.YES,
-        ("since",), ("from", "until", "firedLate", "missed", "recovered", "notWatched"),
-        "look at what was missed: `interlock events --since DATE`"),
-    _E.ALERT_UNDELIVERED: EventSpec(
-        "a sink gave up on an alert", "send_alert", Severity.ERROR, Alert.OTHER_SINKS,
-        ("sink", "event id"), ("sink", "channel", "error", "tries"),
-        "check the sink's settings with `interlock alert test`"),
-    _E.ROW_UNREADABLE: EventSpec(
-        "a stored row can't be read: it is left as it is, and its date neither runs nor counts as late",
-        "report_unreadable", Severity.ERROR, Alert.YES,
-        ("table", "row"), ("table", "key", "problem", "kind"),
-        "`interlock doctor` names the row and what to do about it"),
-    _E.DRY_RUN_WOULD_TRIGGER: EventSpec(
-        "rules hold", "trigger", Severity.INFO, Alert.NO, ("attempt",), ("results", "wouldLaunch")),
-    _E.DRY_RUN_SLA_PROJECTION: EventSpec(
-        "with it, if there is an SLA", "trigger", Severity.INFO, Alert.NO,
-        ("attempt",), ("estimatedCompletion", "breachAt", "marginSeconds", "status")),
-    _E.DRY_RUN_COMPLETED: EventSpec(
-        "the date is closed", "complete-trigger", Severity.INFO, Alert.NO,
-        ("attempt",), ("triggeredAt", "slaStatus")),
-    _E.DRY_RUN_LATE_DATA: EventSpec(
-        "as LATE_DATA_ARRIVAL", "admit", Severity.INFO, Alert.NO,
-        ("attempt", "hash"), (*_LATE, "triggeredAt")),
-    _E.DRY_RUN_DRIFT: EventSpec(
-        "as POST_RUN_DRIFT", "judge_post_run", Severity.INFO, Alert.NO,
-        ("attempt", "key", "hash"), _DRIFT),
-    _E.DRY_RUN_WOULD_RERUN: EventSpec(
-        "as RERUN_ACCEPTED", "judge_rerun", Severity.INFO, Alert.NO,
-        ("request",), ("reason", "requestedBy", "budget", "spent", "max")),
-    _E.DRY_RUN_RERUN_REJECTED: EventSpec(
-        "as RERUN_REJECTED", "judge_rerun", Severity.INFO, Alert.NO, ("request",), _REJECTED),
-    _E.DRY_RUN_WOULD_RETRY: EventSpec(
-        "a failure would be retried", "retry_job", Severity.INFO, Alert.NO,
-        ("attempt",), ("category", "spent", "max", "retryAt")),
-    _E.DRY_RUN_RETRY_EXHAUSTED: EventSpec(
-        "a failure would not be", "retry_job", Severity.INFO, Alert.NO,
-        ("attempt",), ("category", "spent", "max")),
-}
-# fmt: on

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from interlock.domain import duration
+from interlock.domain.config import Config
 from interlock.domain.deadline import SlaVerdict, deadlines
 from interlock.domain.partition import Label
 from interlock.domain.pipeline import Pipeline
@@ -33,37 +34,45 @@ def inherited(watch: SlaWatch | None) -> SlaState:
     return SlaState(watch.armed, watch.told, watch.verdict, watch.attempts)
 
 
+class Opening(msgspec.Struct, frozen=True):
+    """What opens a date, and when: a reading, a cron moment, a request, the watchdog."""
+
+    key: RunKey
+    by: OpenedBy
+    opened_for: str
+    at: datetime
+    reading: Reading | None = None
+    #: When a cron moment was due, and the request that asked for the date.
+    due_at: datetime | None = None
+    request: str | None = None
+
+
 def first_attempt(
-    pipeline: Pipeline,
-    key: RunKey,
-    by: OpenedBy,
-    opened_for: str,
-    now: datetime,
-    *,
+    opening: Opening,
+    config: Config,
     lease: timedelta,
-    config_hash: str,
-    standing: Standing,
-    reading: Reading | None = None,
     sla: SlaState = SlaState(),  # noqa: B008 - frozen
 ) -> Run:
     """A run as it is opened: PENDING, with its deadlines."""
+    key, now, reading = opening.key, opening.at, opening.reading
     first_sensor_at = None if reading is None else reading.received_at
     run = Run(
         key=key,
         attempt=sla.attempts,
         execution_name=execution_name(key, sla.attempts),
         opened_at=now,
-        opened_by=by,
-        opened_for=opened_for,
+        opened_by=opening.by,
+        opened_for=opening.opened_for,
         changed_at=now,
         lease_until=now + lease,
-        config_hash=config_hash,
+        config_hash=config.config_hash,
         trigger_version=None if reading is None else reading.version,
         first_sensor_at=first_sensor_at,
         sla_told=sla.told,
         sla_verdict=sla.verdict,
+        first_request=opening.request,
     )
-    run = with_deadlines(run, pipeline, standing)
+    run = with_deadlines(run, config.pipeline, config.standing(key.schedule_id))
     return msgspec.structs.replace(run, sla_armed={**sla.armed, **dict(unarmed(run))})
 
 

@@ -15,6 +15,7 @@ from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import force_setattr
 
 from interlock.domain import duration
+from interlock.domain.check import Check
 
 PIPELINE_ID = r"[a-z0-9][a-z0-9._-]{0,62}"
 SCHEDULE_ID = r"[a-z0-9-]{1,24}"
@@ -49,23 +50,6 @@ CalendarName = Annotated[str, text_form("calendar", "Name of a calendar file.")]
 Country = Annotated[
     str, text_form("country", "Country, or country and subdivision, such as `US` or `DE-BY`.")
 ]
-
-
-class Check(StrEnum):
-    """The operator of a rule."""
-
-    EXISTS = "exists"
-    EQUALS = "equals"
-    GT = "gt"
-    GTE = "gte"
-    LT = "lt"
-    LTE = "lte"
-    AGE_LT = "age_lt"
-    AGE_GT = "age_gt"
-
-
-NUMBER_CHECKS = frozenset({Check.GT, Check.GTE, Check.LT, Check.LTE})
-AGE_CHECKS = frozenset({Check.AGE_LT, Check.AGE_GT})
 
 
 class Mode(StrEnum):

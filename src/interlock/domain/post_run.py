@@ -7,9 +7,10 @@ from typing import Any
 import msgspec
 
 from interlock.domain import duration
+from interlock.domain.check import number
 from interlock.domain.drift import Drift, drift
-from interlock.domain.pipeline import AGE_CHECKS, Pipeline, PostRun, Rule
-from interlock.domain.rules import Verdict, field_value, judge, number
+from interlock.domain.pipeline import Pipeline, PostRun, Rule
+from interlock.domain.rules import Verdict, field_value, judge
 from interlock.domain.run import Evidence, Run
 from interlock.domain.sensor import Reading, names_date
 
@@ -126,7 +127,7 @@ def looks_again_at(completed_at: datetime, post_run: PostRun, now: datetime) -> 
     interval = post_run.evaluation.interval
     if now >= end:
         return None
-    if interval is None or all(rule.check not in AGE_CHECKS for rule in post_run.rules):
+    if interval is None or not any(rule.check.spec.ages for rule in post_run.rules):
         return end
     every = max(duration.parse(interval), _SHORTEST)
     turns = max(now - completed_at, timedelta(0)) // every + 1

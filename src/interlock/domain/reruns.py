@@ -37,35 +37,40 @@ class RerunRefused(msgspec.Struct, frozen=True):
     budget: Budget | None = None
 
 
-def judge_request(
-    pipeline: Pipeline,
-    reason: str,
-    force: bool,
-    excluded: Excluded | None,
-    run: Run | None,
-    readings: Mapping[str, Reading],
-    believed: bool = True,
-) -> Granted | RerunRefused:
+class RerunCase(msgspec.Struct, frozen=True, kw_only=True):
+    """A request, and what is known of its date."""
+
+    reason: str
+    force: bool = False
+    excluded: Excluded | None = None
+    run: Run | None = None
+    readings: Mapping[str, Reading] = {}
+    #: Whether the date lies within the horizon of its schedule.
+    believed: bool = True
+
+
+def judge_request(case: RerunCase, pipeline: Pipeline) -> Granted | RerunRefused:
     """Judge in a fixed order: calendar, horizon, a run in progress, the budget, the circuit breaker.
 
     A row that says no more than that the date is done has no evidence to compare with: nothing breaks
     the circuit.
     """
-    if excluded is not None:
+    run = case.run
+    if case.excluded is not None:
         return RerunRefused(Cause.EXCLUDED)
     if run is None:
-        return Granted(None) if believed else RerunRefused(Cause.BEYOND_HORIZON)
+        return Granted(None) if case.believed else RerunRefused(Cause.BEYOND_HORIZON)
     if run.status is Status.UNREADABLE:
         return RerunRefused(Cause.UNREADABLE)
     if run.is_open or run.awaits_retry:
         return RerunRefused(Cause.IN_PROGRESS)
-    source = rerun_source(reason)
+    source = rerun_source(case.reason)
     budget = rerun_budget(source, run.spending, pipeline.job)
     if not budget.left:
         return RerunRefused(Cause.BUDGET, budget)
-    forced = force and source is RerunSource.MANUAL
+    forced = case.force and source is RerunSource.MANUAL
     done = run.status is Status.COMPLETED and not run.is_bare
-    if done and not forced and not news(run, readings):
+    if done and not forced and not news(run, case.readings):
         return RerunRefused(Cause.NO_NEW_DATA, budget)
     return Granted(budget)
 

@@ -4,9 +4,23 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from interlock.domain.event import CATALOGUE, Event, EventType, Severity, dry, happened, subject
+from interlock.domain.event import (
+    AS_ROW,
+    Event,
+    EventType,
+    RowOverride,
+    Subject,
+    dry,
+    happened,
+    subject,
+)
 from interlock.domain.pipeline import Pipeline
-from interlock.domain.run import Run, RunKey
+from interlock.domain.run import Run
+
+
+def run_subject(run: Run, pipeline: Pipeline) -> Subject:
+    """The run as the subject of an event."""
+    return subject(pipeline, run.key, run.attempt, run.run_id)
 
 
 def about_run(
@@ -16,52 +30,38 @@ def about_run(
     message: str,
     /,
     *,
-    at: datetime | None = None,
     parts: Sequence[object] | None = None,
-    severity: Severity | None = None,
-    source: str | None = None,
+    override: RowOverride = AS_ROW,
     **detail: Any,
 ) -> tuple[Event, ...]:
     """The event, at the time of the run's last change; of a dry run its twin, or nothing."""
     return about_date(
         kind,
-        run.key,
-        pipeline,
+        run_subject(run, pipeline),
+        run.changed_at,
         message,
-        at=at or run.changed_at,
-        attempt=run.attempt,
-        run_id=run.run_id,
         parts=(run.attempt,) if parts is None else parts,
-        severity=severity,
-        source=source,
+        override=override,
         **detail,
     )
 
 
 def about_date(
     kind: EventType,
-    key: RunKey,
-    pipeline: Pipeline,
+    about: Subject,
+    at: datetime,
     message: str,
     /,
     *,
-    at: datetime,
-    attempt: int | None = None,
-    run_id: str | None = None,
     parts: Sequence[object] = (),
-    severity: Severity | None = None,
-    source: str | None = None,
+    override: RowOverride = AS_ROW,
     **detail: Any,
 ) -> tuple[Event, ...]:
-    """The same for a date that may have no run."""
-    if key.dry:
+    """The same for a date that may have no run, or at another time."""
+    if about.dry:
         twin = dry(kind)
         if twin is None:
             return ()
-        known = CATALOGUE[twin].detail
-        kind, severity = twin, None
-        detail = {name: value for name, value in detail.items() if name in known}
-    about = subject(pipeline, key, attempt, run_id)
-    return (
-        happened(kind, about, at, message, parts=parts, severity=severity, source=source, **detail),
-    )
+        kind, override = twin, RowOverride(source=override.source)
+        detail = {name: value for name, value in detail.items() if name in twin.spec.detail}
+    return (happened(kind, about, at, message, parts=parts, override=override, **detail),)

@@ -10,8 +10,9 @@ from enum import StrEnum
 import msgspec
 
 from interlock.domain import duration
+from interlock.domain.check import Check
 from interlock.domain.deadline import SlaVerdict
-from interlock.domain.pipeline import Check, Pipeline, Rule
+from interlock.domain.pipeline import Pipeline, Rule
 from interlock.domain.rules import AGES, Result, explain
 from interlock.domain.run import DeadlineKind, Judgement, RuleRecord, Run, RunKey, Status
 

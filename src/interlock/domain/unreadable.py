@@ -10,7 +10,16 @@ from enum import StrEnum
 import msgspec
 
 from interlock.domain.canonical import content_hash
-from interlock.domain.event import Event, EventType, Severity, Subject, clean, happened, subject
+from interlock.domain.event import (
+    Event,
+    EventType,
+    RowOverride,
+    Severity,
+    Subject,
+    clean,
+    happened,
+    subject,
+)
 from interlock.domain.partition import Label
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import RunKey
@@ -75,7 +84,7 @@ def unreadable_event(row: UnreadableRow, at: datetime, pipeline: Pipeline | None
         at,
         f"a row of {row.table} can't be read: {row.key}: {row.problem}",
         parts=(row.table, row.id),
-        severity=Severity.WARNING if row.kind is RowKind.RECORD else None,
+        override=RowOverride(Severity.WARNING if row.kind is RowKind.RECORD else None),
         table=row.table,
         key=clean(row.key, _LONGEST_PROBLEM),
         problem=row.problem,

@@ -5,12 +5,11 @@ about what depends on it.
 """
 
 from datetime import timedelta
-from decimal import Decimal
 
 from interlock.domain import duration
+from interlock.domain.check import Check as Operator
+from interlock.domain.check import ValueType
 from interlock.domain.pipeline import (
-    AGE_CHECKS,
-    NUMBER_CHECKS,
     Evaluation,
     Job,
     PostRunEvaluation,
@@ -20,8 +19,6 @@ from interlock.domain.pipeline import (
     Trigger,
     Validation,
 )
-from interlock.domain.pipeline import Check as Operator
-from interlock.domain.rules import number
 from interlock.files.job_checks import JOB_CHECKS, check_job
 from interlock.files.problem import ProblemKind
 from interlock.files.problem_collector import At, Check, known
@@ -46,16 +43,16 @@ def check_max_age(bounded: Rule | Validation, at: At) -> None:
 def check_operator(rule: Rule | Trigger, at: At) -> None:
     """What a check is compared with is there, and of the type that it needs."""
     operator = rule.check
-    if operator is None or not known(operator) or operator is Operator.EXISTS:
+    if operator is None or not known(operator):
         return
-    if rule.field is None:
+    if operator.spec.test is not None and rule.field is None:
         at.error("field", ProblemKind.MISSING, f"{operator} needs the field to look at")
+    if operator.spec.value is None:
+        return
     if rule.value is None:
         _no_value(operator, at)
-    elif known(rule.value) and operator in NUMBER_CHECKS:
-        _check_number(rule.value, operator, at)
-    elif known(rule.value) and operator in AGE_CHECKS:
-        _check_age(rule.value, operator, at)
+    elif known(rule.value):
+        _check_value(rule.value, operator, operator.spec.value, at)
 
 
 def _no_value(operator: Operator, at: At) -> None:
@@ -63,23 +60,12 @@ def _no_value(operator: Operator, at: At) -> None:
     at.error("value", ProblemKind.MISSING, f"{operator} needs a value to compare with", hint)
 
 
-def _check_number(value: object, operator: Operator, at: At) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | Decimal | str):
-        at.error("value", ProblemKind.WRONG_TYPE, f"{operator} compares with a number")
-    elif number(value) is None:
-        at.error(
-            "value", ProblemKind.BAD_VALUE, f"{operator} compares with a number, and this is none"
-        )
-
-
-def _check_age(value: object, operator: Operator, at: At) -> None:
-    if not isinstance(value, str):
-        at.error("value", ProblemKind.WRONG_TYPE, f"{operator} compares with a duration such as 2h")
-        return
-    try:
-        duration.seconds(value)
-    except ValueError as error:
-        at.error("value", ProblemKind.BAD_VALUE, str(error))
+def _check_value(value: object, operator: Operator, kind: ValueType, at: At) -> None:
+    if not kind.fits(value):
+        message = f"{operator} compares with {kind.described}"
+        at.error("value", ProblemKind.WRONG_TYPE, message)
+    elif (objection := kind.objection(operator, value)) is not None:
+        at.error("value", ProblemKind.BAD_VALUE, objection)
 
 
 def check_trigger(trigger: Trigger, at: At) -> None:

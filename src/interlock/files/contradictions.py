@@ -6,17 +6,14 @@ from datetime import UTC, datetime
 from itertools import combinations
 from typing import Any
 
-from interlock.domain import duration
-from interlock.domain.pipeline import Check, Rule
-from interlock.domain.rules import judge_one, number
+from interlock.domain.check import Bound, number
+from interlock.domain.pipeline import Rule
+from interlock.domain.rules import judge_one
 from interlock.domain.sensor import Reading
 
 #: Looking at pairs costs the square of this; nobody writes more rules on one field.
 _MOST_ON_ONE_FIELD = 20
 
-_LOWER = frozenset({Check.GT, Check.GTE})
-_UPPER = frozenset({Check.LT, Check.LTE})
-_STRICT = frozenset({Check.GT, Check.LT})
 #: What `equals` says does not change with time.
 _ANY_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 
@@ -33,23 +30,20 @@ def contradictions(rules: Sequence[Rule]) -> Iterator[tuple[int, int]]:
 
 
 def _contradict(first: Rule, second: Rule) -> bool:
-    checks = {first.check, second.check}
-    if Check.EXISTS in checks:
+    if first.check.spec.test is None or second.check.spec.test is None:
         return False
-    if Check.EQUALS in checks:
+    if first.check.spec.bound is Bound.EXACTLY:
         return _exclude(first, second)
-    if checks == {Check.AGE_LT, Check.AGE_GT}:
-        younger, older = _sorted(first, second, Check.AGE_LT)
-        return duration.seconds(older.value) >= duration.seconds(younger.value)
-    if checks & _LOWER and checks & _UPPER:
-        return _is_empty(*_sorted(first, second, *_LOWER))
-    return False
+    if second.check.spec.bound is Bound.EXACTLY:
+        return _exclude(second, first)
+    if first.check.spec.value is not second.check.spec.value:
+        return False
+    return _is_empty(first, second) or _is_empty(second, first)
 
 
-def _exclude(first: Rule, second: Rule) -> bool:
-    """Whether no value that satisfies the equals among them satisfies the other, too."""
-    equals, other = _sorted(first, second, Check.EQUALS)
-    if other.check in (Check.AGE_LT, Check.AGE_GT):
+def _exclude(equals: Rule, other: Rule) -> bool:
+    """Whether no value that satisfies the equals satisfies the other, too."""
+    if other.check.spec.ages:
         return False
     return not any(_holds(equals, twin) and _holds(other, twin) for twin in _twins(equals.value))
 
@@ -68,12 +62,13 @@ def _holds(rule: Rule, value: Any) -> bool:
 
 
 def _is_empty(lower: Rule, upper: Rule) -> bool:
-    low, high = number(lower.value), number(upper.value)
+    """Whether nothing lies between a lower and an upper bound of one kind."""
+    floor, ceiling, kind = lower.check.spec.bound, upper.check.spec.bound, lower.check.spec.value
+    if floor is None or ceiling is None or kind is None:
+        return False
+    if not floor.is_lower or not ceiling.is_upper:
+        return False
+    low, high = kind.measure(lower.value), kind.measure(upper.value)
     if low is None or high is None:
         return False
-    return low > high or (low == high and bool({lower.check, upper.check} & _STRICT))
-
-
-def _sorted(first: Rule, second: Rule, *checks: Check) -> tuple[Rule, Rule]:
-    """The rule with one of these checks first."""
-    return (first, second) if first.check in checks else (second, first)
+    return bool(low > high or (low == high and (floor.is_strict or ceiling.is_strict)))

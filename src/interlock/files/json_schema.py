@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from interlock.domain.alerting.alert_rules import Alerts
+from interlock.domain.check import Check
 from interlock.domain.job_configs import CONFIGS
 from interlock.domain.pipeline import Calendar, JobType
 from interlock.files.authored import PipelineFile
@@ -92,8 +93,9 @@ def _retyped(schema: Schema) -> Schema:
     return {**schema, "type": types[0] if len(types) == 1 else types}
 
 
+_NEEDS_NOTHING = [str(check) for check in Check if check.spec.value is None]
 _NEEDS_VALUE = {
-    "if": {"properties": {"check": {"not": {"const": "exists"}}}, "required": ["check"]},
+    "if": {"properties": {"check": {"not": {"enum": _NEEDS_NOTHING}}}, "required": ["check"]},
     "then": {"required": ["field", "value"]},
 }
 

@@ -8,7 +8,6 @@ from interlock.domain import duration
 from interlock.domain.admission import trigger_keys
 from interlock.domain.pipeline import (
     Calendar,
-    Check,
     Evaluation,
     Job,
     Mode,
@@ -151,7 +150,7 @@ def _ageless_rules(file: PipelineFile) -> Iterator[Remark]:
     if declared.max_age is not None:
         return
     owned = [trigger_keys(schedule) for _, schedule in placed_schedules(file)]
-    aging = {r.key for r in declared.rules if r.check is Check.AGE_LT or r.max_age is not None}
+    aging = {r.key for r in declared.rules if r.check.spec.limits_age or r.max_age is not None}
     seen = set(aging)
     for position, rule in enumerate(declared.rules):
         if rule.key in seen or rule.key.startswith(RESERVED):
@@ -168,8 +167,9 @@ def _ageless_rules(file: PipelineFile) -> Iterator[Remark]:
 def _odd_rules(rules: Sequence[Rule], path: Path) -> Iterator[Remark]:
     for position, rule in enumerate(rules):
         yield from _odd_key(rule.key, (*path, position, "key"))
-        if rule.check is Check.EXISTS and rule.value is not None:
-            yield (*path, position, "value"), ProblemKind.CONFLICT, "exists compares with nothing"
+        if rule.check.spec.value is None and rule.value is not None:
+            message = f"{rule.check} compares with nothing"
+            yield (*path, position, "value"), ProblemKind.CONFLICT, message
 
 
 def _odd_key(key: str, path: Path) -> Iterator[Remark]:

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from interlock.domain.event import Event, EventType, clean
+from interlock.domain.event import Event, EventType, RowOverride, clean
 from interlock.domain.job import Running
 from interlock.domain.job_record import JobRecord
 from interlock.domain.launch import Launch, launch_of
@@ -79,7 +79,7 @@ def _unseen(run: Run, message: str, step: Step) -> tuple[Event, ...]:
         step.pipeline,
         f"the job can't be seen: {message}",
         parts=(run.attempt, "CheckJob"),
-        source="check-job",
+        override=RowOverride(source="check-job"),
         state="CheckJob",
         error=clean(message),
         executionName=run.execution_name,

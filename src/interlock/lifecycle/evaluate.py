@@ -23,6 +23,16 @@ from interlock.usecases.save_run import RunWrite, save_run
 from interlock.usecases.take_place import leave_place, take_place
 
 
+class EvaluationLook(msgspec.Struct, frozen=True):
+    """What one look at an open run shows: how its rules fare, in time or not, and who is before it."""
+
+    at: datetime
+    verdict: Verdict
+    ready: bool
+    behind: tuple[RunKey, ...]
+    readings: dict[str, Reading]
+
+
 def evaluate(step: Step, ports: Ports) -> dict[str, Any]:
     """A repeat after a passing evaluation answers from its record: the evidence is what it is.
 
@@ -49,7 +59,8 @@ def evaluate(step: Step, ports: Ports) -> dict[str, Any]:
             behind = take_place(run, step.pipeline, now, ports)
         else:
             behind = leave_place(run, step.pipeline, ports)
-        noted = _noted(run, verdict, ready, behind, readings, step, now)
+        look = EvaluationLook(now, verdict, ready, behind, readings)
+        noted = _noted(run, look, step)
         if noted.waits_for and has_waited_long(noted, step.pipeline, now, ports):
             noted = noted.handed_over(now, ports.lease)
         return RunWrite(noted, _passed(noted, step) if ready and run.waits_at is None else ())
@@ -85,15 +96,8 @@ def _has_passed(run: Run) -> bool:
     return run.verdict is not None and run.verdict.ready
 
 
-def _noted(
-    run: Run,
-    verdict: Verdict,
-    ready: bool,
-    behind: tuple[RunKey, ...],
-    readings: dict[str, Reading],
-    step: Step,
-    now: datetime,
-) -> Run:
+def _noted(run: Run, look: EvaluationLook, step: Step) -> Run:
+    now, ready, behind, readings = look.at, look.ready, look.behind, look.readings
     passed = ready and not behind
     waits = bool(behind) and (ready or run.waits_at is not None)
     # At the look that ends the wait without a launch, the rules get their window from now on.
@@ -102,7 +106,7 @@ def _noted(
     judgement = Judgement(
         now,
         passed,
-        rule_records(verdict.results, now, () if before is None else before.results),
+        rule_records(look.verdict.results, now, () if before is None else before.results),
         1 if before is None else before.evaluations + 1,
     )
     return run.changed(

@@ -5,7 +5,7 @@ from typing import Any
 
 from interlock.domain import canonical
 from interlock.domain.budgets import Category
-from interlock.domain.event import EventType, clean
+from interlock.domain.event import EventType, RowOverride, clean
 from interlock.domain.job import Launched
 from interlock.domain.job_record import JobRecord
 from interlock.domain.opening import window_end
@@ -71,7 +71,7 @@ def trigger_exhausted(step: Step, ports: Ports) -> dict[str, Any]:
             step.pipeline,
             f"the job could not be launched: {error}",
             parts=(run.attempt, "launch"),
-            source="trigger-exhausted",
+            override=RowOverride(source="trigger-exhausted"),
             kind="launch",
             lastError=error,
             runId=run_id,

@@ -36,7 +36,7 @@ from interlock.usecases.admit_reading import foresee_reading
 from interlock.usecases.pause import pause, resume
 from interlock.usecases.ports import Ports
 from interlock.usecases.put_reading import admissible_reading
-from interlock.usecases.request_rerun import request_rerun
+from interlock.usecases.request_rerun import RerunOrder, request_rerun
 from interlock.usecases.take_lineage import take_lineage
 from interlock.usecases.watch import watch
 
@@ -102,15 +102,10 @@ class StoreCommands:
         self._check(pipeline)
         key = RunKey(pipeline, wanted.schedule or "-", str(label_of(wanted.date)))
         self._note("rerun", str(key), wanted.reason)
-        return request_rerun(
-            pipeline,
-            wanted.date,
-            self._ports,
-            schedule_id=wanted.schedule,
-            reason=wanted.reason,
-            force=wanted.force,
-            requested_by=self._actor,
+        order = RerunOrder(
+            pipeline, wanted.date, wanted.schedule, wanted.reason, wanted.force, self._actor
         )
+        return request_rerun(order, self._ports)
 
     def pause(self, pipeline: str, wanted: NewPause = NewPause()) -> Config:
         self._check(pipeline)

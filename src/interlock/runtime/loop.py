@@ -14,7 +14,7 @@ import msgspec
 
 from interlock.adapters.sqlite.store import Store
 from interlock.domain.change import Change
-from interlock.domain.event import EventType, clean, happened, subject
+from interlock.domain.event import EventType, RowOverride, clean, happened, subject
 from interlock.domain.run import DeadlineKind, Run, RunKey, Status
 from interlock.domain.sla import asks_first
 from interlock.domain.timer import Timer, TimerKind
@@ -243,7 +243,7 @@ class Runtime:
             now,
             f"a change of {change.key} can't be handled: {error}",
             parts=(name, "route_change"),
-            source="route_change",
+            override=RowOverride(source="route_change"),
             state="route_change",
             error=clean(str(error)),
             change=change.id,

@@ -7,7 +7,7 @@ import msgspec
 
 from interlock.domain import duration
 from interlock.domain.config import Config
-from interlock.domain.event import Event, EventType
+from interlock.domain.event import Event, EventType, subject
 from interlock.domain.guards import (
     LEASE_EXTENSION,
     Admit,
@@ -32,7 +32,7 @@ from interlock.domain.guards import (
 )
 from interlock.domain.job_record import JobRecord
 from interlock.domain.launch import launch_of
-from interlock.domain.opening import first_attempt, inherited
+from interlock.domain.opening import Opening, first_attempt, inherited
 from interlock.domain.rules import judge_one
 from interlock.domain.run import DeadlineKind, Failure, OpenedBy, Run, RunKey, Status
 from interlock.domain.run_events import about_date, about_run
@@ -218,13 +218,9 @@ def _admit(finding: Admit, config: Config, now: datetime, ports: Ports) -> None:
 
 def _fire_late(key: RunKey, due_at: datetime, config: Config, now: datetime, ports: Ports) -> None:
     open_run(
-        key,
-        OpenedBy.CRON,
-        "",
+        Opening(key, OpenedBy.CRON, "", now, due_at=due_at),
         config,
         ports,
-        now=now,
-        due_at=due_at,
         recovered=lambda run: _recovered(run, "late-fire", config, due=due_at, late=now - due_at),
     )
 
@@ -269,10 +265,9 @@ def _tell_missed(finding: Missed, config: Config, now: datetime, ports: Ports) -
     told, *former = (
         about_date(
             kind,
-            each,
-            config.pipeline,
+            subject(config.pipeline, each),
+            now,
             f"missed schedule for {key.pipeline_id} on {key.date}",
-            at=now,
             **detail,
         )
         for each in (key, *former_keys(key, config.pipeline))
@@ -293,17 +288,8 @@ def _close(finding: Close, config: Config, now: datetime, ports: Ports) -> None:
     key, schedule = finding.key, config.pipeline.schedule(finding.key.schedule_id)
     assert schedule.trigger is not None
     sla = inherited(find_watch(key, config.pipeline, ports))
-    opened = first_attempt(
-        config.pipeline,
-        key,
-        OpenedBy.RECOVERY,
-        "deadline",
-        now,
-        lease=ports.lease,
-        config_hash=config.config_hash,
-        standing=config.standing(key.schedule_id),
-        sla=sla,
-    )
+    opening = Opening(key, OpenedBy.RECOVERY, "deadline", now)
+    opened = first_attempt(opening, config, ports.lease, sla)
     closed = msgspec.structs.replace(
         opened,
         status=Status.FAILED_FINAL,
@@ -312,10 +298,9 @@ def _close(finding: Close, config: Config, now: datetime, ports: Ports) -> None:
     )
     events = about_date(
         EventType.SENSOR_DEADLINE_EXPIRED,
-        key,
-        config.pipeline,
+        subject(config.pipeline, key),
+        now,
         f"no {schedule.trigger.rule.key} by the trigger deadline {schedule.trigger.deadline}",
-        at=now,
         triggerDeadline=schedule.trigger.deadline,
         deadlineAt=spell(finding.deadline_at),
         trigger=_trigger_state(key, config, now, ports),

@@ -25,6 +25,7 @@ from interlock.domain.admission import (
 )
 from interlock.domain.config import Config
 from interlock.domain.event import Event, EventType, happened, subject
+from interlock.domain.opening import Opening
 from interlock.domain.partition import Grain, label_at
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import OpenedBy, Run, RunKey, Status
@@ -42,7 +43,7 @@ from interlock.usecases.note_late_data import note_late_data
 from interlock.usecases.open_run import open_run
 from interlock.usecases.ports import Ports
 from interlock.usecases.publish_outbox import publish_outbox
-from interlock.usecases.reopen_run import reopen_run
+from interlock.usecases.reopen_run import Reopening, reopen_run
 from interlock.usecases.repeat_events import repeat_events
 from interlock.usecases.start_run import start_run
 
@@ -106,9 +107,8 @@ def act_on(  # noqa: C901 - one flat table of what to do
     """
     match admission:
         case OpenRun(key, by, reading):
-            open_run(
-                key, by, reading.key, config, ports, now=now, reading=reading, recovered=recovered
-            )
+            opening = Opening(key, by, reading.key, now, reading)
+            open_run(opening, config, ports, recovered=recovered)
         case Reopen(run):
             _reopen(run, admission, config, ports, recovered)
         case ReopenWhenReady(run):
@@ -149,16 +149,15 @@ def _reopen(
         changes: dict[str, object] = {"trigger_version": version, "first_sensor_at": started}
         return changes if recovered is None else changes | {"recovered": True}
 
-    reopen_run(
-        run.key,
-        admission.by,
-        admission.reading.key,
-        config,
-        ports,
+    reopening = Reopening(
+        key=run.key,
+        by=admission.by,
+        opened_for=admission.reading.key,
         may=may,
         changes=first,
         events=recovered or (lambda run: ()),
     )
+    reopen_run(reopening, config, ports)
 
 
 def _reopen_when_ready(
@@ -171,7 +170,8 @@ def _reopen_when_ready(
     def may(stored: Run) -> bool:
         return window_closed(stored) and stored.attempt == run.attempt
 
-    reopen_run(run.key, OpenedBy.SENSOR, admission.reading.key, config, ports, may=may)
+    by, opened_for = OpenedBy.SENSOR, admission.reading.key
+    reopen_run(Reopening(key=run.key, by=by, opened_for=opened_for, may=may), config, ports)
 
 
 def refusal_events(admission: Exclude | Reject | NoteRepeat, config: Config) -> tuple[Event, ...]:
@@ -188,10 +188,9 @@ def _excluded(admission: Exclude, config: Config) -> tuple[Event, ...]:
     out, reading = admission.excluded, admission.reading
     return about_date(
         EventType.PIPELINE_EXCLUDED,
-        admission.key,
-        config.pipeline,
+        subject(config.pipeline, admission.key),
+        reading.received_at,
         f"{admission.key.date} is excluded by {out.by}" + (f" {out.name}" if out.name else ""),
-        at=reading.received_at,
         key=reading.key,
         excludedBy=out.by,
         name=out.name,

@@ -9,7 +9,7 @@ from interlock.domain import canonical
 from interlock.domain.config import Config, Wanted
 from interlock.domain.edit_events import as_detail, in_words, loses_dates
 from interlock.domain.edits import Edit, dates_ahead
-from interlock.domain.event import Event, EventType, Severity, happened, subject
+from interlock.domain.event import Event, EventType, RowOverride, Severity, happened, subject
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.timestamp import spell
 from interlock.files import Problem, ProblemKind, read_config
@@ -121,7 +121,7 @@ def _adopted(
         wanted.wanted_at,
         said if edit is None or change == "new" else in_words(said, edit),
         parts=(config.config_hash[:12], spell(wanted.wanted_at)),
-        severity=Severity.WARNING if lost else None,
+        override=RowOverride(Severity.WARNING if lost else None),
         change=change,
         hash=config.config_hash,
         previousHash=before.config_hash if before else None,

@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 from interlock.domain import duration
 from interlock.domain.config import Config
+from interlock.domain.opening import Opening
 from interlock.domain.run import OpenedBy, RunKey
 from interlock.domain.schedule import occurrences
 from interlock.usecases.arm_cron import arm_cron, fires
@@ -36,7 +37,8 @@ def _open_due(config: Config, schedule_id: str, now: datetime, ports: Ports) -> 
     since = max(now - window, standing.since)
     for moment in occurrences(schedule, pipeline.calendars, since, now + timedelta(microseconds=1)):
         key = RunKey(pipeline.id, schedule.id, moment.date, dry=pipeline.dry_run)
-        run = open_run(key, OpenedBy.CRON, "", config, ports, now=now, due_at=moment.due_at)
+        opening = Opening(key, OpenedBy.CRON, "", now, due_at=moment.due_at)
+        run = open_run(opening, config, ports)
         if ran_before_the_edit(run, config):
             for event in repeat_events(run, config, moment.due_at, due=moment.due_at):
                 claim_event(event, ports)

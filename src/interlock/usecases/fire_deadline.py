@@ -12,12 +12,12 @@ from interlock.domain import duration, sla
 from interlock.domain.calendars import excluded
 from interlock.domain.config import Config
 from interlock.domain.deadline import deadlines
-from interlock.domain.event import CATALOGUE, Event, EventType
+from interlock.domain.event import Event, EventType, RowOverride, subject
 from interlock.domain.opening import instants
 from interlock.domain.partition import Grain, Label, hours_of
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import DeadlineKind, Run, RunKey, Status
-from interlock.domain.run_events import about_date
+from interlock.domain.run_events import about_date, run_subject
 from interlock.domain.schedule import begins_at, sensor_driven
 from interlock.domain.sla import SlaWatch
 from interlock.domain.timestamp import spell
@@ -76,7 +76,8 @@ def _fire_on_run(run: Run, kind: DeadlineKind, config: Config, ports: Ports) -> 
             sla_verdict=found.verdict or stored.sla_verdict,
             unasked_since=None,
         )
-        return RunWrite(noted, deadline_events(kind, stored.key, due, stored, config, now, seen))
+        passed = PassedMoment(kind, stored.key, due, stored)
+        return RunWrite(noted, deadline_events(passed, config, now, seen))
 
     save_run(run.key, decide, ports)
     if weight is sla.Weight.WAIT:
@@ -113,7 +114,8 @@ def _fire_on_watch(key: RunKey, kind: DeadlineKind, config: Config, ports: Ports
             told=(*watch.told, kind),
             verdict=found.verdict or watch.verdict,
         )
-        if not ports.claims.save_watch(told, deadline_events(kind, key, due, None, config, now)):
+        events = deadline_events(PassedMoment(kind, key, due), config, now)
+        if not ports.claims.save_watch(told, events):
             return False  # somebody got there first; the watchdog looks again
     publish_outbox(watch_owner(key), ports)
     return found is not None
@@ -171,16 +173,20 @@ def watch_owner(key: RunKey) -> str:
     return f"{key}/sla"
 
 
+class PassedMoment(msgspec.Struct, frozen=True):
+    """A moment of a date that has passed, among all of that date; the run is None when nothing opened it."""
+
+    kind: DeadlineKind
+    key: RunKey
+    due: dict[DeadlineKind, datetime]
+    run: Run | None = None
+
+
 def deadline_events(
-    kind: DeadlineKind,
-    key: RunKey,
-    due: dict[DeadlineKind, datetime],
-    run: Run | None,
-    config: Config,
-    now: datetime,
-    seen: sla.JobSeen | None = None,
+    passed: PassedMoment, config: Config, now: datetime, seen: sla.JobSeen | None = None
 ) -> tuple[Event, ...]:
     """The event of a moment, with why the run is not done; `seen` is what its job said just now."""
+    kind, key, due, run = passed.kind, passed.key, passed.due, passed.run
     pipeline = config.pipeline
     declared = pipeline.sla
     assert declared is not None
@@ -195,30 +201,22 @@ def deadline_events(
     if config.is_paused(now):
         causes = ["paused", *causes]
     late = now - due[kind]
-    severity = CATALOGUE[event_type].severity
+    severity = event_type.spec.severity
     return about_date(
         event_type,
-        key,
-        pipeline,
-        _message(kind, key, due, causes, pipeline),
-        at=now,
-        attempt=None if run is None else run.attempt,
-        run_id=None if run is None else run.run_id,
-        severity=severity.raised if declared.critical else None,
+        subject(pipeline, key) if run is None else run_subject(run, pipeline),
+        now,
+        _message(passed, causes, pipeline),
+        override=RowOverride(severity.raised if declared.critical else None),
         status="absent" if run is None else run.status,
         blockedBy=causes,
         lateBy=duration.for_people(late) if late.total_seconds() >= 1 else None,
-        **_facts(kind, due, run, pipeline, key),
+        **_facts(passed, pipeline),
     )
 
 
-def _facts(
-    kind: DeadlineKind,
-    due: dict[DeadlineKind, datetime],
-    run: Run | None,
-    pipeline: Pipeline,
-    key: RunKey,
-) -> dict[str, Any]:
+def _facts(passed: PassedMoment, pipeline: Pipeline) -> dict[str, Any]:
+    kind, key, due, run = passed.kind, passed.key, passed.due, passed.run
     declared = pipeline.sla
     assert declared is not None
     if kind is DeadlineKind.READINESS:
@@ -251,13 +249,8 @@ def _facts(
     return facts
 
 
-def _message(
-    kind: DeadlineKind,
-    key: RunKey,
-    due: dict[DeadlineKind, datetime],
-    causes: list[str],
-    pipeline: Pipeline,
-) -> str:
+def _message(passed: PassedMoment, causes: list[str], pipeline: Pipeline) -> str:
+    kind, key, due = passed.kind, passed.key, passed.due
     declared = pipeline.sla
     assert declared is not None
     name = declared.timezone or pipeline.schedule(key.schedule_id).timezone

@@ -10,7 +10,7 @@ import msgspec
 
 from interlock.domain import canonical
 from interlock.domain.config import Config, Wanted
-from interlock.domain.event import Event, EventType, Severity, happened, subject
+from interlock.domain.event import Event, EventType, RowOverride, Severity, happened, subject
 from interlock.domain.missing import Missing, Present, judge_missing
 from interlock.domain.sightings import Sightings, Stamp, after_reading, look
 from interlock.domain.timestamp import spell
@@ -169,7 +169,7 @@ def _many(held_at: datetime, group: Sequence[Missing], count: int, in_force: int
         held_at,
         message,
         parts=(spell(held_at),),
-        severity=Severity.ERROR,
+        override=RowOverride(Severity.ERROR),
         since=spell(held_at),
         until=None if until is None else spell(until),
         pipelines=[each.pipeline_id for each in group],

@@ -1,7 +1,7 @@
 """Given up: the event of a run that ends because its pipeline or schedule is gone."""
 
 from interlock.domain.config import Config
-from interlock.domain.event import Event, EventType, happened, subject
+from interlock.domain.event import Event, EventType, RowOverride, happened, subject
 from interlock.domain.run import Run
 
 #: A schedule goes with an edit of its file, a pipeline with the file itself.
@@ -21,7 +21,7 @@ def given_up(run: Run, config: Config | None, what: str) -> tuple[Event, ...]:
             run.changed_at,
             f"{what} was dropped: its {gone} was {_ENDED[gone]}",
             parts=(run.attempt, f"{gone}-gone"),
-            source="given_up",
+            override=RowOverride(source="given_up"),
             kind=f"{gone}-gone",
             category=None if failure is None else failure.category,
             lastError=None if failure is None else failure.message,

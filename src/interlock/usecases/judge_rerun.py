@@ -1,5 +1,6 @@
 """Judge a rerun: grant a request in one write with the new attempt, or refuse it and say why."""
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -10,10 +11,11 @@ from interlock.domain.calendars import excluded
 from interlock.domain.config import Config
 from interlock.domain.event import Event, EventType, happened, subject
 from interlock.domain.horizon import last_believed
+from interlock.domain.opening import Opening
 from interlock.domain.partition import Label
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.rerun_request import RerunRecord, RerunRequest
-from interlock.domain.reruns import Cause, Granted, RerunRefused, judge_request
+from interlock.domain.reruns import Cause, Granted, RerunCase, RerunRefused, judge_request
 from interlock.domain.run import OpenedBy, Run, RunKey
 from interlock.domain.run_events import about_date, about_run
 from interlock.domain.sensor import Reading
@@ -23,7 +25,7 @@ from interlock.usecases.find_runs import kept_key
 from interlock.usecases.open_run import open_run
 from interlock.usecases.ports import Ports
 from interlock.usecases.publish_outbox import publish_outbox
-from interlock.usecases.reopen_run import reopen_run
+from interlock.usecases.reopen_run import Reopening, reopen_run
 
 Answer = Granted | RerunRefused
 
@@ -46,7 +48,8 @@ def judge_rerun(request: RerunRequest, ports: Ports) -> Answer | None:
         return None
     if run is not None and _granted_before(request, run, ports):
         answer: Answer = Granted(None)
-        reopen_run(key, OpenedBy.RERUN, request.reason, config, ports, may=lambda run: False)
+        started = _reopening(request, key, may=lambda run: False)
+        reopen_run(started, config, ports)
     else:
         answer = _judge(request, key, config, run, ports)
         if isinstance(answer, RerunRefused):
@@ -65,8 +68,15 @@ def _judge(
     last = last_believed(schedule, pipeline.calendars, label, request.requested_at)
     seen = None if run is None else _with_baseline(run, ports)
     readings = {} if seen is None else _compared(seen, pipeline, ports)
-    reason, force, believed = request.reason, request.force, last is None
-    return judge_request(pipeline, reason, force, out, seen, readings, believed)
+    case = RerunCase(
+        reason=request.reason,
+        force=request.force,
+        excluded=out,
+        run=seen,
+        readings=readings,
+        believed=last is None,
+    )
+    return judge_request(case, pipeline)
 
 
 def _compared(run: Run, pipeline: Pipeline, ports: Ports) -> dict[str, Reading]:
@@ -96,13 +106,9 @@ def _grant(
     elif run is None:
         now = ports.clock()
         open_run(
-            key,
-            OpenedBy.RERUN,
-            request.reason,
+            Opening(key, OpenedBy.RERUN, request.reason, now, request=request.id),
             config,
             ports,
-            now=now,
-            request=request.id,
             also=lambda opened: _accepted(request, opened, config, answer),
         )
     else:
@@ -132,17 +138,17 @@ def _reopen(
         assert answer.budget is not None
         return {"spending": answer.budget.spend(run.spending)}
 
-    reopen_run(
-        key,
-        OpenedBy.RERUN,
-        request.reason,
-        config,
-        ports,
-        may=may,
+    reopening = msgspec.structs.replace(
+        _reopening(request, key, may),
         record=record,
         events=lambda run: _accepted(request, run, config, answer),
         changes=spend,
     )
+    reopen_run(reopening, config, ports)
+
+
+def _reopening(request: RerunRequest, key: RunKey, may: Callable[[Run], bool]) -> Reopening:
+    return Reopening(key=key, by=OpenedBy.RERUN, opened_for=request.reason, may=may)
 
 
 def _accepted(
@@ -198,23 +204,12 @@ def _rejected(
         "max": None if budget is None else budget.max,
         "activeAttempt": run.attempt if run and refused.cause is Cause.IN_PROGRESS else None,
     }
+    kind, at, parts = EventType.RERUN_REJECTED, request.requested_at, (request.id,)
     if config is None:
-        about = subject(None, request.key)
-        kind = EventType.RERUN_REJECTED
-        return (
-            happened(kind, about, request.requested_at, message, parts=(request.id,), **detail),
-        )
+        return (happened(kind, subject(None, request.key), at, message, parts=parts, **detail),)
     key = msgspec.structs.replace(request.key, dry=config.pipeline.dry_run)
-    return about_date(
-        EventType.RERUN_REJECTED,
-        key,
-        config.pipeline,
-        message,
-        at=request.requested_at,
-        attempt=None if run is None else run.attempt,
-        parts=(request.id,),
-        **detail,
-    )
+    about = subject(config.pipeline, key, None if run is None else run.attempt)
+    return about_date(kind, about, at, message, parts=parts, **detail)
 
 
 def _rejected_before(request: RerunRequest, config: Config, key: RunKey, ports: Ports) -> bool:

@@ -1,7 +1,7 @@
 """Note a failure: keep on the run why its job failed, and tell of it once per attempt."""
 
 from interlock.domain.budgets import Retry
-from interlock.domain.event import Event, EventType, Severity
+from interlock.domain.event import Event, EventType, RowOverride, Severity
 from interlock.domain.job_record import JobRecord
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import Run, RunKey, Status
@@ -36,7 +36,7 @@ def _events(run: Run, ending: JobRecord, retry: Retry, pipeline: Pipeline) -> tu
         run,
         pipeline,
         f"the job failed: {run.failure.message}",
-        severity=Severity.WARNING if retry.due_at else None,
+        override=RowOverride(Severity.WARNING if retry.due_at else None),
         runId=run.run_id,
         category=ending.category,
         error=run.failure.message,

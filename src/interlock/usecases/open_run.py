@@ -10,12 +10,11 @@ from interlock.domain import duration
 from interlock.domain.config import Config
 from interlock.domain.deadline import unknown
 from interlock.domain.event import Event, EventType
-from interlock.domain.opening import first_attempt, inherited, open_moments
+from interlock.domain.opening import Opening, first_attempt, inherited, open_moments
 from interlock.domain.partition import Label
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import DeadlineKind, OpenedBy, Run, RunKey, Status
 from interlock.domain.run_events import about_run
-from interlock.domain.sensor import Reading
 from interlock.domain.timer import Timer
 from interlock.usecases.day_labelled import was_told_of_days
 from interlock.usecases.find_runs import find_runs, find_watch, former_keys
@@ -28,16 +27,10 @@ _REACH = timedelta(days=8)
 
 
 def open_run(
-    key: RunKey,
-    by: OpenedBy,
-    opened_for: str,
+    opening: Opening,
     config: Config,
     ports: Ports,
     *,
-    now: datetime,
-    reading: Reading | None = None,
-    due_at: datetime | None = None,
-    request: str | None = None,
     recovered: Callable[[Run], Sequence[Event]] | None = None,
     also: Callable[[Run], Sequence[Event]] = lambda run: (),
 ) -> Run:
@@ -48,27 +41,17 @@ def open_run(
     Timers are armed before the row is written: one without a run finds the date as it is, whereas a
     run without its timers would wait for the watchdog.
     """
+    key = opening.key
     before = _opened_before_an_edit(key, config, ports)
     if before is not None:
         return _go_on(before.key, config, ports)
-    run = first_attempt(
-        config.pipeline,
-        key,
-        by,
-        opened_for,
-        now,
-        lease=ports.lease,
-        config_hash=config.config_hash,
-        standing=config.standing(key.schedule_id),
-        reading=reading,
-        sla=inherited(find_watch(key, config.pipeline, ports)),
-    )
-    run = msgspec.structs.replace(run, first_request=request)
+    sla = inherited(find_watch(key, config.pipeline, ports))
+    run = first_attempt(opening, config, ports.lease, sla)
     ports.timers.arm(deadline_timers(run))
     if recovered is not None:
         run, also = msgspec.structs.replace(run, recovered=True), recovered
-    opening = opening_events(run, config.pipeline, due_at=due_at)
-    events = (*opening, *_unknown_deadline(run, config, ports), *also(run))
+    told = opening_events(run, config.pipeline, due_at=opening.due_at)
+    events = (*told, *_unknown_deadline(run, config, ports), *also(run))
     if not ports.runs.open(run, events):
         return _go_on(key, config, ports)  # our own repeat, or somebody got there first
     publish_outbox(key, ports)

@@ -6,8 +6,8 @@ from datetime import datetime
 from interlock.domain.alerting.alert_rules import Alerts
 from interlock.domain.alerting.deliveries import Answer, Delivery, Posted, Target, TryLater
 from interlock.domain.alerting.note import SummaryNote
-from interlock.domain.alerting.threads import Phase, opened
-from interlock.domain.event import Event
+from interlock.domain.alerting.threads import opened
+from interlock.domain.event import Event, Phase
 from interlock.ports.alerts import Sink
 from interlock.usecases.ports import AlertPorts
 from interlock.usecases.send_alert import ask

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import msgspec
+
 from interlock.domain.config import Config
 from interlock.domain.event import Event
 from interlock.domain.rerun_request import RerunRecord
@@ -13,34 +15,35 @@ from interlock.usecases.save_run import RunWrite, save_run
 from interlock.usecases.start_run import start_run
 
 
-def reopen_run(
-    key: RunKey,
-    by: OpenedBy,
-    opened_for: str,
-    config: Config,
-    ports: Ports,
-    *,
-    may: Callable[[Run], bool],
-    record: Callable[[Run], RerunRecord] | None = None,
-    events: Callable[[Run], Sequence[Event]] = lambda run: (),
-    changes: Callable[[Run], dict[str, Any]] = lambda run: {},
-) -> Run:
-    """Return the run as it stands. `may` judges the run as it is stored; it may have moved on.
+class Reopening(msgspec.Struct, frozen=True, kw_only=True):
+    """What gives a date its next attempt. All is asked of the run as it is stored: it may have moved on."""
+
+    key: RunKey
+    by: OpenedBy
+    opened_for: str
+    may: Callable[[Run], bool]
+    record: Callable[[Run], RerunRecord] | None = None
+    events: Callable[[Run], Sequence[Event]] = lambda run: ()
+    changes: Callable[[Run], dict[str, Any]] = lambda run: {}
+
+
+def reopen_run(asked: Reopening, config: Config, ports: Ports) -> Run:
+    """Return the run as it stands.
 
     A repeat after a crash finds the new attempt PENDING and starts it again under the same name.
     """
     now = ports.clock()
 
     def decide(run: Run) -> RunWrite | None:
-        if not may(run):
+        if not asked.may(run):
             return None
-        fresh = run.reopened(
-            now, by, opened_for, ports.lease, config_hash=config.config_hash, **changes(run)
-        )
-        also = {} if record is None else {"rerun": record(fresh)}
-        return RunWrite(fresh, (*opening_events(fresh, config.pipeline), *events(fresh)), also)
+        changes = {"config_hash": config.config_hash, **asked.changes(run)}
+        fresh = run.reopened(now, asked.by, asked.opened_for, ports.lease, **changes)
+        also = {} if asked.record is None else {"rerun": asked.record(fresh)}
+        events = (*opening_events(fresh, config.pipeline), *asked.events(fresh))
+        return RunWrite(fresh, events, also)
 
-    run = save_run(key, decide, ports)
+    run = save_run(asked.key, decide, ports)
     if run.status is Status.PENDING:
         ports.timers.arm(deadline_timers(run))
         start_run(run, config.pipeline, ports)

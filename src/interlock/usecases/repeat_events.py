@@ -5,7 +5,7 @@ from datetime import datetime
 from interlock.domain.config import Config
 from interlock.domain.event import Event, EventType
 from interlock.domain.run import Run
-from interlock.domain.run_events import about_date
+from interlock.domain.run_events import about_date, run_subject
 from interlock.domain.timestamp import spell
 
 
@@ -28,12 +28,9 @@ def repeat_events(
     since = config.standing(run.key.schedule_id).since
     return about_date(
         EventType.DATE_ALREADY_RUN,
-        run.key,
-        config.pipeline,
+        run_subject(run, config.pipeline),
+        at,
         f"{run.key.date} has a run from before its schedule was edited, and gets no other",
-        at=at,
-        attempt=run.attempt,
-        run_id=run.run_id,
         parts=(spell(since),),
         openedAt=spell(run.opened_at),
         runStatus=run.status,

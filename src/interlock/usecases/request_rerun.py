@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from datetime import timedelta
 
+import msgspec
+
 from interlock.domain.config import Config
 from interlock.domain.horizon import last_believed
 from interlock.domain.partition import Label
@@ -16,23 +18,26 @@ from interlock.usecases.ports import Ports
 LONGEST_BACKFILL = 366
 
 
-def request_rerun(
-    pipeline_id: str,
-    date: str,
-    ports: Ports,
-    *,
-    schedule_id: str | None = None,
-    reason: str = "manual",
-    force: bool = False,
-    requested_by: str = "",
-) -> RerunRequest:
+class RerunOrder(msgspec.Struct, frozen=True):
+    """What somebody wants to run again, and why; without a schedule, that of the only one."""
+
+    pipeline_id: str
+    date: str
+    schedule_id: str | None = None
+    reason: str = "manual"
+    force: bool = False
+    requested_by: str = ""
+
+
+def request_rerun(order: RerunOrder, ports: Ports) -> RerunRequest:
     """Store the request; whether it is granted is judged from its change record."""
+    pipeline_id = order.pipeline_id
     config = ports.pipelines.find(pipeline_id)
     if config is None or config.is_retired:
         raise NotFoundError(f"there is no pipeline {pipeline_id}")
-    schedule = chosen_schedule(config, schedule_id)
+    schedule = chosen_schedule(config, order.schedule_id)
     try:
-        label = Label.parse(date)
+        label = Label.parse(order.date)
     except ValueError as error:
         raise ConfigError(str(error)) from error
     now = ports.clock()
@@ -44,10 +49,10 @@ def request_rerun(
         )
     request = RerunRequest(
         key=RunKey(pipeline_id, schedule.id, str(label)),
-        reason=reason,
+        reason=order.reason,
         requested_at=now,
-        requested_by=requested_by,
-        force=force,
+        requested_by=order.requested_by,
+        force=order.force,
     )
     ports.reruns.request(request)
     return request

@@ -10,14 +10,14 @@ from interlock.domain.event import Event, EventType
 from interlock.domain.job_record import JobRecord
 from interlock.domain.rerun_request import RerunRecord
 from interlock.domain.run import OpenedBy, Run, RunKey, Status
-from interlock.domain.run_events import about_run
+from interlock.domain.run_events import about_date, about_run, run_subject
 from interlock.domain.timer import Timer, TimerKind
 from interlock.domain.timestamp import spell
 from interlock.usecases.claim_event import claim_event
 from interlock.usecases.given_up import given_up
 from interlock.usecases.job_ending import is_failure, retry_of
 from interlock.usecases.ports import Ports
-from interlock.usecases.reopen_run import reopen_run
+from interlock.usecases.reopen_run import Reopening, reopen_run
 from interlock.usecases.save_run import RunWrite, save_run
 
 
@@ -46,17 +46,16 @@ def retry_job(key: RunKey, attempt: int, ports: Ports, recovered: bool = False) 
         budget = retry_budget(category, stored.spending, config.pipeline.job)
         return {"spending": budget.spend(stored.spending)} if budget.left else {}
 
-    return reopen_run(
-        key,
-        OpenedBy.RETRY,
-        "" if run.failure is None else run.failure.reason,
-        config,
-        ports,
+    reopening = Reopening(
+        key=key,
+        by=OpenedBy.RETRY,
+        opened_for="" if run.failure is None else run.failure.reason,
         may=may,
         record=_record,
         changes=spend,
         events=lambda fresh: _recovery(fresh, config) if recovered else (),
     )
+    return reopen_run(reopening, config, ports)
 
 
 def foretell_retry(record: JobRecord, ports: Ports) -> None:
@@ -69,12 +68,12 @@ def foretell_retry(record: JobRecord, ports: Ports) -> None:
     retry = retry_of(record, run, config.pipeline.job)
     kind = EventType.DRY_RUN_WOULD_RETRY if retry.due_at else EventType.DRY_RUN_RETRY_EXHAUSTED
     detail: dict[str, Any] = {} if retry.due_at is None else {"retryAt": spell(retry.due_at)}
-    for event in about_run(
+    for event in about_date(
         kind,
-        run,
-        config.pipeline,
+        run_subject(run, config.pipeline),
+        record.at,
         "the failure would be retried" if retry.due_at else "the failure would not be retried",
-        at=record.at,
+        parts=(run.attempt,),
         category=record.category,
         spent=retry.budget.spent,
         max=retry.budget.max,

@@ -11,7 +11,7 @@ from interlock.domain.run import DeadlineKind, Run, RunKey, Status
 from interlock.domain.run_events import about_run
 from interlock.domain.sla import BREACHES, WARNINGS, was_ready
 from interlock.domain.timestamp import spell
-from interlock.usecases.fire_deadline import deadline_events, fire_deadline
+from interlock.usecases.fire_deadline import PassedMoment, deadline_events, fire_deadline
 from interlock.usecases.open_run import deadline_timer
 from interlock.usecases.ports import Ports
 from interlock.usecases.save_run import RunWrite, save_run
@@ -47,7 +47,8 @@ def _decide(run: Run, config: Config, now: datetime) -> RunWrite | None:
     passed = [kind for at, kind in sorted(breaches) if run.completed_at >= at]
     if passed:
         noted = run.changed(now, sla_verdict=SlaVerdict.BREACHED, sla_told=(*run.sla_told, *passed))
-        told = [deadline_events(kind, run.key, due, run, config, now) for kind in passed]
+        moments = [PassedMoment(kind, run.key, due, run) for kind in passed]
+        told = [deadline_events(each, config, now) for each in moments]
         return RunWrite(noted, tuple(event for events in told for event in events))
     breach_at = min(breaches)[0]
     noted = run.changed(now, sla_verdict=SlaVerdict.MET)

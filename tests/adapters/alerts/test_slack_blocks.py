@@ -20,8 +20,7 @@ from interlock.domain.alerting.note import (
     SummaryNote,
     TrialNote,
 )
-from interlock.domain.alerting.threads import Phase
-from interlock.domain.event import CATALOGUE, Event, EventType, Severity
+from interlock.domain.event import Event, EventType, Phase, Severity
 
 E = EventType
 URL = "https://interlock.example"
@@ -81,7 +80,7 @@ def notes_about(event: Event) -> list[Note]:
 
 @pytest.mark.parametrize("kind", E)
 def test_every_type_can_be_shown(kind: EventType) -> None:
-    detail = dict.fromkeys(CATALOGUE[kind].detail, "2026-03-03T12:00:00Z")
+    detail = dict.fromkeys(kind.spec.detail, "2026-03-03T12:00:00Z")
     for note in notes_about(told(kind, detail=detail)):
         check(message(note, URL))
 

@@ -12,9 +12,9 @@ import msgspec
 from interlock.adapters.http.addresses import AllowedHosts
 from interlock.adapters.jobs.job_environment import Surroundings
 from interlock.adapters.secrets.references import Secrets
+from interlock.domain.check import Check
 from interlock.domain.job import Failed, JobContext, Launched, Running, Succeeded
 from interlock.domain.pipeline import (
-    Check,
     Identity,
     Job,
     JobType,

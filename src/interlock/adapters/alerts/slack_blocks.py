@@ -21,8 +21,8 @@ from interlock.domain.alerting.note import (
     severest,
     subject_of,
 )
-from interlock.domain.alerting.threads import PHASES, Phase
-from interlock.domain.event import Event, Severity, clean
+from interlock.domain.check import symbol_of
+from interlock.domain.event import Event, Phase, Severity, clean
 
 Block = dict[str, Any]
 
@@ -127,7 +127,7 @@ def _fields(event: Event) -> Iterator[tuple[str, str]]:
     """What matters in the detail, each with a title; titles are cut too, as some come from files."""
     for result in _results(event.detail.get("failing")):
         yield fit(_named(result), FIELD // 4), fit(_expected(result), FIELD // 2)
-    for key, title in _SHOWN.items():
+    for key, title in {**_SHOWN, **event.type.spec.shown}.items():
         value = event.detail.get(key)
         if value not in (None, "", [], {}):
             yield title, fit(_spelt(key, value, event), FIELD // 2)
@@ -146,7 +146,7 @@ def _expected(result: dict[str, Any]) -> str:
     actual = result.get("actual")
     found = "nothing" if actual is None else str(actual)
     check, expected = str(result.get("check")), result.get("expected")
-    needs = _CHECKS.get(check, check)
+    needs = symbol_of(check)
     return f"{found}, needs {needs}" if expected is None else f"{found}, needs {needs} {expected}"
 
 
@@ -238,7 +238,7 @@ def _place(event: Event) -> str:
 
 
 def _mark_of(event: Event) -> str:
-    return _mark(event.severity, PHASES.get(event.type))
+    return _mark(event.severity, event.type.spec.phase)
 
 
 def _mark(severity: Severity, phase: Phase | None = None) -> str:
@@ -266,17 +266,7 @@ def _length(block: Any) -> int:
     return sum(map(_length, block)) if isinstance(block, list) else 0
 
 
-_CHECKS = {
-    "gte": ">=",
-    "gt": ">",
-    "lte": "<=",
-    "lt": "<",
-    "equals": "=",
-    "age_lt": "younger than",
-    "age_gt": "older than",
-}
-
-#: What of a detail is worth a field, in this order, and its title.
+#: What of a detail is worth a field, in this order, and its title; what only one event has stands in its row.
 _SHOWN = {
     "error": "error",
     "lastError": "last error",

@@ -12,7 +12,7 @@ from interlock.adapters.aws.events import EventLog
 from interlock.adapters.aws.parallel_reads import Fan
 from interlock.adapters.aws.runs import DynamoRuns
 from interlock.domain import canonical
-from interlock.domain.event import CATALOGUE, Event, EventType, Severity
+from interlock.domain.event import Event, EventType, Severity
 from interlock.domain.history import EventFilter, Glance, LoggedEvent, Tally
 from interlock.domain.partition import Label
 from interlock.domain.run import Run, RunKey, Status
@@ -184,7 +184,7 @@ def _warning(run: Run) -> datetime | None:
 
 
 def _can_be_of_note(kind: EventType) -> bool:
-    return CATALOGUE[kind].severity is not Severity.INFO
+    return kind.spec.severity is not Severity.INFO
 
 
 def _is_by_index(wanted: EventFilter) -> bool:

@@ -11,8 +11,8 @@ from interlock.adapters.sqlite.rows import (
     maybe_micros,
     micros,
 )
-from interlock.domain.alerting.threads import Phase, Thread, ThreadKey
-from interlock.domain.event import Severity
+from interlock.domain.alerting.threads import Thread, ThreadKey
+from interlock.domain.event import Phase, Severity
 
 
 class SqliteThreads:

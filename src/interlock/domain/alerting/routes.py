@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 
 from interlock.domain.alerting.alert_rules import CONSOLE, Alerts, Match, Route
 from interlock.domain.alerting.deliveries import Target
-from interlock.domain.event import ALIASES, CATALOGUE, Alert, Event, EventType, Severity
+from interlock.domain.event import ALIASES, Alert, Event, EventType, Severity
 
 _SEVERITIES = list(Severity)
 
@@ -70,11 +70,11 @@ def _is_told(event: Event, asked: bool) -> bool:
     """Marked to be told, or asked for by a route that names it."""
     if _is_over(event):
         return asked
-    return asked or CATALOGUE[event.type].alert in (Alert.YES, Alert.OTHER_SINKS)
+    return asked or event.type.spec.alert in (Alert.YES, Alert.OTHER_SINKS)
 
 
 def _is_in_thread(event: Event) -> bool:
-    return CATALOGUE[event.type].alert is Alert.THREAD or _is_over(event)
+    return event.type.spec.alert is Alert.THREAD or _is_over(event)
 
 
 def _is_over(event: Event) -> bool:

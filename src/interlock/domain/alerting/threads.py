@@ -2,30 +2,17 @@
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
 
 import msgspec
 
 from interlock.domain import canonical
 from interlock.domain.alerting.deliveries import Target
-from interlock.domain.event import Event, EventType, Severity
+from interlock.domain.event import Event, EventType, Phase, Severity
 
 #: How long whoever posts the first message has for it.
 ROOT_CLAIM = timedelta(seconds=30)
 #: The pipeline of events that have none.
 SYSTEM = "_system"
-
-
-class Phase(StrEnum):
-    """What a date is like now. Of two told of one instant, the later of this list stands."""
-
-    WAITING = "waiting"
-    RUNNING = "running"
-    ATTENTION = "attention"
-    MISSED = "missed"
-    LATE = "late"
-    FAILED = "failed"
-    DONE = "done"
 
 
 class ThreadKey(msgspec.Struct, frozen=True):
@@ -130,7 +117,7 @@ def opened(event: Event, target: Target, now: datetime, told: Iterable[Event] = 
 def _phase(event: Event) -> Phase | None:
     if event.type is EventType.INFRA_ALARM and event.severity is Severity.INFO:
         return Phase.DONE  # the alarm is over
-    return PHASES.get(event.type)
+    return event.type.spec.phase
 
 
 def _rank(at: datetime | None, phase: Phase | None) -> tuple[datetime, int]:
@@ -140,47 +127,3 @@ def _rank(at: datetime | None, phase: Phase | None) -> tuple[datetime, int]:
 
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
-
-
-_E = EventType
-
-#: The phase that each type leads to; the others change nothing.
-PHASES: dict[EventType, Phase] = {
-    _E.TRIGGER_STARTED: Phase.WAITING,
-    _E.RERUN_ACCEPTED: Phase.WAITING,
-    _E.TRIGGER_RECOVERED: Phase.WAITING,
-    _E.JOB_TRIGGERED: Phase.RUNNING,
-    _E.VALIDATION_EXHAUSTED: Phase.FAILED,
-    _E.JOB_FAILED: Phase.FAILED,
-    _E.JOB_POLL_EXHAUSTED: Phase.FAILED,
-    _E.RETRY_EXHAUSTED: Phase.FAILED,
-    _E.INFRA_FAILURE: Phase.FAILED,
-    _E.SFN_TIMEOUT: Phase.FAILED,
-    _E.POST_RUN_FAILED: Phase.FAILED,
-    _E.SLA_WARNING: Phase.LATE,
-    _E.SLA_BREACH: Phase.LATE,
-    _E.RELATIVE_SLA_WARNING: Phase.LATE,
-    _E.RELATIVE_SLA_BREACH: Phase.LATE,
-    _E.READINESS_MISSED: Phase.LATE,
-    _E.SCHEDULE_MISSED: Phase.MISSED,
-    _E.IRREGULAR_SCHEDULE_MISSED: Phase.MISSED,
-    _E.SENSOR_DEADLINE_EXPIRED: Phase.MISSED,
-    _E.POST_RUN_DRIFT: Phase.ATTENTION,
-    _E.POST_RUN_DRIFT_INFLIGHT: Phase.ATTENTION,
-    _E.POST_RUN_SENSOR_MISSING: Phase.ATTENTION,
-    _E.BASELINE_CAPTURE_FAILED: Phase.ATTENTION,
-    _E.LATE_DATA_ARRIVAL: Phase.ATTENTION,
-    _E.DEADLINE_UNKNOWN: Phase.ATTENTION,
-    _E.RERUN_REJECTED: Phase.ATTENTION,
-    _E.SENSOR_REJECTED: Phase.ATTENTION,
-    _E.CONFIG_REJECTED: Phase.ATTENTION,
-    _E.CONFIG_MISSING: Phase.ATTENTION,
-    _E.INFRA_ALARM: Phase.ATTENTION,
-    _E.WATCHDOG_DEGRADED: Phase.ATTENTION,
-    _E.WATCHDOG_RECOVERED: Phase.ATTENTION,
-    _E.ALERT_UNDELIVERED: Phase.ATTENTION,
-    _E.ROW_UNREADABLE: Phase.ATTENTION,
-    _E.JOB_COMPLETED: Phase.DONE,
-    _E.SLA_MET: Phase.DONE,
-    _E.POST_RUN_PASSED: Phase.DONE,
-}
