@@ -13,6 +13,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +24,6 @@ from msgspec import NODEFAULT, inspect
 import interlock
 from interlock.adapters.alerts import console
 from interlock.adapters.aws.history import DynamoHistory
-from interlock.adapters.jobs import (
-    airflow,
-    databricks,
-    emr,
-    emr_serverless,
-    glue,
-    step_function,
-)
 from interlock.adapters.jobs.job_states import Meaning
 from interlock.adapters.sqlite.database import MEMORY
 from interlock.adapters.sqlite.history import SqliteHistory
@@ -42,7 +35,7 @@ from interlock.domain import duration, pipeline
 from interlock.domain.alerting.alert_rules import Alerts
 from interlock.domain.event import ALIASES, CATALOGUE, EventSpec, EventType
 from interlock.domain.guards import GUARDS
-from interlock.domain.job_configs import CONFIGS
+from interlock.domain.job_kinds import JOB_KINDS
 from interlock.domain.pipeline import Calendar, Check
 from interlock.domain.rules import KINDS
 from interlock.domain.run import TRANSITIONS
@@ -117,7 +110,7 @@ def scenario_rows() -> list[Row]:
 
 def job_rows(kind: str) -> list[Row]:
     """Every setting of a job type, below `job.config`."""
-    return list(_rows({str(name): config for name, config in CONFIGS.items()}[kind], ""))
+    return list(_rows(JOB_KINDS[kind].config, ""))
 
 
 def _rows(kind: type, prefix: str, skip: str | None = None) -> Iterator[Row]:
@@ -152,6 +145,8 @@ def _stripped(kind: inspect.Type) -> tuple[inspect.Type, dict[str, Any]]:
 
 def _type(kind: inspect.Type) -> str:
     plain, facts = _stripped(kind)
+    if "one of" in facts:
+        return " ".join(f"`{name}`" for name in facts["one of"])
     if "form" in facts:
         return str(facts["form"])
     if isinstance(plain, inspect.EnumType):
@@ -258,10 +253,24 @@ def text_forms() -> str:
 
 def job_types() -> str:
     parts = []
-    for name, config in CONFIGS.items():
-        doc = (config.__doc__ or "").splitlines()[0]
-        parts.append(f"## `{name}`\n\n{doc}\n\n{_field_table(job_rows(name))}")
+    for name, kind in JOB_KINDS.items():
+        doc = (kind.config.__doc__ or "").splitlines()[0]
+        needs = f" Needs the extra {_EXTRAS[kind.extra]}." if kind.extra else ""
+        parts.append(f"## `{name}`\n\n{doc}{needs}\n\n{_field_table(job_rows(name))}")
     return "\n\n".join(parts)
+
+
+#: The extra `aws` brings the HTTP client too.
+_EXTRAS = {"server": "`server` or `aws`", "aws": "`aws`"}
+
+
+def job_promises() -> str:
+    """How a repeated start is recognised, and whether an attempt has one job."""
+    rows = [
+        (f"[`{name}`](../howto/jobs/{name}.md)", each.promises.recognised_by, each.promises.one_job)
+        for name, each in JOB_KINDS.items()
+    ]
+    return table(("type", "a repeat is recognised by", "one job per attempt"), rows)
 
 
 #: What each meaning of a state says to a reader.
@@ -280,12 +289,8 @@ _MEANINGS = {
 def job_states() -> str:
     """Every state that a platform may report, and what it means."""
     tables = {
-        "airflow": airflow.STATES,
-        "glue": glue.STATES,
-        "emr": emr.STATES,
-        "emr-serverless": emr_serverless.STATES,
-        "step-function": step_function.STATES,
-        "databricks": {**databricks.LIFE_CYCLES, **databricks.RESULTS},
+        name: getattr(import_module(kind.adapter_path.partition(":")[0]), "STATES", {})
+        for name, kind in JOB_KINDS.items()
     }
     rows = [
         (
@@ -649,10 +654,6 @@ _EXITS = {
 
 #: What the types of some fields leave out, by struct and field.
 _NOTES: dict[tuple[str, str], str] = {
-    ("HttpConfig", "headers"): "In their values `${...}` and `secret://` are replaced.",
-    ("AirflowConfig", "headers"): "In their values `${...}` and `secret://` are replaced.",
-    ("DatabricksConfig", "headers"): "In their values `${...}` and `secret://` are replaced.",
-    ("DatabricksConfig", "arguments"): "The parameters of the run.",
     ("ScenarioFile", "name"): "What the story is called.",
     (
         "ScenarioFile",
@@ -932,6 +933,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "text-forms": text_forms,
     "job-types": job_types,
     "job-states": job_states,
+    "job-promises": job_promises,
     "checks": checks,
     "reason-kinds": reason_kinds,
     "event-list": event_list,

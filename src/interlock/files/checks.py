@@ -22,7 +22,7 @@ from interlock.domain.pipeline import (
 )
 from interlock.domain.pipeline import Check as Operator
 from interlock.domain.rules import number
-from interlock.files.job_checks import JOB_CHECKS, check_job
+from interlock.files.job_checks import check_job
 from interlock.files.problem import ProblemKind
 from interlock.files.problem_collector import At, Check, known
 
@@ -147,5 +147,4 @@ CHECKS: dict[type, Check] = {
     Schedule: check_schedule,
     Sla: check_sla,
     Job: check_job,
-    **JOB_CHECKS,
 }

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from interlock.domain.objection import Objector
 from interlock.files.nodes import Map, Node, Scalar, find
 from interlock.files.problem import Path, Problem, ProblemKind, ProblemSeverity, printable, spell
 from interlock.files.scalars import is_nothing
@@ -111,6 +112,16 @@ class At:
         """The part named by the key is legal, and surely not what was meant."""
         place = find(self.node, (key,))
         self.reading.note((*self.path, key), place, kind, message, hint, ProblemSeverity.WARNING)
+
+    def object_to(self, part: Objector) -> None:
+        """Note what the part says is wrong with itself."""
+        for each in part.objections():
+            path, place = (*self.path, *each.path), find(self.node, each.path)
+            if each.is_warning:
+                warning = ProblemSeverity.WARNING
+                self.reading.note(path, place, each.kind, each.message, each.hint, warning)
+            else:
+                self.reading.error(path, place, each.kind, each.message, each.hint)
 
 
 Check = Callable[[Any, At], None]

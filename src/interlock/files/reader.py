@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec import inspect
 
+from interlock.domain.objection import Objector
 from interlock.files.nodes import List, Map, Node, Scalar
 from interlock.files.problem import Path, ProblemKind
 from interlock.files.problem_collector import BROKEN, At, ProblemCollector
@@ -132,6 +133,7 @@ class _Field:
 def _struct(kind: inspect.StructType, extra: Extra) -> Read:
     fields = {field.encode_name: _Field(field) for field in kind.fields}
     required = [(key, field.name) for key, field in fields.items() if field.is_required]
+    objects = issubclass(kind.cls, Objector)
 
     def read_struct(node: Node, path: Path, reading: ProblemCollector) -> Any:
         if not isinstance(node, Map):
@@ -140,10 +142,13 @@ def _struct(kind: inspect.StructType, extra: Extra) -> Read:
         for key, name in required:
             if name not in values:
                 values[name] = reading.error((*path, key), node, ProblemKind.MISSING, "is missing")
-        value = kind.cls(**values)
+        value: Any = kind.cls(**values)
+        at = At(reading, node, path)
         check = reading.checks.get(kind.cls)
         if check is not None:
-            check(value, At(reading, node, path))
+            check(value, at)
+        if objects:
+            at.object_to(value)
         return value
 
     return read_struct

@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from interlock.adapters.jobs.processes.exit_pipe import Ends
-from interlock.adapters.jobs.processes.job_folder import JobFolder
+from interlock.adapters.jobs.command.exit_pipe import Ends
+from interlock.adapters.jobs.command.job_folder import JobFolder
 from interlock.adapters.prepared import prepare_types
 from interlock.adapters.sqlite.lock import lock_file, serving
 from interlock.domain.waiting_for import WaitingFor

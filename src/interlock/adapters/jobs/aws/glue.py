@@ -23,7 +23,7 @@ from interlock.domain.job import (
     Succeeded,
 )
 from interlock.domain.job_configs import GlueConfig
-from interlock.domain.pipeline import JobType, Pipeline
+from interlock.domain.pipeline import Pipeline
 
 TOKEN = "--interlock_token"  # noqa: S105 - the name of an argument
 MOST_RUNS = 200
@@ -92,7 +92,7 @@ class GlueJobs:
         )
         run = answer["JobRun"]
         state = run["JobRunState"]
-        meaning = meaning_of(JobType.GLUE, state, STATES)
+        meaning = meaning_of("glue", state, STATES)
         if meaning is Meaning.SUCCEEDED and handle.verify:
             return self._analysis.confirmed(run, handle.run_id, handle.region)
         return judged(meaning, state, run.get("ErrorMessage", ""), run.get("CompletedOn"))
