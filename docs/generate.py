@@ -114,6 +114,9 @@ def job_rows(kind: str) -> list[Row]:
 
 
 def _rows(kind: type, prefix: str, skip: str | None = None) -> Iterator[Row]:
+    if "variants" in vars(kind):
+        yield from _variant_rows(kind, prefix)
+        return
     info = inspect.type_info(kind)
     assert isinstance(info, inspect.StructType)
     for field in info.fields:
@@ -122,6 +125,19 @@ def _rows(kind: type, prefix: str, skip: str | None = None) -> Iterator[Row]:
         inner, below = _below(field.type)
         if inner is not None and f"{path}{below}" != skip:
             yield from _rows(inner, f"{path}{below}.", skip)
+
+
+def _variant_rows(kind: type, prefix: str) -> Iterator[Row]:
+    """`type`, and what each type may say besides."""
+    info = inspect.type_info(kind)
+    assert isinstance(info, inspect.StructType)
+    yield from (_row(f"{prefix}type", each, kind) for each in info.fields if each.name == "type")
+    for name, variant in kind.variants.items():  # type: ignore[attr-defined]
+        for row in _rows(variant.settings, prefix):
+            key = row.path.removeprefix(prefix)
+            if key != "type" and (key != "channel" or variant.has_channels):
+                said = f"`{name}`: {row.description}"
+                yield msgspec.structs.replace(row, description=said)
 
 
 def _row(path: str, field: inspect.Field, owner: type) -> Row:

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from interlock.domain import duration, job_forms, pipeline, timestamp, zones
 from interlock.domain.alerting import alert_rules as alerts
+from interlock.domain.alerting import sink_kinds
 from interlock.domain.alerting.routes import names_type
 from interlock.domain.event import EventType
 from interlock.domain.partition import Label
@@ -138,7 +139,7 @@ FORMS: dict[str, Form] = {
     "instant": _instant,
     "sink name": _matching(alerts.SINK_NAME, "the name of a sink: 1 to 32 of a-z 0-9 -"),
     "channel id": _matching(
-        alerts.CHANNEL_ID, "the id of a channel such as C0123456789, which its details show"
+        sink_kinds.CHANNEL_ID, "the id of a channel such as C0123456789, which its details show"
     ),
     "event glob": _event_glob,
     "end of window": _matching(

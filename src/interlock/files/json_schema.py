@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from interlock.domain.alerting.alert_rules import Alerts
+from interlock.domain.alerting.sink_kinds import SINK_KINDS
 from interlock.domain.job_kinds import JOB_KINDS, JobKind
 from interlock.domain.pipeline import Calendar
 from interlock.files.authored import PipelineFile
@@ -43,7 +44,24 @@ def calendar_schema() -> Schema:
 
 def alerts_schema() -> Schema:
     """Of the alerts file."""
-    (whole,), definitions = msgspec.json.schema_components([Alerts], ref_template="#/$defs/{name}")
+    kinds = [*SINK_KINDS.values()]
+    (whole, *settings), definitions = msgspec.json.schema_components(
+        [Alerts, *(kind.settings for kind in kinds)], ref_template="#/$defs/{name}"
+    )
+    for kind in kinds:
+        own = definitions[kind.settings.__name__]["properties"]
+        own["type"] = {"const": kind.name}
+        if not kind.has_channels:
+            del own["channel"]
+    definitions["SinkConfig"] = {
+        "type": "object",
+        "properties": {"type": {"enum": [*SINK_KINDS]}},
+        "required": ["type"],
+        "allOf": [
+            {"if": {"properties": {"type": {"const": kind.name}}}, "then": form}
+            for kind, form in zip(kinds, settings, strict=True)
+        ],
+    }
     return _whole("Interlock alerts", whole, definitions)
 
 

@@ -108,11 +108,6 @@ class At:
         place = find(self.node, (key,))
         return self.reading.error((*self.path, key), place, kind, message, hint)
 
-    def warn(self, key: str, kind: ProblemKind, message: str, hint: str = "") -> None:
-        """The part named by the key is legal, and surely not what was meant."""
-        place = find(self.node, (key,))
-        self.reading.note((*self.path, key), place, kind, message, hint, ProblemSeverity.WARNING)
-
     def object_to(self, part: Objector) -> None:
         """Note what the part says is wrong with itself."""
         for each in part.objections():
