@@ -21,7 +21,7 @@ from interlock.ports.alerts import Sink
 from interlock.runtime.alert_sender import AlertSender, SenderThreads
 from interlock.runtime.engine import Engine
 from interlock.runtime.file_watcher import FileWatcher, RefusedFiles
-from interlock.runtime.hang_detector import HangDetector
+from interlock.runtime.hang_detector import HangDetector, Vitals
 from interlock.runtime.health import Health, NotedDatabase
 from interlock.runtime.housekeeping import Housekeeping
 from interlock.runtime.loop import Runtime
@@ -86,12 +86,12 @@ class Controller:
             self._note_refused,
         )
         self._house = Housekeeping(backend.store, backend.ports.clock)
-        self._overdue = HangDetector(
+        vitals = Vitals(
             backend.store.clock_trail,
             lambda: self.runtime.beats,
-            backend.settings.watchdog_every,
             lambda: () if self._stopping.is_set() else self._lasting(),
         )
+        self._overdue = HangDetector(vitals, backend.settings.watchdog_every)
         health.note_controller(self._ended_threads, self._house.notice)
 
     def start(self) -> None:
