@@ -13,23 +13,14 @@ from typing import Annotated, Any, ClassVar
 from msgspec import Meta, field
 
 from interlock.domain import duration
-from interlock.domain.objection import Objection, ProblemKind
-from interlock.domain.pipeline import Declared, Span
+from interlock.domain.objection import Objection, ProblemKind, known
+from interlock.domain.pipeline import Declared, Span, pattern_form
 
 
 def _form(form: str, description: str, pattern: str | None = None) -> Meta:
     """Text of a form that the reader checks by name; editors see the pattern."""
     schema = {} if pattern is None else {"pattern": f"^{pattern}$"}
     return Meta(description=description, extra={"form": form}, extra_json_schema=schema)
-
-
-def _matching(form: str, description: str, pattern: str, allowed: str) -> Meta:
-    """Text that matches a pattern; `allowed` says to the author of another what would."""
-    return Meta(
-        description=description,
-        extra={"form": form, "pattern": pattern, "allowed": allowed},
-        extra_json_schema={"pattern": f"^{pattern}$"},
-    )
 
 
 def _also(rewrite: str, types: list[str], description: str, **extra: Any) -> Meta:
@@ -50,7 +41,7 @@ HttpsUrl = Annotated[str, _form("https URL", "An https address.", r"(https://|\$
 Path = Annotated[str, _form("path", "Dotted path into the JSON answer, such as `run.id`.")]
 Region = Annotated[
     str,
-    _matching(
+    pattern_form(
         "region",
         "AWS region; default: the environment's.",
         r"[a-z0-9]+(-[a-z0-9]+)+",
@@ -59,7 +50,7 @@ Region = Annotated[
 ]
 RoleArn = Annotated[
     str,
-    _matching(
+    pattern_form(
         "role ARN",
         "ARN of an IAM role.",
         r"arn:[a-z-]+:iam::[0-9]*:role/[!-~]+",
@@ -205,7 +196,7 @@ class EmrConfig(AwsConfig, frozen=True, kw_only=True):
 
     cluster_id: Annotated[
         str,
-        _matching(
+        pattern_form(
             "cluster id",
             "Such as `j-2AXXXXXXGAPLF`.",
             r"j-[0-9A-Za-z]+",
@@ -261,7 +252,7 @@ class EmrServerlessConfig(AwsConfig, frozen=True, kw_only=True):
 
     application_id: Annotated[
         str,
-        _matching(
+        pattern_form(
             "application id",
             "Id of the application.",
             r"[0-9a-z]{1,64}",
@@ -295,7 +286,7 @@ class StepFunctionConfig(AwsConfig, frozen=True, kw_only=True):
 
     state_machine_arn: Annotated[
         str,
-        _matching(
+        pattern_form(
             "state machine ARN",
             "ARN of a machine, version or alias.",
             r"arn:[a-z-]+:states:[a-z0-9-]*:[0-9]*:stateMachine:[!-~]+",
@@ -413,7 +404,7 @@ class HttpConfig(JobConfig, frozen=True, kw_only=True):
     def objections(self) -> Iterator[Objection]:
         yield from _of_timeout(self.timeout)
         yield from _of_headers(self.headers)
-        if not isinstance(self.body, dict | list | str | None):
+        if known(self.body) and not isinstance(self.body, dict | list | str | None):
             message = "a body is a map, a list or text"
             yield Objection(("body",), ProblemKind.WRONG_TYPE, message)
         if self.completion is Completion.POLL and self.status_url is None:
@@ -476,14 +467,14 @@ class LambdaConfig(AwsConfig, frozen=True, kw_only=True):
 
 
 def _of_timeout(timeout: str | None) -> Iterator[Objection]:
-    if isinstance(timeout, str) and not duration.seconds(timeout):
+    if timeout is not None and known(timeout) and not duration.seconds(timeout):
         yield Objection(("timeout",), ProblemKind.OUT_OF_RANGE, "must be more than 0s")
 
 
 def _of_headers(headers: Mapping[str, str]) -> Iterator[Objection]:
     """The names of headers don't tell capitals from small letters."""
     seen: set[str] = set()
-    for name in headers if isinstance(headers, dict) else ():
+    for name in headers if known(headers) else ():
         if name.lower() in seen:
             yield Objection(("headers", name), ProblemKind.DUPLICATE, "this header is set twice")
         seen.add(name.lower())

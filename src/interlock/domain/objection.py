@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
@@ -34,7 +34,25 @@ class Objector(Protocol):
     """A part of a file with rules between its fields."""
 
     def objections(self) -> Iterator[Objection]:
-        """What is wrong. A field that has an error already holds a value of no type at all: look at the
-        type before you use it.
-        """
+        """What is wrong. A field that has an error already may be BROKEN: ask `known` before you use it."""
         ...
+
+
+class _Broken:
+    """Stands in a struct for a value that has an error already. So do all of its parts."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self
+
+    def __repr__(self) -> str:
+        return "BROKEN"
+
+
+BROKEN: Any = _Broken()
+
+
+def known(*values: object) -> bool:
+    """Whether all of these were read well: nothing is said about what depends on a broken value."""
+    return all(value is not BROKEN for value in values)

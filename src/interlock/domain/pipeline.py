@@ -30,6 +30,15 @@ def text_form(form: str, description: str, pattern: str | None = None) -> Meta:
     return Meta(description=description, extra={"form": form}, extra_json_schema=schema)
 
 
+def pattern_form(form: str, description: str, pattern: str, allowed: str) -> Meta:
+    """Text that matches a pattern; `allowed` tells the author of any other text what would."""
+    return Meta(
+        description=description,
+        extra={"form": form, "pattern": pattern, "allowed": allowed},
+        extra_json_schema={"pattern": f"^{pattern}$"},
+    )
+
+
 PipelineId = Annotated[str, text_form("pipeline id", "Lower-case id of a pipeline.", PIPELINE_ID)]
 ScheduleId = Annotated[str, text_form("schedule id", "Lower-case id of a schedule.", SCHEDULE_ID)]
 SensorKey = Annotated[str, text_form("sensor key", "Key of a sensor, without `SENSOR#`.")]

@@ -12,7 +12,7 @@ from msgspec import Meta
 
 from interlock.domain import job_forms
 from interlock.domain.alerting.manner import Manner
-from interlock.domain.objection import Objection, ProblemKind
+from interlock.domain.objection import Objection, ProblemKind, known
 from interlock.domain.pipeline import Declared, text_form
 
 CHANNEL_ID = r"[A-Z][A-Z0-9]{2,31}"
@@ -80,14 +80,13 @@ class WebhookConfig(SinkConfig, frozen=True, kw_only=True):
     def objections(self) -> Iterator[Objection]:
         yield from super().objections()
         hint = "write ${INTERLOCK_...} or secret://..., and the secret stands elsewhere"
-        text: object = self.secret
         place = ("secret",)
-        if not isinstance(text, str):
+        if not known(self.secret):
             return
-        if SIGNING_SECRET in text:
+        if SIGNING_SECRET in self.secret:
             message = "a secret stands in the file"
             yield Objection(place, ProblemKind.BAD_VALUE, message, hint, is_warning=True)
-        elif "${" not in text and "secret://" not in text:
+        elif "${" not in self.secret and "secret://" not in self.secret:
             message = f"a signing secret begins with {SIGNING_SECRET}"
             yield Objection(place, ProblemKind.BAD_VALUE, message, hint)
 
