@@ -154,6 +154,7 @@ LEASE = PENDING.lease_until
 FAILED = pending(status=Status.FAILED, retry_at=OPENED + HOUR)
 ABSENT, RUNNING, ENDED = EngineState.ABSENT, EngineState.RUNNING, EngineState.ENDED
 STARTED = pending(started_at=OPENED)
+RESUMED = pending(started_at=OPENED, executions=2)
 TRIGGERING = pending(started_at=OPENED, status=Status.TRIGGERING)
 WORKING = pending(started_at=OPENED, status=Status.RUNNING)
 
@@ -168,6 +169,9 @@ WORKING = pending(started_at=OPENED, status=Status.RUNNING)
         (STARTED, ENDED, LEASE - 31 * MINUTE, [GiveUp(STARTED)]),
         (STARTED, ENDED, LEASE - 30 * MINUTE, [TimeOut(STARTED, ENDED)]),  # it had its four hours
         (STARTED, RUNNING, OPENED + HOUR, []),
+        # the watchdog died between giving it another execution and starting that one
+        (RESUMED, ABSENT, OPENED + HOUR, [Resume(RESUMED, ABSENT)]),
+        (RESUMED, ENDED, OPENED + HOUR, [GiveUp(RESUMED)]),
         (TRIGGERING, ENDED, OPENED + HOUR, [Resume(TRIGGERING, ENDED)]),
         (WORKING, ENDED, LEASE, [Resume(WORKING, ENDED)]),
         (WORKING, ABSENT, OPENED + HOUR, [Resume(WORKING, ABSENT)]),  # a start that failed

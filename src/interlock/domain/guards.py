@@ -289,6 +289,8 @@ def stale_attempt(
         yield Resume(run, engine)
     elif overdue or waited:
         yield TimeOut(run, engine)
+    elif run.executions > 1 and engine is EngineState.ABSENT:
+        yield Resume(run, engine)  # the run has the name of a further execution, which never started
     elif run.status is Status.PENDING:
         yield GiveUp(run)
     else:
