@@ -219,6 +219,13 @@ def test_an_attempt_whose_time_ran_out_unwatched_goes_on(
     assert list(stale_triggers(seen, now)) == [found]
 
 
+def test_an_execution_that_outlives_a_time_without_passes_gets_its_whole_time_again() -> None:
+    now, engines = LEASE + DAY, {STARTED.execution_name: RUNNING}
+    for down, unwatched in (((LEASE - HOUR, LEASE + DAY), True), (None, False)):
+        seen = snapshot(SENSORS, now, due=(STARTED,), engine=engines, down=down)
+        assert list(stale_triggers(seen, now)) == [ExtendLease(STARTED, unwatched)]
+
+
 @pytest.mark.parametrize("engine", [ENDED, ABSENT])
 @pytest.mark.parametrize("now", [OPENED + HOUR, LEASE + SECOND])
 def test_a_job_that_succeeded_is_finished_and_not_declared_dead(

@@ -8,7 +8,7 @@ import pytest
 
 from interlock.domain.deadline import SlaVerdict
 from interlock.domain.event import EventType
-from interlock.domain.job import Succeeded
+from interlock.domain.job import Running, Succeeded
 from interlock.domain.run import DeadlineKind, RunKey, Status
 from interlock.errors import NotFoundError, TransientError
 from interlock.lifecycle.deadlines import reconcile
@@ -735,6 +735,21 @@ def test_a_platform_that_answers_again_has_the_last_word(home: Home) -> None:
     at(home, BREACH_AT)
     assert not fire_deadline(DAY, B, home.ports)
     assert home.run(DAY).unasked_since == BREACH_AT
+    home.pass_time(seconds=30)
+    assert not fire_deadline(DAY, B, home.ports)
+    assert home.events(EventType.SLA_BREACH) == []
+
+
+def test_a_job_whose_end_is_not_recorded_yet_is_asked_again(home: Home) -> None:
+    class Ending(Undated):
+        """The command is over; a full disk keeps its supervisor from recording how."""
+
+        def poll(self, metadata: Any) -> Any:
+            return Running(ending=True)
+
+    launched(home, timedelta(hours=1))
+    at(home, BREACH_AT + timedelta(seconds=3))
+    assert not fire_deadline(DAY, B, home.with_ports(jobs=Ending(home)))
     home.pass_time(seconds=30)
     assert not fire_deadline(DAY, B, home.ports)
     assert home.events(EventType.SLA_BREACH) == []

@@ -193,6 +193,18 @@ def test_an_attempt_whose_lease_ends_while_the_controller_is_away_goes_on(
     assert not home.jobs.launches[-1].cancelled
 
 
+def test_a_leap_of_the_clock_while_a_step_is_under_way_ends_no_attempt(home: Home) -> None:
+    """The pass after it finds the execution running, the next one finds it out of time."""
+    pending(home)
+    home.store.watch.save(WatchdogState(version=1, last_pass_at=home.clock()))
+    look(home, hours=24)
+    assert home.run().lease_until == home.clock() + home.ports.lease
+    end_execution(home, home.run().execution_name)
+    look(home, seconds=5)
+    assert home.events(EventType.SFN_TIMEOUT) == []
+    assert home.run().status is not Status.FAILED_FINAL
+
+
 def test_passes_that_are_seldom_by_choice_give_no_attempt_more_time(home: Home) -> None:
     seldom = timedelta(hours=1)
     running(home, hang=True)

@@ -134,9 +134,10 @@ class TimeOut(msgspec.Struct, frozen=True):
 
 
 class ExtendLease(msgspec.Struct, frozen=True):
-    """It is slow, not dead."""
+    """It is slow, not dead. Its time may have run out `unwatched`: then it gets its whole time again."""
 
     run: Run
+    unwatched: bool = False
 
 
 class RetryNow(msgspec.Struct, frozen=True):
@@ -278,7 +279,7 @@ def stale_attempt(
     waited = run.status is Status.PENDING and now >= run.lease_until - LEASE_MARGIN
     if engine is EngineState.RUNNING:
         if overdue:
-            yield ExtendLease(run)
+            yield ExtendLease(run, unwatched)
         elif _is_unstarted(run):
             yield NoteStarted(run)
     elif _is_unstarted(run) and engine is EngineState.ABSENT:
@@ -290,7 +291,9 @@ def stale_attempt(
     elif overdue or waited:
         yield TimeOut(run, engine)
     elif run.executions > 1 and engine is EngineState.ABSENT:
-        yield Resume(run, engine)  # the run has the name of a further execution, which never started
+        yield Resume(
+            run, engine
+        )  # the run has the name of a further execution, which never started
     elif run.status is Status.PENDING:
         yield GiveUp(run)
     else:

@@ -38,10 +38,13 @@ class CannotTell(msgspec.Struct, frozen=True):
 
 
 class Running(msgspec.Struct, frozen=True):
-    """The job has not ended; `unseen` when the platform will not tell us."""
+    """The job has not ended; `unseen` when the platform will not tell us, `ending` when it is over and how
+    it ended is not known yet.
+    """
 
     message: str = ""
     unseen: bool = False
+    ending: bool = False
 
 
 class Succeeded(msgspec.Struct, frozen=True):

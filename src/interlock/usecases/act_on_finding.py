@@ -76,8 +76,9 @@ def act_on_finding(  # noqa: C901 - one flat table of what to do
             note_infra_failure(run.key, run.attempt, _BROKE_OFF, config.pipeline, ports)
         case TimeOut():
             _time_out(finding, config, now, ports)
-        case ExtendLease(run):
-            save_run(run.key, lambda stored: _extended(stored, run, now), ports)
+        case ExtendLease(run, unwatched):
+            until = now + (ports.lease if unwatched else LEASE_EXTENSION)
+            save_run(run.key, lambda stored: _extended(stored, run, now, until), ports)
         case RetryNow(run):
             retry_job(run.key, run.attempt, ports, recovered=True)
         case Admit():
@@ -124,10 +125,10 @@ def _noted_started(stored: Run, run: Run, now: datetime) -> RunWrite | None:
     return RunWrite(stored.changed(now, started_at=now))
 
 
-def _extended(stored: Run, run: Run, now: datetime) -> RunWrite | None:
+def _extended(stored: Run, run: Run, now: datetime, until: datetime) -> RunWrite | None:
     if stored.attempt != run.attempt or not stored.is_open:
         return None
-    return RunWrite(stored.changed(now, lease_until=now + LEASE_EXTENSION))
+    return RunWrite(stored.changed(now, lease_until=until))
 
 
 def _finish(run: Run, config: Config, ports: Ports) -> None:

@@ -16,6 +16,8 @@ from interlock.usecases.ports import Ports
 
 log = logging.getLogger(__name__)
 
+_ENDING = "the job has ended, and how is not recorded yet"
+
 
 def look_at_job(run: Run, moment: datetime, pipeline: Pipeline, ports: Ports) -> JobSeen:
     """As of that moment. A platform that does not answer, or will not let us see the job, leaves it
@@ -56,7 +58,7 @@ def _found(run: Run, pipeline: Pipeline, ports: Ports) -> Launch | None:
 def _asked(launch: Launch, asked_at: datetime, ports: Ports, *, keep: bool = False) -> JobSeen:
     news = ask_job(launch, ports, asked_at)
     if isinstance(news, Running):
-        problem = clean(news.message) if news.unseen else None
+        problem = _ENDING if news.ending else clean(news.message) if news.unseen else None
         return JobSeen(launch.attempt, ports.clock(), problem=problem)
     if keep and news.event == "success":
         ports.job_log.append(news)

@@ -23,7 +23,8 @@ from adapters.jobs.test_command import is_alive, sh
 from interlock.adapters.http.platform_error import PlatformError
 from interlock.adapters.jobs.by_type import JobsByType
 from interlock.adapters.jobs.command.command_jobs import CommandJobs
-from interlock.adapters.jobs.command.supervisor import began
+from interlock.adapters.jobs.command.job_folder import CommandEnding, CommandSupervised, JobFolder
+from interlock.adapters.jobs.command.supervisor import LOCK, PID, began
 from interlock.adapters.jobs.command.supervisors import COMMAND, Supervisors
 from interlock.domain.budgets import Category
 from interlock.domain.job import Absent, Failed, Launched, Running, Succeeded
@@ -318,3 +319,19 @@ def test_a_group_without_its_first_process_is_known_by_the_token(
 
 def children(pid: int) -> list[int]:
     return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def test_a_command_that_is_over_and_not_on_record_is_ending(tmp_path: Path) -> None:
+    folder = JobFolder(tmp_path, TOKEN)
+    assert folder.claim()
+    ended = subprocess.Popen(["true"], start_new_session=True)
+    started = began(ended.pid)
+    ended.wait()
+    (folder.path / PID).write_text(f"{ended.pid} {started}\n")
+    with (folder.path / LOCK).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # its supervisor is there
+        assert folder.look() == CommandEnding()
+        (folder.path / PID).write_text(f"{os.getpid()} {began(os.getpid())}\n")
+        assert folder.look() == CommandSupervised()
+        (folder.path / PID).unlink()
+        assert folder.look() == CommandSupervised()  # it is about to begin

@@ -20,6 +20,7 @@ from interlock.adapters.jobs.command.exit_codes import judged
 from interlock.adapters.jobs.command.exit_pipe import ends_path
 from interlock.adapters.jobs.command.job_folder import (
     CommandEnded,
+    CommandEnding,
     CommandSupervised,
     FolderGone,
     JobFolder,
@@ -110,6 +111,8 @@ class CommandJobs:
                 return judged(state)
             case CommandSupervised():
                 return Running()
+            case CommandEnding():
+                return Running(ending=True)
             case Unstarted():
                 return self._start_again(folder)
             case Lost():

@@ -15,7 +15,8 @@ from typing import Any
 
 import msgspec
 
-from interlock.adapters.jobs.command.supervisor import CONTROL, EXIT, LOCK, PID, sync, write
+from interlock.adapters.jobs.command.process_groups import is_ours
+from interlock.adapters.jobs.command.supervisor import CONTROL, EXIT, LOCK, PID, began, sync, write
 
 SPEC = "spec.json"
 #: Made when a lost group was first asked to end.
@@ -57,6 +58,10 @@ class CommandSupervised(msgspec.Struct, frozen=True):
     """A supervisor is with the command."""
 
 
+class CommandEnding(msgspec.Struct, frozen=True):
+    """The command is over, and its supervisor has yet to record how: a full disk may keep it from that."""
+
+
 class Unstarted(msgspec.Struct, frozen=True):
     """It was claimed, and nothing was begun."""
 
@@ -72,7 +77,7 @@ class FolderGone(msgspec.Struct, frozen=True):
     """There is no such folder."""
 
 
-State = CommandEnded | CommandSupervised | Unstarted | Lost | FolderGone
+State = CommandEnded | CommandSupervised | CommandEnding | Unstarted | Lost | FolderGone
 
 
 class JobFolder:
@@ -124,7 +129,7 @@ class JobFolder:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
             return self._ended() or self._unattended()
         except BlockingIOError:
-            return CommandSupervised()
+            return self._supervised()
         finally:
             os.close(lock)
 
@@ -155,6 +160,23 @@ class JobFolder:
         try:
             return msgspec.json.decode((self.path / EXIT).read_bytes(), type=CommandEnded)
         except FileNotFoundError:
+            return None
+
+    def _supervised(self) -> CommandEnded | CommandSupervised | CommandEnding:
+        """A command is over once nothing of its group is left, whether or not that is on record."""
+        group, began_at = self._group() or (0, "")
+        if not group or began(group) == began_at != "-":
+            return CommandSupervised()
+        if is_ours(group, began_at, self.token):
+            return CommandSupervised()
+        return self._ended() or CommandEnding()
+
+    def _group(self) -> tuple[int, str] | None:
+        """The group of the command and when it began, once it has."""
+        try:
+            number, began_at = (self.path / PID).read_text().split()
+            return int(number), began_at
+        except (OSError, ValueError):
             return None
 
     def _unattended(self) -> Unstarted | Lost:
