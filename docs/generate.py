@@ -42,7 +42,6 @@ from interlock.domain import duration, pipeline
 from interlock.domain.alerting.alert_rules import Alerts
 from interlock.domain.check import Check, CheckSpec
 from interlock.domain.event import ALIASES, EventSpec, EventType
-from interlock.domain.guards import GUARDS
 from interlock.domain.job_configs import CONFIGS
 from interlock.domain.pipeline import Calendar
 from interlock.domain.rules import REASONS
@@ -54,6 +53,7 @@ from interlock.lifecycle import definition
 from interlock.runtime import server_address as address
 from interlock.runtime.health import NotedDatabase
 from interlock.simulation.scenario import ScenarioFile
+from interlock.usecases.watchdog_checks import GUARDS
 from interlock.web import access, gate
 from interlock.web import app as web_app
 from interlock.web.api import bodies
@@ -521,8 +521,8 @@ def _caught(state: dict[str, Any]) -> str:
 
 def guards() -> str:
     rows = [
-        (str(n), f"`{name}`", (guard.__doc__ or "").splitlines()[0])
-        for n, (name, guard) in enumerate(GUARDS.items(), 1)
+        (str(n), f"`{row.name}`", (row.guard.__doc__ or "").splitlines()[0])
+        for n, row in enumerate(GUARDS.values(), 1)
     ]
     return table(("", "check", "looks for"), rows)
 

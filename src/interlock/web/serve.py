@@ -12,7 +12,7 @@ from interlock.runtime.health import Health
 from interlock.runtime.heartbeat_ping import HeartbeatPing
 from interlock.runtime.server_address import Address, left_at
 from interlock.runtime.tokens import new_secret
-from interlock.usecases.watch import PassReport
+from interlock.usecases.conclude_pass import PassReport
 from interlock.web.access import Access
 from interlock.web.api.context import ApiContext
 from interlock.web.app import application

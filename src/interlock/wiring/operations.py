@@ -45,6 +45,7 @@ from interlock.queries.pipeline_state import PipelineState
 from interlock.queries.stored_reading import RefusedReading, StoredReading
 from interlock.queries.why import Why, explain
 from interlock.usecases.admit_reading import admit_reading
+from interlock.usecases.conclude_pass import PassReport
 from interlock.usecases.find_runs import find_runs
 from interlock.usecases.pause import Foreseen, foresee_resume, pause, resume
 from interlock.usecases.ports import Ports
@@ -55,7 +56,7 @@ from interlock.usecases.request_rerun import (
     chosen_schedule,
     request_rerun,
 )
-from interlock.usecases.watch import PassReport, watch
+from interlock.usecases.watch import watch
 
 if TYPE_CHECKING:
     from interlock.usecases.foresee_files import FileEdit

@@ -26,7 +26,7 @@ from interlock.runtime.health import Health, NotedDatabase
 from interlock.runtime.housekeeping import Housekeeping
 from interlock.runtime.loop import Runtime
 from interlock.runtime.workers import Workers
-from interlock.usecases.watch import PassReport
+from interlock.usecases.conclude_pass import PassReport
 from interlock.wiring.alert_desk import AlertDesk
 from interlock.wiring.local_backend import LocalBackend, open_local_backend
 from interlock.wiring.settings import Settings

@@ -7,28 +7,27 @@ import pytest
 
 from interlock.domain.budgets import Category
 from interlock.domain.event import EventType
-from interlock.domain.guards import (
+from interlock.domain.findings import (
     Close,
-    EngineState,
     ExtendLease,
-    Finding,
     Missed,
     NoteStarted,
     PostRunMissing,
     Restart,
     Suspect,
     TimeOut,
+    WatchdogFinding,
 )
-from interlock.domain.run import RunKey, Status
+from interlock.domain.run import EngineState, RunKey, Status
 from interlock.errors import TransientError
 from interlock.simulation.scenario import Call, JobScript
-from interlock.usecases.act_on_finding import act_on_finding
+from interlock.usecases.watchdog_checks import act_on_finding
 from usecases.home import KEY, Home
 
 HOUR = timedelta(hours=1)
 
 
-def act(home: Home, finding: Finding) -> None:
+def act(home: Home, finding: WatchdogFinding) -> None:
     config = home.store.pipelines.find("silver-orders")
     assert config is not None
     act_on_finding(finding, config, home.clock(), home.ports)
