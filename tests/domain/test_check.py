@@ -1,6 +1,7 @@
 """The rows of the checks: whole, and of one mind with themselves."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,8 @@ def test_a_test_answers_only_reasons_of_its_row(check: Check) -> None:
     spec = check.spec
     assert spec.test is not None
     stamps = ("2026-03-03T11:00:00Z", "2026-03-04T11:00:00Z", "2026-03-01T11:00:00Z")
-    for actual in (None, True, "x", 0, 2, 10**9, [], {}, *stamps):
+    readings: list[Any] = [None, True, "x", 0, 2, 10**9, [], {}, *stamps]
+    for actual in readings:
         for expected in ("2h", "4", "x") if spec.ages is False else ("2h",):
             kind = spec.test(actual, expected, NOW)
             assert kind is None or kind in spec.reasons
