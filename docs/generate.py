@@ -35,7 +35,6 @@ from interlock.domain import duration, pipeline
 from interlock.domain.alerting.alert_rules import Alerts
 from interlock.domain.check import Check, CheckSpec
 from interlock.domain.event import ALIASES, EventSpec, EventType
-from interlock.domain.guards import GUARDS
 from interlock.domain.job_kinds import JOB_KINDS
 from interlock.domain.pipeline import Calendar
 from interlock.domain.rules import REASONS
@@ -49,6 +48,7 @@ from interlock.operations.requests import MOST_READINGS
 from interlock.runtime import server_address as address
 from interlock.runtime.health import NotedDatabase
 from interlock.simulation.scenario import ScenarioFile
+from interlock.usecases.watchdog_checks import GUARDS
 from interlock.web import access, gate
 from interlock.web.api import answering, bodies
 from interlock.web.metrics import Metrics
@@ -542,8 +542,8 @@ def _caught(state: dict[str, Any]) -> str:
 
 def guards() -> str:
     rows = [
-        (str(n), f"`{name}`", (guard.__doc__ or "").splitlines()[0])
-        for n, (name, guard) in enumerate(GUARDS.items(), 1)
+        (str(n), f"`{row.name}`", (row.guard.__doc__ or "").splitlines()[0])
+        for n, row in enumerate(GUARDS.values(), 1)
     ]
     return table(("", "check", "looks for"), rows)
 

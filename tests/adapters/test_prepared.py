@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from interlock.adapters.prepared import is_prepared, prepare_types, structs
-from interlock.domain.guards import Admit
+from interlock.domain.findings import Admit
 from interlock.domain.run import Run
 
 #: Each kind is read for the first time by eight threads at once, which change at every chance.

@@ -9,8 +9,8 @@ import pytest
 from cli.place import Place
 from cli.served import served
 from interlock.adapters.sqlite.backup import back_up
-from interlock.domain.guards import GUARDS
 from interlock.errors import ConfigError
+from interlock.usecases.watchdog_checks import GUARDS
 from interlock.wiring.local_backend import open_local_backend
 
 

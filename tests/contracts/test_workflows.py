@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from contracts.home import Home
 from contracts.samples import KEY
-from interlock.domain.guards import EngineState
+from interlock.domain.run import EngineState
 from interlock.domain.waiting_for import WaitingFor
 
 AtOnce = Callable[[Sequence[Callable[[], None]]], list[None]]

@@ -14,7 +14,6 @@ from interlock.cli.command_table import COMMANDS
 from interlock.cli.exits import Exit
 from interlock.domain.check import Check
 from interlock.domain.event import EventType
-from interlock.domain.guards import GUARDS
 from interlock.domain.job_kinds import JOB_KINDS
 from interlock.domain.pipeline import Declared
 from interlock.domain.rules import REASONS
@@ -22,6 +21,7 @@ from interlock.domain.run import Status
 from interlock.files import calendar_schema, pipeline_schema
 from interlock.files.problem import ProblemKind
 from interlock.simulation import scenario
+from interlock.usecases.watchdog_checks import GUARDS
 
 GENERATE = generator()
 REFERENCE = ROOT / "docs" / "reference"

@@ -11,15 +11,12 @@ from contracts.samples import a_key, a_run
 from declared import declared
 from interlock.domain.admission import Admission, Ignore, OpenRun
 from interlock.domain.deadline import SlaVerdict
-from interlock.domain.guards import (
-    GUARDS,
+from interlock.domain.due_dates import Expected, may_have_come, missed_at, needs, stand_ins
+from interlock.domain.findings import (
     Admit,
     ArmDeadline,
     Close,
-    EngineState,
-    Expected,
     ExtendLease,
-    Finding,
     Finish,
     FireLate,
     GiveUp,
@@ -31,20 +28,19 @@ from interlock.domain.guards import (
     Restart,
     Resume,
     RetryNow,
-    Snapshot,
     Suspect,
     TimeOut,
-    may_have_come,
-    missed_at,
+    WatchdogFinding,
+)
+from interlock.domain.guards import (
+    Snapshot,
     missed_inclusion_schedules,
     missed_schedules,
-    needs,
     post_run_sensors,
     relative_sla_breaches,
     sensor_trigger_reconciliation,
     sla_scheduling,
     stale_triggers,
-    stand_ins,
     suspicion,
     trigger_deadlines,
     unsettled,
@@ -53,6 +49,7 @@ from interlock.domain.guards import (
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import (
     DeadlineKind,
+    EngineState,
     OpenedBy,
     PostRunState,
     Run,
@@ -63,6 +60,7 @@ from interlock.domain.run import (
 from interlock.domain.sensor import Reading
 from interlock.domain.sla import SlaWatch
 from interlock.domain.standing import standing_since
+from interlock.usecases.watchdog_checks import GUARDS
 
 SECOND, MINUTE, HOUR, DAY = (
     timedelta(seconds=1),
@@ -136,7 +134,7 @@ def test_where_nothing_is_wrong_nothing_is_found(name: str) -> None:
     )
     for given in ({"runs": by_date(done)}, {"runs": by_date(done), "due": (done,)}):
         seen = snapshot(EVERYTHING, now, since=now - 6 * HOUR, **given)
-        assert list(GUARDS[name](seen, now)) == []
+        assert list(GUARDS[name].guard(seen, now)) == []
 
 
 # --- 1 stale-triggers ---------------------------------------------------------------------------
@@ -191,7 +189,7 @@ WORKING = pending(started_at=OPENED, status=Status.RUNNING)
     ],
 )
 def test_an_attempt_that_nobody_moves_on_is_found(
-    run: Run, engine: EngineState | None, now: datetime, expected: list[Finding]
+    run: Run, engine: EngineState | None, now: datetime, expected: list[WatchdogFinding]
 ) -> None:
     engines = {} if engine is None else {run.execution_name: engine}
     seen = snapshot(SENSORS, now, due=(run,), engine=engines)
@@ -296,7 +294,7 @@ NAME = suspicion(SENSORS.schedules[0], READING)
     ],
 )
 def test_a_reading_without_its_effect_is_acted_on_after_a_doubt(
-    admission: Admission, first_seen: datetime | None, expected: list[Finding]
+    admission: Admission, first_seen: datetime | None, expected: list[WatchdogFinding]
 ) -> None:
     suspects = {} if first_seen is None else {NAME: first_seen}
     seen = snapshot(SENSORS, NOON, readings=((READING, (admission,)),), suspects=suspects)
@@ -335,7 +333,7 @@ def test_a_date_whose_run_was_pruned_is_not_missed(age: timedelta) -> None:
     ],
 )
 def test_a_cron_moment_without_a_run_is_fired_late_or_reported(
-    age: timedelta, expected: list[Finding]
+    age: timedelta, expected: list[WatchdogFinding]
 ) -> None:
     now = DUE + age
     seen = snapshot(CRON, now)
@@ -504,7 +502,7 @@ LISTED_DUE = at("2026-03-03T09:00Z")
     ],
 )
 def test_a_listed_date_that_no_reading_opened_is_reported_and_never_fired(
-    age: timedelta, expected: list[Finding]
+    age: timedelta, expected: list[WatchdogFinding]
 ) -> None:
     now = LISTED_DUE + age
     seen = snapshot(LISTED, now)
@@ -653,7 +651,7 @@ WARN, BREAK = JudgeDeadline(a_key(), W), JudgeDeadline(a_key(), B)
     ],
 )
 def test_a_deadline_holds_even_if_nothing_ever_starts(
-    now: datetime, given: dict[str, Any], expected: list[Finding]
+    now: datetime, given: dict[str, Any], expected: list[WatchdogFinding]
 ) -> None:
     assert list(sla_scheduling(snapshot(PROMISED, now, **given), now)) == expected
 
@@ -687,7 +685,7 @@ def ready(**changes: Any) -> dict[str, Run]:
     ],
 )
 def test_by_when_rules_must_hold_is_watched_even_if_nothing_ever_starts(
-    now: datetime, given: dict[str, Any], expected: list[Finding]
+    now: datetime, given: dict[str, Any], expected: list[WatchdogFinding]
 ) -> None:
     assert list(sla_scheduling(snapshot(READINESS, now, **given), now)) == expected
 
@@ -844,7 +842,7 @@ def test_without_post_run_rules_nothing_is_missing() -> None:
     ],
 )
 def test_what_an_edit_leaves_behind_is_done_or_reported_at_once(
-    after: timedelta, given: dict[str, Any], expected: Finding | None
+    after: timedelta, given: dict[str, Any], expected: WatchdogFinding | None
 ) -> None:
     seen = snapshot(CRON, DUE + after, since=DUE - HOUR, last_ok_at=DUE + MINUTE, **given)
     assert list(unsettled(seen, (), DUE + after)) == ([] if expected is None else [expected])
@@ -876,7 +874,7 @@ def test_a_quiet_hour_needs_nothing() -> None:
     assert needs(EVERYTHING, schedule, now - 20 * MINUTE, long_ago, now).dates == set()
 
 
-def _dates(found: Iterable[Finding]) -> list[str]:
+def _dates(found: Iterable[WatchdogFinding]) -> list[str]:
     return [finding.key.date for finding in found if isinstance(finding, FireLate | Missed | Close)]
 
 
@@ -910,5 +908,5 @@ def test_no_check_says_anything_of_a_date_whose_row_cannot_be_read(text: str, no
     assert not [each for each in found(blocked, moment) if date in str(each)]
 
 
-def found(seen: Snapshot, now: datetime) -> list[Finding]:
-    return [finding for guard in GUARDS.values() for finding in guard(seen, now)]
+def found(seen: Snapshot, now: datetime) -> list[WatchdogFinding]:
+    return [finding for row in GUARDS.values() for finding in row.guard(seen, now)]

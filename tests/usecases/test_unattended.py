@@ -9,16 +9,17 @@ import pytest
 
 from interlock.domain.budgets import Category
 from interlock.domain.event import EventType
-from interlock.domain.guards import EngineState, Resume
+from interlock.domain.findings import Resume
 from interlock.domain.job_record import JobRecord
-from interlock.domain.run import Status
+from interlock.domain.run import EngineState, Status
 from interlock.domain.watchdog_state import WatchdogState
 from interlock.errors import UnavailableError
 from interlock.runtime.loop import Runtime
 from interlock.simulation.scenario import Call, JobScript
-from interlock.usecases.act_on_finding import act_on_finding
+from interlock.usecases.conclude_pass import PassReport
 from interlock.usecases.ports import Ports
-from interlock.usecases.watch import PassReport, watch
+from interlock.usecases.watch import watch
+from interlock.usecases.watchdog_checks import act_on_finding
 from usecases.home import CADENCE, KEY, NOW, Home, assert_a_crash_changes_nothing
 from usecases.test_watch import end_execution
 

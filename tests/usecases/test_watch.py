@@ -11,14 +11,14 @@ import pytest
 from interlock.adapters.sqlite.workflows import Progress
 from interlock.domain.deadline import SlaVerdict
 from interlock.domain.event import EventType
-from interlock.domain.guards import EngineState
-from interlock.domain.run import RunKey, Status
+from interlock.domain.run import EngineState, RunKey, Status
 from interlock.domain.sensor import Reading
 from interlock.errors import TransientError, UnavailableError
 from interlock.simulation.scenario import Call
+from interlock.usecases.conclude_pass import PassReport
 from interlock.usecases.pause import pause, resume
 from interlock.usecases.ports import Ports
-from interlock.usecases.watch import PassReport, watch
+from interlock.usecases.watch import watch
 from usecases.home import CADENCE, KEY, NOW, Home, assert_a_crash_changes_nothing
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)

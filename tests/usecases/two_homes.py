@@ -21,8 +21,9 @@ from interlock.ports.jobs import Jobs
 from interlock.simulation.scripted_jobs import ScriptedJobs
 from interlock.simulation.virtual_clock import VirtualClock
 from interlock.usecases.adopt_config import adopt_config
+from interlock.usecases.conclude_pass import PassReport
 from interlock.usecases.ports import Ports
-from interlock.usecases.watch import PassReport, watch
+from interlock.usecases.watch import watch
 from interlock.wiring.aws_settings import Function
 from usecases.home import CADENCE, KEY, NOW, Home
 

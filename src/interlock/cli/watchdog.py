@@ -10,9 +10,9 @@ from interlock.cli.exits import Exit
 from interlock.cli.options import Options
 from interlock.cli.shown import as_json_option, clock, count, document, lines, today
 from interlock.cli.typed_values import moment_past
-from interlock.domain.guards import GUARDS
 from interlock.operations.requests import WatchQuery
 from interlock.queries.findings import WatchdogPass
+from interlock.usecases.watchdog_checks import GUARDS
 
 
 @click.command("watchdog")

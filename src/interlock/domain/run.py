@@ -57,6 +57,14 @@ TRANSITIONS: dict[Status, frozenset[Status]] = {
 }
 
 
+class EngineState(StrEnum):
+    """What the engine says about an execution."""
+
+    RUNNING = "running"
+    ENDED = "ended"
+    ABSENT = "absent"
+
+
 class OpenedBy(StrEnum):
     """What opened an attempt."""
 

@@ -7,7 +7,8 @@ from typing import Any
 from interlock.errors import InterlockError
 from interlock.lambdas.invocation import begin, count, home_of
 from interlock.runtime.heartbeat_ping import tell_alive
-from interlock.usecases.watch import PassReport, watch
+from interlock.usecases.conclude_pass import PassReport
+from interlock.usecases.watch import watch
 from interlock.wiring.aws_jobs import aws_jobs
 from interlock.wiring.aws_ports import AwsBackend
 from interlock.wiring.aws_settings import Function

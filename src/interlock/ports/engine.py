@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
-from interlock.domain.guards import EngineState
+from interlock.domain.run import EngineState
 from interlock.domain.timer import Timer
 from interlock.domain.waiting_for import WaitingFor
 

@@ -1,29 +1,11 @@
 """Findings: what a pass of the watchdog found, in words."""
 
-from collections.abc import Callable
 from datetime import datetime
-from typing import Any
 
 import msgspec
 
-from interlock.domain import duration
-from interlock.domain.guards import (
-    Admit,
-    ArmDeadline,
-    Close,
-    ExtendLease,
-    Finding,
-    Finish,
-    FireLate,
-    JudgeDeadline,
-    Missed,
-    NoteStarted,
-    PostRunMissing,
-    Restart,
-    RetryNow,
-    TimeOut,
-)
-from interlock.usecases.watch import CheckFailure, PassReport
+from interlock.usecases.conclude_pass import CheckFailure, PassReport
+from interlock.usecases.watchdog_checks import finding_spec
 
 
 class ReportedFinding(msgspec.Struct, frozen=True, rename="camel"):
@@ -47,37 +29,9 @@ def pass_in_words(report: PassReport) -> WatchdogPass:
     return WatchdogPass(
         now=report.now,
         found=tuple(
-            ReportedFinding(check, pipeline_id, _said(finding, report.now))
+            ReportedFinding(check, pipeline_id, finding_spec(finding).words(finding, report.now))
             for check, pipeline_id, finding in report.findings
         ),
         failures=tuple(report.failures),
         suspects=tuple(sorted(report.suspects)),
     )
-
-
-def _said(finding: Finding, now: datetime) -> str:
-    say = _WORDS.get(type(finding))
-    return type(finding).__name__ if say is None else say(finding, now)
-
-
-def _late(since: datetime, now: datetime) -> str:
-    return f"{duration.for_people(now - since)} late"
-
-
-_WORDS: dict[type, Callable[[Any, datetime], str]] = {
-    Restart: lambda f, now: f"{f.run.key.date}: it was never started; started",
-    NoteStarted: lambda f, now: f"{f.run.key.date}: it is running after all; noted",
-    Finish: lambda f, now: f"{f.run.key.date}: its job had succeeded; completed",
-    TimeOut: lambda f, now: f"{f.run.key.date}: outlived its lease (engine: {f.engine}); timed out",
-    ExtendLease: lambda f, now: f"{f.run.key.date}: slow, not dead; its lease is extended",
-    RetryNow: lambda f, now: f"{f.run.key.date}: its retry was due; retried",
-    Admit: lambda f, now: f"{f.reading.key}: a reading that had no effect yet; acted on it",
-    FireLate: lambda f, now: f"{f.key.date}: fired {_late(f.due_at, now)}",
-    Missed: lambda f, now: f"{f.key.date}: missed, {_late(f.due_at, now)} ({f.cause})",
-    Close: lambda f, now: f"{f.key.date}: the trigger deadline passed without a run; closed",
-    ArmDeadline: lambda f, now: f"{f.key.date}: a deadline's timer was not there; armed",
-    JudgeDeadline: lambda f, now: f"{f.key.date}: its {f.kind} had passed untold; judged",
-    PostRunMissing: lambda f, now: (
-        f"{f.run.key.date}: post-run readings never came: {', '.join(f.missing) or 'none missing'}"
-    ),
-}

@@ -27,7 +27,7 @@ from interlock.runtime.loop import Runtime
 from interlock.runtime.project_alerts import ProjectAlerts
 from interlock.runtime.served_backend import ServedBackend
 from interlock.runtime.workers import Workers
-from interlock.usecases.watch import PassReport
+from interlock.usecases.conclude_pass import PassReport
 
 log = logging.getLogger(__name__)
 

@@ -25,13 +25,14 @@ from interlock.runtime.commit_cache import CommitCache
 from interlock.runtime.decisions import Decisions
 from interlock.runtime.execution_engine import Engine
 from interlock.usecases.claim_event import claim_event
+from interlock.usecases.conclude_pass import PassReport
 from interlock.usecases.fire_timer import check_timer, fire_timer
 from interlock.usecases.ports import Ports
 from interlock.usecases.readable_config import readable_config
 from interlock.usecases.report_unreadable import report_unreadable
 from interlock.usecases.route_change import route_change
 from interlock.usecases.start_run import start_run
-from interlock.usecases.watch import PassReport, watch
+from interlock.usecases.watch import watch
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,6 @@ from interlock.domain.alerting.manner import Manner
 from interlock.domain.alerting.note import AlertNote, Note, RootNote
 from interlock.domain.alerting.sink_kinds import SINK_KINDS
 from interlock.domain.event import Event
-from interlock.domain.guards import EngineState
 from interlock.domain.job import (
     Absent,
     CannotTell,
@@ -21,7 +20,7 @@ from interlock.domain.job import (
     Succeeded,
 )
 from interlock.domain.pipeline import Pipeline
-from interlock.domain.run import RunKey
+from interlock.domain.run import EngineState, RunKey
 from interlock.domain.sensor import Reading
 from interlock.domain.waiting_for import WaitingFor
 from interlock.domain.watchdog_state import WatchdogState

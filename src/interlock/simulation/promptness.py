@@ -12,10 +12,9 @@ import msgspec
 from interlock.adapters.sqlite.rows import instant
 from interlock.adapters.sqlite.store import Store
 from interlock.domain.config import Config
-from interlock.domain.guards import EngineState
 from interlock.domain.launch import launch_of
 from interlock.domain.opening import instants
-from interlock.domain.run import Run, RunKey
+from interlock.domain.run import EngineState, Run, RunKey
 from interlock.domain.sla import BREACHES
 from interlock.lifecycle.polling import LONGEST
 from interlock.runtime.loop import ROUTER

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from interlock.adapters.sqlite.store import Store
 from interlock.adapters.sqlite.timers import TimerState
 from interlock.domain.config import Config
+from interlock.domain.due_dates import Expected, missed_at
 from interlock.domain.event import EventType
-from interlock.domain.guards import Expected, missed_at
 from interlock.domain.pipeline import Schedule
 from interlock.domain.run import RunKey
 from interlock.domain.schedule import occurrences, sensor_driven

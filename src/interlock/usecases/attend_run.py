@@ -3,14 +3,15 @@
 from datetime import datetime
 
 from interlock.domain.config import Config
-from interlock.domain.guards import EngineState, Finding, Finish, stale_attempt
-from interlock.domain.run import Run, RunKey
-from interlock.usecases.act_on_finding import act_on_finding
+from interlock.domain.findings import Finish, WatchdogFinding
+from interlock.domain.guards import stale_attempt
+from interlock.domain.run import EngineState, Run, RunKey
 from interlock.usecases.job_ending import has_succeeded
 from interlock.usecases.ports import Ports
+from interlock.usecases.watchdog_checks import act_on_finding
 
 
-def attend_run(key: RunKey, execution: str, config: Config, ports: Ports) -> Finding | None:
+def attend_run(key: RunKey, execution: str, config: Config, ports: Ports) -> WatchdogFinding | None:
     """What was done about the run; None when it has its end, or another execution goes on with it.
 
     One whose second execution has broken off is left to the passes: once each is often enough. So is one
@@ -28,7 +29,7 @@ def attend_run(key: RunKey, execution: str, config: Config, ports: Ports) -> Fin
     return finding
 
 
-def _finding(run: Run, now: datetime, ports: Ports) -> Finding | None:
+def _finding(run: Run, now: datetime, ports: Ports) -> WatchdogFinding | None:
     if run.is_unfinished:
         return Finish(run)
     if not run.is_open:

@@ -4,8 +4,9 @@ What each needs is a pure question; the answers are fetched together for a hundr
 costs requests by the hundred pipelines and not by the pipeline.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -22,7 +23,8 @@ from interlock.domain.admission import (
     run_keys,
 )
 from interlock.domain.config import Config
-from interlock.domain.guards import EngineState, Needs, Snapshot, stand_ins, wants_engine
+from interlock.domain.due_dates import Needs, stand_ins
+from interlock.domain.guards import Snapshot, wants_engine
 from interlock.domain.partition import Grain, label_at
 from interlock.domain.pipeline import Pipeline, Schedule
 from interlock.domain.post_run import post_run_keys
@@ -51,8 +53,8 @@ class ScheduleLook(msgspec.Struct):
     due: tuple[Run, ...]
     needs: Needs
     readings: list[Reading] = []
-    engine: dict[str, EngineState] = {}
-    succeeded: frozenset[str] = frozenset()
+    #: Those of its runs that no execution under way seems to work on.
+    unattended: frozenset[RunKey] = frozenset()
 
     @property
     def is_quiet(self) -> bool:
@@ -109,9 +111,6 @@ def snapshot(
         watches={
             date: loaded.watches[key] for key, date in wanted.items() if key in loaded.watches
         },
-        engine=look.engine,
-        succeeded=look.succeeded,
-        seen_after=_seen_after(look.config, look.due, ports),
         suspects=state.suspects,
         last_ok_at=state.last_ok_at,
         down=_down(state),
@@ -164,13 +163,30 @@ def unattended(ports: Ports) -> list[Run]:
     return [run for run in found.values() if run.is_open and run.execution_name in names]
 
 
-def ask_engine(
-    due: Iterable[Run], unattended: Collection[RunKey], now: datetime, ports: Ports
-) -> tuple[dict[str, EngineState], frozenset[str]]:
+def engine_answers(look: ScheduleLook, now: datetime, ports: Ports) -> dict[str, Any]:
     """What became of the attempts that may be dead: in the engine, and in the job log."""
-    doubtful = [run for run in due if wants_engine(run, run.key not in unattended, now)]
-    engine = {run.execution_name: ports.workflows.describe(run.execution_name) for run in doubtful}
-    return engine, frozenset(run.key.date for run in doubtful if has_succeeded(run, ports))
+    doubtful = [run for run in look.due if wants_engine(run, run.key not in look.unattended, now)]
+    return {
+        "engine": {
+            each.execution_name: ports.workflows.describe(each.execution_name) for each in doubtful
+        },
+        "succeeded": frozenset(run.key.date for run in doubtful if has_succeeded(run, ports)),
+    }
+
+
+def came_after(look: ScheduleLook, now: datetime, ports: Ports) -> dict[str, Any]:
+    """The post-run keys of which something came since the job was launched."""
+    pipeline = look.config.pipeline
+    keys = post_run_keys(pipeline)
+    found = {}
+    for run in look.due if keys else ():
+        since = run.launched_at or run.completed_at
+        if run.status is not Status.COMPLETED or since is None:
+            continue
+        readings = readings_for(run.key, pipeline, ports, keys, run)
+        came = {key for key, reading in readings.items() if _came_since(reading, since)}
+        found[run.key.date] = frozenset(came | run.post_run.seen.keys())
+    return {"seen_after": found}
 
 
 def _stand_ins(
@@ -197,20 +213,6 @@ def _down(state: WatchdogState) -> tuple[datetime, datetime] | None:
     if state.down_from is None or state.down_until is None:
         return None
     return state.down_from, state.down_until
-
-
-def _seen_after(config: Config, due: Iterable[Run], ports: Ports) -> dict[str, frozenset[str]]:
-    """The post-run keys of which something came since the job was launched."""
-    keys = post_run_keys(config.pipeline)
-    found = {}
-    for run in due if keys else ():
-        since = run.launched_at or run.completed_at
-        if run.status is not Status.COMPLETED or since is None:
-            continue
-        readings = readings_for(run.key, config.pipeline, ports, keys, run)
-        came = {key for key, reading in readings.items() if _came_since(reading, since)}
-        found[run.key.date] = frozenset(came | run.post_run.seen.keys())
-    return found
 
 
 def _came_since(reading: Reading, since: datetime) -> bool:

@@ -5,17 +5,10 @@ from datetime import datetime
 
 from interlock.domain.admission import Ignore
 from interlock.domain.config import Config
-from interlock.domain.guards import (
-    Admit,
-    Finding,
-    Snapshot,
-    needs,
-    sla_scheduling,
-    trigger_deadlines,
-    unsettled,
-)
+from interlock.domain.due_dates import needs
+from interlock.domain.findings import Admit, WatchdogFinding
+from interlock.domain.guards import Snapshot, sla_scheduling, trigger_deadlines, unsettled
 from interlock.domain.pipeline import Schedule
-from interlock.usecases.act_on_finding import act_on_finding
 from interlock.usecases.fire_cron import fire_cron
 from interlock.usecases.load_snapshots import (
     ScheduleLook,
@@ -25,6 +18,7 @@ from interlock.usecases.load_snapshots import (
     trigger_readings,
 )
 from interlock.usecases.ports import Ports
+from interlock.usecases.watchdog_checks import act_on_finding
 
 
 def settle_schedules(
@@ -48,7 +42,7 @@ def settle_schedules(
 
 def _findings(
     config: Config, schedule: Schedule, ahead: Collection[str], now: datetime, ports: Ports
-) -> Iterator[Finding]:
+) -> Iterator[WatchdogFinding]:
     state = ports.watch.load()
     since = looked_since(state, config, now)
     wanted = needs(config.pipeline, schedule, since, config.standing(schedule.id), now)
@@ -63,7 +57,7 @@ def _findings(
     yield from sla_scheduling(seen, now)
 
 
-def _unread(seen: Snapshot) -> Iterator[Finding]:
+def _unread(seen: Snapshot) -> Iterator[WatchdogFinding]:
     """Readings that nothing has acted on yet: by the new file they would come too early to count."""
     for reading, admissions in seen.readings:
         for admission in admissions:

@@ -8,7 +8,7 @@ from prometheus_client.registry import Collector
 
 from interlock import __version__
 from interlock.errors import InterlockError
-from interlock.usecases.watch import PassReport
+from interlock.usecases.conclude_pass import PassReport
 from interlock.wiring.local_backend import LocalBackend
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"

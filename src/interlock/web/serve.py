@@ -12,7 +12,7 @@ from interlock.operations.tokens import new_secret
 from interlock.runtime.heartbeat_ping import HeartbeatPing
 from interlock.runtime.reading_batcher import ReadingBatcher
 from interlock.runtime.server_address import Address, left_at
-from interlock.usecases.watch import PassReport
+from interlock.usecases.conclude_pass import PassReport
 from interlock.web.access import Access
 from interlock.web.api.context import ApiContext, Readiness
 from interlock.web.app import application

@@ -8,7 +8,7 @@ from interlock.errors import InterlockError
 from interlock.ports.alerts import Sink
 from interlock.runtime.controller import Controller
 from interlock.runtime.health import Health, NotedDatabase
-from interlock.usecases.watch import PassReport
+from interlock.usecases.conclude_pass import PassReport
 from interlock.wiring.local_backend import LocalBackend, open_local_backend
 from interlock.wiring.settings import Settings
 

@@ -12,7 +12,7 @@ from contracts.samples import NOW, ManualClock
 from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.store import Store
 from interlock.adapters.sqlite.workflows import Claimed, LogEntry, Progress, SqliteWorkflows
-from interlock.domain.guards import EngineState
+from interlock.domain.run import EngineState
 from interlock.domain.waiting_for import WaitingFor
 from interlock.errors import UnavailableError
 

@@ -7,7 +7,7 @@ from botocore.exceptions import ClientError  # type: ignore[import-untyped]
 
 from interlock.adapters.aws.failures import ask
 from interlock.domain import canonical
-from interlock.domain.guards import EngineState
+from interlock.domain.run import EngineState
 from interlock.domain.waiting_for import WaitingFor
 from interlock.errors import TransientError, UnavailableError
 

@@ -15,7 +15,7 @@ import msgspec
 from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.rows import Reader, Row, instant, maybe_micros, micros
 from interlock.domain import canonical
-from interlock.domain.guards import EngineState
+from interlock.domain.run import EngineState
 from interlock.domain.unreadable import RowKind, problem_of
 from interlock.domain.waiting_for import WaitingFor
 from interlock.domain.watching import NAME_TAKEN

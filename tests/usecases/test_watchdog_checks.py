@@ -7,31 +7,43 @@ import pytest
 
 from interlock.domain.budgets import Category
 from interlock.domain.event import EventType
-from interlock.domain.guards import (
+from interlock.domain.findings import (
     Close,
-    EngineState,
     ExtendLease,
-    Finding,
     Missed,
     NoteStarted,
     PostRunMissing,
     Restart,
     Suspect,
     TimeOut,
+    WatchdogFinding,
 )
-from interlock.domain.run import RunKey, Status
+from interlock.domain.run import EngineState, RunKey, Status
 from interlock.errors import TransientError
 from interlock.simulation.scenario import Call, JobScript
-from interlock.usecases.act_on_finding import act_on_finding
+from interlock.usecases.watchdog_checks import GUARDS, act_on_finding, finding_spec
 from usecases.home import KEY, Home
 
 HOUR = timedelta(hours=1)
+FINDINGS = "interlock.domain.findings"
 
 
-def act(home: Home, finding: Finding) -> None:
+def act(home: Home, finding: WatchdogFinding) -> None:
     config = home.store.pipelines.find("silver-orders")
     assert config is not None
     act_on_finding(finding, config, home.clock(), home.ports)
+
+
+def test_every_finding_has_words_and_an_action_in_the_row_of_its_check() -> None:
+    found = {spec.kind for row in GUARDS.values() for spec in row.finds}
+    assert found == {
+        kind for kind in WatchdogFinding.__subclasses__() if kind.__module__ == FINDINGS
+    }
+
+
+def test_a_finding_of_no_row_is_a_mistake_of_ours() -> None:
+    with pytest.raises(LookupError, match="no check of the watchdog finds WatchdogFinding"):
+        finding_spec(WatchdogFinding())
 
 
 def test_a_run_that_moved_on_since_it_was_found_is_left_alone(home: Home) -> None:
