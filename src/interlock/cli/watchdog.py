@@ -11,7 +11,7 @@ from interlock.cli.options import Options
 from interlock.cli.shown import as_json_option, clock, count, document, lines, today
 from interlock.cli.typed_values import moment_past
 from interlock.operations.requests import WatchQuery
-from interlock.queries.findings import WatchdogPass
+from interlock.queries.watchdog_pass import WatchdogPass
 from interlock.usecases.watchdog_checks import GUARDS
 
 

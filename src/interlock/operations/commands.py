@@ -22,9 +22,9 @@ from interlock.operations.requests import (
 )
 from interlock.operations.results import Pruned, ReadingAnswer, Retried
 from interlock.operations.tokens import TokenShown
-from interlock.queries.findings import WatchdogPass
 from interlock.queries.paging import Page
 from interlock.queries.stored_reading import StoredReading
+from interlock.queries.watchdog_pass import WatchdogPass
 
 
 class Commands(Protocol):

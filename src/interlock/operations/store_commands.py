@@ -29,9 +29,9 @@ from interlock.operations.results import Pruned, ReadingAnswer, Retried
 from interlock.operations.store_queries import state_file
 from interlock.operations.tokens import TokenShown, make_token, new_secret, shown
 from interlock.ports.state_file import StateFile
-from interlock.queries.findings import WatchdogPass, pass_in_words
 from interlock.queries.paging import Page
 from interlock.queries.stored_reading import StoredReading, in_words, stored
+from interlock.queries.watchdog_pass import WatchdogPass, pass_in_words
 from interlock.usecases.admit_reading import foresee_reading
 from interlock.usecases.pause import pause, resume
 from interlock.usecases.ports import Ports
