@@ -47,7 +47,7 @@ def test_a_statement_that_is_wrong_is_not_taken_for_a_broken_store(database: Dat
 
 
 def test_a_unit_cannot_begin_another_one(database: Database) -> None:
-    with pytest.raises(RuntimeError, match="can't begin another"):
+    with pytest.raises(RuntimeError, match="can't start another"):
         database.write(lambda connection: database.write(put("a")))
     assert database.read(keys) == set()
 
