@@ -176,7 +176,7 @@ def test_keys_that_were_not_read_are_asked_for_again() -> None:
 def test_keys_that_are_never_read_are_an_error() -> None:
     left = {"t": {"Keys": [row(2)]}}
     client = Answering({"Responses": {"t": []}, "UnprocessedKeys": left})
-    with pytest.raises(TransientError, match="not read"):
+    with pytest.raises(TransientError, match="still unread"):
         Table(client, "t").get_many([("p", "1"), ("p", "2")])
 
 

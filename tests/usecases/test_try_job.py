@@ -90,7 +90,7 @@ def test_whether_a_repeat_would_be_recognised_is_said_and_stops_nothing(
     ("end", "message"),
     [
         (Failed(Category.TRANSIENT, "out of memory"), "failed (TRANSIENT): out of memory"),
-        (Failed(None, "it broke"), "failed (of no known kind): it broke"),
+        (Failed(None, "it broke"), "failed (unknown kind): it broke"),
         (Failed(None, "by hand", stopped=True), "stopped: by hand"),
     ],
 )
