@@ -13,6 +13,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +24,6 @@ from msgspec import NODEFAULT, inspect
 import interlock
 from interlock.adapters.alerts import console
 from interlock.adapters.aws.history import DynamoHistory
-from interlock.adapters.jobs import (
-    airflow,
-    databricks,
-    emr,
-    emr_serverless,
-    glue,
-    step_function,
-)
 from interlock.adapters.jobs.job_states import Meaning
 from interlock.adapters.sqlite.database import MEMORY
 from interlock.adapters.sqlite.history import SqliteHistory
@@ -43,7 +36,7 @@ from interlock.domain.alerting.alert_rules import Alerts
 from interlock.domain.check import Check, CheckSpec
 from interlock.domain.event import ALIASES, EventSpec, EventType
 from interlock.domain.guards import GUARDS
-from interlock.domain.job_configs import CONFIGS
+from interlock.domain.job_kinds import JOB_KINDS
 from interlock.domain.pipeline import Calendar
 from interlock.domain.rules import REASONS
 from interlock.domain.run import TRANSITIONS
@@ -118,10 +111,13 @@ def scenario_rows() -> list[Row]:
 
 def job_rows(kind: str) -> list[Row]:
     """Every setting of a job type, below `job.config`."""
-    return list(_rows({str(name): config for name, config in CONFIGS.items()}[kind], ""))
+    return list(_rows(JOB_KINDS[kind].config, ""))
 
 
 def _rows(kind: type, prefix: str, skip: str | None = None) -> Iterator[Row]:
+    if "variants" in vars(kind):
+        yield from _variant_rows(kind, prefix)
+        return
     info = inspect.type_info(kind)
     assert isinstance(info, inspect.StructType)
     for field in info.fields:
@@ -130,6 +126,19 @@ def _rows(kind: type, prefix: str, skip: str | None = None) -> Iterator[Row]:
         inner, below = _below(field.type)
         if inner is not None and f"{path}{below}" != skip:
             yield from _rows(inner, f"{path}{below}.", skip)
+
+
+def _variant_rows(kind: type, prefix: str) -> Iterator[Row]:
+    """`type`, and what each type may say besides."""
+    info = inspect.type_info(kind)
+    assert isinstance(info, inspect.StructType)
+    yield from (_row(f"{prefix}type", each, kind) for each in info.fields if each.name == "type")
+    for name, variant in kind.variants.items():  # type: ignore[attr-defined]
+        for row in _rows(variant.settings, prefix):
+            key = row.path.removeprefix(prefix)
+            if key != "type" and (key != "channel" or variant.has_channels):
+                said = f"`{name}`: {row.description}"
+                yield msgspec.structs.replace(row, description=said)
 
 
 def _row(path: str, field: inspect.Field, owner: type) -> Row:
@@ -153,6 +162,8 @@ def _stripped(kind: inspect.Type) -> tuple[inspect.Type, dict[str, Any]]:
 
 def _type(kind: inspect.Type) -> str:
     plain, facts = _stripped(kind)
+    if "one of" in facts:
+        return " ".join(f"`{name}`" for name in facts["one of"])
     if "form" in facts:
         return str(facts["form"])
     if isinstance(plain, inspect.EnumType):
@@ -259,10 +270,24 @@ def text_forms() -> str:
 
 def job_types() -> str:
     parts = []
-    for name, config in CONFIGS.items():
-        doc = (config.__doc__ or "").splitlines()[0]
-        parts.append(f"## `{name}`\n\n{doc}\n\n{_field_table(job_rows(name))}")
+    for name, kind in JOB_KINDS.items():
+        doc = (kind.config.__doc__ or "").splitlines()[0]
+        needs = f" Needs the extra {_EXTRAS[kind.extra]}." if kind.extra else ""
+        parts.append(f"## `{name}`\n\n{doc}{needs}\n\n{_field_table(job_rows(name))}")
     return "\n\n".join(parts)
+
+
+#: The extra `aws` brings the HTTP client too.
+_EXTRAS = {"server": "`server` or `aws`", "aws": "`aws`"}
+
+
+def job_promises() -> str:
+    """How a repeated start is recognised, and whether an attempt has one job."""
+    rows = [
+        (f"[`{name}`](../howto/jobs/{name}.md)", each.promises.recognised_by, each.promises.one_job)
+        for name, each in JOB_KINDS.items()
+    ]
+    return table(("type", "a repeat is recognised by", "one job per attempt"), rows)
 
 
 #: What each meaning of a state says to a reader.
@@ -281,12 +306,8 @@ _MEANINGS = {
 def job_states() -> str:
     """Every state that a platform may report, and what it means."""
     tables = {
-        "airflow": airflow.STATES,
-        "glue": glue.STATES,
-        "emr": emr.STATES,
-        "emr-serverless": emr_serverless.STATES,
-        "step-function": step_function.STATES,
-        "databricks": {**databricks.LIFE_CYCLES, **databricks.RESULTS},
+        name: getattr(import_module(kind.adapter_path.partition(":")[0]), "STATES", {})
+        for name, kind in JOB_KINDS.items()
     }
     rows = [
         (
@@ -644,10 +665,6 @@ _EXITS = {
 
 #: What the types of some fields leave out, by struct and field.
 _NOTES: dict[tuple[str, str], str] = {
-    ("HttpConfig", "headers"): "Interlock replaces `${...}` and `secret://` in their values.",
-    ("AirflowConfig", "headers"): "Interlock replaces `${...}` and `secret://` in their values.",
-    ("DatabricksConfig", "headers"): "Interlock replaces `${...}` and `secret://` in their values.",
-    ("DatabricksConfig", "arguments"): "The parameters of the run.",
     ("ScenarioFile", "name"): "The name of the scenario.",
     (
         "ScenarioFile",
@@ -936,6 +953,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "text-forms": text_forms,
     "job-types": job_types,
     "job-states": job_states,
+    "job-promises": job_promises,
     "checks": checks,
     "reason-kinds": reason_kinds,
     "event-list": event_list,

@@ -12,15 +12,19 @@ from interlock.domain.alerting.alert_rules import (
     Mute,
     Route,
     RouteTarget,
+)
+from interlock.domain.alerting.sink_kinds import (
+    ConsoleConfig,
     SinkConfig,
-    SinkType,
+    SlackConfig,
+    WebhookConfig,
 )
 from interlock.domain.event import Event, EventType, Subject, happened
 from interlock.domain.run import RunKey
 
-SLACK = SinkConfig(SinkType.SLACK, channel="C0MAIN")
-HOOK = SinkConfig(SinkType.WEBHOOK, url="https://ops.example/hook", secret="whsec_eA==")
-CONSOLE = SinkConfig(SinkType.CONSOLE)
+SLACK = SlackConfig("slack", channel="C0MAIN")
+HOOK = WebhookConfig("webhook", url="https://ops.example/hook", secret="whsec_eA==")
+CONSOLE = ConsoleConfig("console")
 
 
 def told(

@@ -64,8 +64,10 @@ def test_runs_readings_and_events_are_listed(
     asked: Asked, services: Services, clock: ManualClock
 ) -> None:
     queries = asked.queries
-    for wanted_runs in (RunsQuery(pipeline="silver-orders"), RunsQuery()):
-        assert [run.key.date for run in queries.runs(wanted_runs).items] == [DAY]
+    listed = queries.runs(RunsQuery(pipeline="silver-orders")).items
+    assert [run.key.date for run in listed] == [DAY]
+    with pytest.raises(ConfigError, match="name it"):
+        queries.runs()
     assert [reading.key for reading in queries.readings("silver-orders").items] == ["orders"]
     kinds = {"CONFIG_ADOPTED", "TRIGGER_STARTED"}
     assert {event.type for event in _events(services, clock).newest()} == kinds

@@ -124,7 +124,7 @@ def test_a_job_that_takes_longer_is_left_alone(bench: Bench) -> None:
 
 
 def _end(folder: Path) -> None:
-    from interlock.adapters.jobs.processes.job_folder import JobFolder
+    from interlock.adapters.jobs.command.job_folder import JobFolder
 
     assert JobFolder(folder.parent.parent, folder.name).ask_to_end()
 

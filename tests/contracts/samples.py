@@ -17,7 +17,6 @@ from interlock.domain.job_record import JobRecord
 from interlock.domain.pipeline import (
     Identity,
     Job,
-    JobType,
     Pipeline,
     PostRun,
     Rule,
@@ -94,7 +93,7 @@ def a_pipeline(pipeline_id: str = KEY.pipeline_id, **changes: Any) -> Pipeline:
             Schedule(id="stream", trigger=Trigger(key="orders-landed", check=Check.EXISTS)),
         ),
         validation=Validation((Rule("orders-count", Check.GTE, "count", Decimal("0.10")),)),
-        job=Job(JobType.COMMAND, {"run": "true"}),
+        job=Job("command", {"run": "true"}),
         post_run=PostRun((Rule("audit", Check.EXISTS),), drift_threshold=Decimal("0.05")),
     )
     return msgspec.structs.replace(pipeline, **changes)

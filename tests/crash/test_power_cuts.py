@@ -14,7 +14,7 @@ import pytest
 
 from crash.power_cut import Call, File, Worst, build_recorder, calls_of, disk_at
 from interlock.adapters.alerts.console import ConsoleAlerts
-from interlock.adapters.jobs.processes.job_folder import boot_id
+from interlock.adapters.jobs.command.job_folder import boot_id
 from interlock.domain.waiting_for import WaitingFor
 from interlock.wiring.local_backend import LocalBackend
 from interlock.wiring.local_controller import controller_of

@@ -1,4 +1,4 @@
-"""Rights of jobs: what enabling a type grants is what its jobs ask of AWS, on what AWS asks it for."""
+"""Rights of jobs: the row of a type says what its jobs ask of AWS, and enabling the type grants that."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -14,71 +14,74 @@ from adapters.jobs.cloud_worlds import (
     StepFunctionWorld,
 )
 from adapters.jobs.job_samples import a_context, ending, surroundings
+from deploy.packaging import packaging
 from deploy.planned import Plan, as_list, statements
 from deploy.terraform import MODULE
 from interlock.adapters.jobs.job_environment import Surroundings
+from interlock.domain.job_kinds import JOB_KINDS
 from interlock.wiring.aws_settings import Function
 
-#: The worlds in which jobs live, by the services whose rights they need.
+#: The worlds in which the jobs of each type live.
 WORLDS: dict[str, Callable[[Surroundings], AwsWorld]] = {
     "glue": GlueWorld,
-    "elasticmapreduce": EmrWorld,
+    "emr": EmrWorld,
     "emr-serverless": EmrServerlessWorld,
-    "states": StepFunctionWorld,
+    "step-function": StepFunctionWorld,
     "lambda": LambdaWorld,
 }
-
-#: What AWS checks each action against.
-RESOURCES = {
-    "glue:StartJobRun": "job",
-    "glue:GetJobRun": "job",
-    "glue:GetJobRuns": "job",
-    "glue:BatchStopJobRun": "job",
-    "logs:FilterLogEvents": "log-group",
-    "elasticmapreduce:AddJobFlowSteps": "cluster",
-    "elasticmapreduce:ListSteps": "cluster",
-    "elasticmapreduce:DescribeStep": "cluster",
-    "elasticmapreduce:CancelSteps": "cluster",
-    "emr-serverless:StartJobRun": "applications",
-    "emr-serverless:ListJobRuns": "applications",
-    "emr-serverless:GetJobRun": "jobruns",
-    "emr-serverless:CancelJobRun": "jobruns",
-    "states:StartExecution": "stateMachine",
-    "states:DescribeStateMachine": "stateMachine",
-    "states:DescribeExecution": "execution",
-    "states:StopExecution": "execution",
-    "lambda:InvokeFunction": "function",
-}
-#: What finds and polls; a state machine itself is described only before it is started.
-_LOOKS = re.compile(r":(Get|List|Filter|DescribeStep$|DescribeExecution)")
-#: Glue explains itself in logs.
-_ANALYSIS = "logs:FilterLogEvents"
+RIGHTS = {name: kind.rights for name, kind in JOB_KINDS.items() if kind.rights}
+EVERY_RIGHT = {right.action: right for rights in RIGHTS.values() for right in rights}
 #: Services and operations whose rights have other names.
 _PREFIXES = {"emr": "elasticmapreduce", "stepfunctions": "states"}
 _ACTIONS = {"lambda:Invoke": "lambda:InvokeFunction"}
+#: What is granted of these is for jobs; of logs, only what a row names is.
+_SERVICES = {action.split(":")[0] for action in EVERY_RIGHT} - {"logs"}
 
 
 @pytest.fixture(scope="module")
-def called(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
-    """The actions of each service's jobs, from the first look to a cancellation."""
+def operations(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
+    """What each type's jobs ask of AWS, from the first look to a cancellation."""
     folder = tmp_path_factory.mktemp("jobs")
     return {name: _lived(world(surroundings(folder))) for name, world in WORLDS.items()}
 
 
-@pytest.mark.parametrize("service", WORLDS)
-def test_every_call_of_a_job_is_granted_and_every_grant_is_called(
-    service: str, called: dict[str, set[str]], whole_plan: Plan
+def test_every_type_of_aws_has_its_rights_in_its_row() -> None:
+    assert set(RIGHTS) == set(WORLDS)
+    assert set(RIGHTS) == {name for name, kind in JOB_KINDS.items() if kind.extra == "aws"}
+
+
+@pytest.mark.parametrize("name", RIGHTS)
+def test_the_row_of_a_type_has_the_rights_that_its_jobs_use(
+    name: str, operations: dict[str, set[str]]
 ) -> None:
-    granted = {a: kinds for a, kinds in _granted(whole_plan) if _service(a) == service}
-    assert granted == {action: {RESOURCES[action]} for action in called[service]}
+    assert {right.action for right in RIGHTS[name]} == {_action(each) for each in operations[name]}
 
 
-def test_what_a_job_calls_stands_in_the_file_of_its_rights(called: dict[str, set[str]]) -> None:
+def test_the_orchestrator_is_granted_what_the_rows_say_and_no_more(whole_plan: Plan) -> None:
+    assert dict(_granted(whole_plan)) == {each.action: {each.on} for each in EVERY_RIGHT.values()}
+
+
+def test_what_the_rows_say_stands_in_the_file_of_rights() -> None:
     """Also where there is no Terraform."""
     text = (MODULE / "jobs.tf").read_text()
-    actions = set().union(*called.values())
-    assert actions == set(RESOURCES)
-    assert [action for action in sorted(actions) if f'"{action}"' not in text] == []
+    written = set(re.findall(r'"([a-z-]+:[A-Z]\w+)"', text)) - {"iam:PassRole"}
+    assert written == set(EVERY_RIGHT)
+
+
+def test_the_package_holds_the_models_of_the_services_that_jobs_call(
+    operations: dict[str, set[str]],
+) -> None:
+    services = {each.partition(":")[0] for each in set().union(*operations.values())}
+    assert services <= set(packaging().SERVICES)
+
+
+@pytest.mark.parametrize("name", RIGHTS)
+def test_the_page_of_a_type_names_its_rights(name: str) -> None:
+    """An action without its service stands beside one of the same service."""
+    page = (MODULE.parents[1] / "docs" / "howto" / "jobs" / f"{name}.md").read_text()
+    part = page.partition("## Rights")[2].partition("\n## ")[0]
+    bare = (right.action.partition(":")[2] for right in RIGHTS[name])
+    assert [each for each in bare if not re.search(rf"[`:]{each}`", part)] == []
 
 
 def test_a_role_is_handed_to_a_job_only_if_it_is_named(whole_plan: Plan) -> None:
@@ -92,9 +95,8 @@ def test_a_role_is_handed_to_a_job_only_if_it_is_named(whole_plan: Plan) -> None
 
 
 def test_the_sla_monitor_may_look_at_jobs_and_do_nothing_to_them(whole_plan: Plan) -> None:
-    looks = dict(_granted(whole_plan, Function.SLA_MONITOR))
-    assert set(looks) == {action for action in RESOURCES if _LOOKS.search(action)}
-    assert looks == {action: {RESOURCES[action]} for action in looks}
+    looks = {each.action: {each.on} for each in EVERY_RIGHT.values() if each.looks}
+    assert dict(_granted(whole_plan, Function.SLA_MONITOR)) == looks
 
 
 def _lived(world: AwsWorld) -> set[str]:
@@ -109,7 +111,7 @@ def _lived(world: AwsWorld) -> set[str]:
             jobs.cancel(launched.metadata)
         else:
             ending(jobs, launched)
-    return {_action(name) for name, _ in world.aws.calls}
+    return {name for name, _ in world.aws.calls}
 
 
 def _action(operation: str) -> str:
@@ -118,17 +120,13 @@ def _action(operation: str) -> str:
     return _ACTIONS.get(action, action)
 
 
-def _service(action: str) -> str:
-    return "glue" if action == _ANALYSIS else action.split(":")[0]
-
-
 def _granted(
     plan: Plan, function: Function = Function.ORCHESTRATOR
 ) -> Iterator[tuple[str, set[str]]]:
     """What a function may do to jobs, each with the kinds of what it may be done to."""
     for statement in statements(plan, f'function["{function}"]'):
         for action in as_list(statement["Action"]):
-            if action == _ANALYSIS or action.split(":")[0] in WORLDS:
+            if action in EVERY_RIGHT or action.split(":")[0] in _SERVICES:
                 yield action, {_kind(arn) for arn in as_list(statement["Resource"])}
 
 

@@ -12,6 +12,7 @@ from deploy.alert_calls import record_alerts
 from deploy.calls import Call, Calls, record
 from deploy.planned import Plan, as_list, resources, statements
 from deploy.terraform import MODULE
+from interlock.domain.job_kinds import JOB_KINDS
 from interlock.wiring.aws_settings import Function
 
 #: Together they make every call that any scenario makes.
@@ -98,7 +99,8 @@ def test_a_star_stands_only_where_aws_knows_no_resources(whole_plan: Plan) -> No
 
 
 def test_jobs_are_granted_only_when_enabled(default_plan: Plan, whole_plan: Plan) -> None:
-    jobs = {"glue", "elasticmapreduce", "emr-serverless", "states", "lambda"}
+    rights = (right for kind in JOB_KINDS.values() for right in kind.rights)
+    jobs = {right.action.split(":")[0] for right in rights} - {"logs"}
     assert _services(default_plan, Function.ORCHESTRATOR).isdisjoint(jobs)
     assert _services(whole_plan, Function.ORCHESTRATOR) > jobs
 

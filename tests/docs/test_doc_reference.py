@@ -15,8 +15,8 @@ from interlock.cli.exits import Exit
 from interlock.domain.check import Check
 from interlock.domain.event import EventType
 from interlock.domain.guards import GUARDS
-from interlock.domain.job_configs import CONFIGS
-from interlock.domain.pipeline import Declared, JobType
+from interlock.domain.job_kinds import JOB_KINDS
+from interlock.domain.pipeline import Declared
 from interlock.domain.rules import REASONS
 from interlock.domain.run import Status
 from interlock.files import calendar_schema, pipeline_schema
@@ -39,7 +39,7 @@ def test_every_generated_part_stands_on_one_page() -> None:
 
 def test_every_job_type_has_a_page_and_a_guarantee() -> None:
     promised = text(ROOT / "docs" / "concepts" / "jobs.md")
-    for kind in JobType:
+    for kind in JOB_KINDS:
         page = ROOT / "docs" / "howto" / "jobs" / f"{kind}.md"
         assert "## Rights" in text(page)
         assert f"| [`{kind}`](../howto/jobs/{kind}.md) |" in promised
@@ -47,7 +47,7 @@ def test_every_job_type_has_a_page_and_a_guarantee() -> None:
 
 def test_every_field_says_what_it_is() -> None:
     tables = [GENERATE.pipeline_rows(), GENERATE.calendar_rows(), GENERATE.scenario_rows()]
-    tables += [GENERATE.job_rows(str(kind)) for kind in CONFIGS]
+    tables += [GENERATE.job_rows(kind) for kind in JOB_KINDS]
     assert [row.path for rows in tables for row in rows if not row.description] == []
 
 
@@ -88,7 +88,7 @@ def _is_of(module: ModuleType, kind: type) -> bool:
 @pytest.mark.parametrize(
     ("page", "names"),
     [
-        ("job-types.md", [f"## `{kind}`" for kind in JobType]),
+        ("job-types.md", [f"## `{kind}`" for kind in JOB_KINDS]),
         ("checks.md", [f"| `{check}` |" for check in Check]),
         ("checks.md", [f"| `{kind}` |" for kind in REASONS]),
         ("events.md", [f"### {kind}\n" for kind in EventType]),

@@ -15,12 +15,10 @@ from interlock.domain.budgets import (
     retry_budget,
     retry_delay,
 )
-from interlock.domain.pipeline import Job, JobType
+from interlock.domain.pipeline import Job
 
 AT = datetime(2026, 3, 3, 8, 0, tzinfo=UTC)
-JOB = Job(
-    JobType.COMMAND, max_retries=4, max_code_retries=2, max_drift_reruns=3, max_manual_reruns=5
-)
+JOB = Job("command", max_retries=4, max_code_retries=2, max_drift_reruns=3, max_manual_reruns=5)
 SPENT = Spending(retries=1, code_retries=2, drift_reruns=3, manual_reruns=4)
 
 
@@ -71,7 +69,7 @@ def test_a_spent_budget_can_not_be_spent() -> None:
 
 
 def test_a_budget_of_nothing_is_spent_from_the_start() -> None:
-    assert not retry_budget(None, Spending(), Job(JobType.COMMAND)).left
+    assert not retry_budget(None, Spending(), Job("command")).left
 
 
 @pytest.mark.parametrize(

@@ -5,22 +5,27 @@ import pytest
 
 from interlock.domain import job_forms
 from interlock.domain.job_configs import (
-    CONFIGS,
+    AirflowConfig,
+    CommandConfig,
     Completion,
+    DatabricksConfig,
+    EmrConfig,
+    Hive,
     HttpConfig,
+    InvocationType,
+    JobConfig,
+    JobDriver,
     LambdaCompletion,
     LambdaConfig,
+    SparkSubmit,
 )
-from interlock.domain.pipeline import JobType
-
-
-def test_every_job_type_has_a_config() -> None:
-    assert set(CONFIGS) == set(JobType)
+from interlock.domain.job_kinds import JOB_KINDS
+from interlock.domain.objection import BROKEN
 
 
 def test_outside_the_names_are_in_camel_case() -> None:
-    for config in CONFIGS.values():
-        for field in msgspec.structs.fields(config):
+    for kind in JOB_KINDS.values():
+        for field in msgspec.structs.fields(kind.config):
             assert "_" not in field.encode_name
 
 
@@ -122,3 +127,46 @@ def test_a_command_line_has_words_and_balanced_quotes(text: str) -> None:
 def test_a_json_object_is_nothing_else(text: str) -> None:
     with pytest.raises(ValueError):
         job_forms.json_object(text)
+
+
+TWICE = {"X-Team": "a", "x-team": "b"}
+URL = "https://a.example"
+
+
+@pytest.mark.parametrize(
+    ("part", "found"),
+    [
+        (EmrConfig(cluster_id="j-1"), []),
+        (JobDriver(), ["sparkSubmit missing"]),
+        (JobDriver(spark_submit=SparkSubmit("a.py")), []),
+        (JobDriver(spark_submit=SparkSubmit("a.py"), hive=Hive("q")), ["hive conflict"]),
+        (HttpConfig(url=URL), []),
+        (
+            HttpConfig(url=URL, timeout="0s", headers=TWICE),
+            ["timeout out_of_range", "headers.x-team duplicate"],
+        ),
+        (HttpConfig(url=URL, body=5), ["body wrong_type"]),
+        (HttpConfig(url=URL, completion=Completion.POLL), ["completion conflict"]),
+        (AirflowConfig(url=URL, dag_id="d", headers=TWICE), ["headers.x-team duplicate"]),
+        (
+            DatabricksConfig(workspace_url=URL, job_id=1, headers=TWICE),
+            ["headers.x-team duplicate"],
+        ),
+        (CommandConfig(command=("etl",)), []),
+        (CommandConfig(command=("etl",), timeout="0s"), ["timeout out_of_range"]),
+        (LambdaConfig(function_name="f"), []),
+        (
+            LambdaConfig(function_name="f", invocation_type=InvocationType.EVENT),
+            ["completion missing"],
+        ),
+    ],
+)
+def test_a_config_objects_to_what_its_fields_are_to_each_other(
+    part: JobConfig | JobDriver, found: list[str]
+) -> None:
+    assert [f"{'.'.join(each.path)} {each.kind}" for each in part.objections()] == found
+
+
+def test_a_field_that_is_wrong_already_is_left_alone() -> None:
+    config = HttpConfig(url=URL, headers=BROKEN, timeout=BROKEN, body=BROKEN)
+    assert list(config.objections()) == []

@@ -8,7 +8,7 @@ import pytest
 from contracts.samples import NOW, a_run
 from interlock.domain import canonical
 from interlock.domain.launch import Launch, at_most_once, launch_of
-from interlock.domain.pipeline import Job, JobType
+from interlock.domain.pipeline import Job
 from interlock.domain.run import Run, Status
 
 LAUNCHED_AT = datetime(2026, 3, 3, 10, 0, 0, 123456, tzinfo=UTC)
@@ -56,4 +56,4 @@ def test_the_same_said_again_is_no_news(
 
 @pytest.mark.parametrize(("config", "once"), [({}, False), ({"atMostOnce": True}, True)])
 def test_an_owner_may_want_no_job_rather_than_two(config: dict[str, bool], once: bool) -> None:
-    assert at_most_once(Job(type=JobType.HTTP, config=config)) is once
+    assert at_most_once(Job(type="http", config=config)) is once

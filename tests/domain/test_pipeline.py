@@ -7,7 +7,7 @@ import pytest
 
 from declared import declared
 from interlock.domain.check import Check
-from interlock.domain.pipeline import Evaluation, Job, JobType, Rule, Sla, Trigger
+from interlock.domain.pipeline import Evaluation, Job, Rule, Sla, Trigger
 
 
 @pytest.mark.parametrize(
@@ -51,8 +51,8 @@ def test_rules_are_judged_every_five_minutes_unless_said(
 
 
 def test_a_poll_window_of_nothing_is_the_usual_one() -> None:
-    assert Job(JobType.COMMAND, job_poll_window_seconds=0).poll_window == timedelta(hours=1)
-    assert Job(JobType.COMMAND, job_poll_window_seconds=60).poll_window == timedelta(minutes=1)
+    assert Job("command", job_poll_window_seconds=0).poll_window == timedelta(hours=1)
+    assert Job("command", job_poll_window_seconds=60).poll_window == timedelta(minutes=1)
 
 
 def test_a_trigger_is_a_rule_and_so_is_a_completion_upstream() -> None:
@@ -73,8 +73,8 @@ def test_by_when_rules_must_hold_is_no_deadline_of_a_run(sla: Sla, has_deadline:
 
 
 def test_a_job_is_polled_as_its_owner_says_or_by_itself() -> None:
-    assert Job(JobType.COMMAND).polled_every is None
-    assert Job(JobType.COMMAND, poll_interval="2m").polled_every == timedelta(minutes=2)
+    assert Job("command").polled_every is None
+    assert Job("command", poll_interval="2m").polled_every == timedelta(minutes=2)
 
 
 def test_a_schedule_is_found_by_the_ids_that_it_had() -> None:

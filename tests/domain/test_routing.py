@@ -7,9 +7,10 @@ import pytest
 
 from alert_samples import CONSOLE, HOOK, SLACK, a_file, a_route, told
 from interlock.domain.alerting import alert_rules as alerts
-from interlock.domain.alerting.alert_rules import Alerts, SinkConfig, SinkType
+from interlock.domain.alerting.alert_rules import Alerts
 from interlock.domain.alerting.deliveries import Target
 from interlock.domain.alerting.routes import targets_of
+from interlock.domain.alerting.sink_kinds import SlackConfig
 from interlock.domain.event import EventType, Severity
 
 MAIN = Target("slack", "C0MAIN")
@@ -114,7 +115,7 @@ def test_that_a_sink_gave_up_is_told_by_the_others() -> None:
 
 
 def test_the_default_is_the_first_sink_that_can_be_reached_as_it_is() -> None:
-    nowhere = SinkConfig(SinkType.SLACK)
+    nowhere = SlackConfig("slack")
     assert a_file(slack=nowhere, ops=HOOK).default_target == Target("ops")
     assert a_file(slack=nowhere).default_target == alerts.CONSOLE
     assert Alerts().default_target == alerts.CONSOLE

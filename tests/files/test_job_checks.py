@@ -6,8 +6,7 @@ import msgspec
 import pytest
 from file_samples import errors, job_text, pipeline_text, warnings
 
-from interlock.domain.job_configs import CONFIGS
-from interlock.domain.pipeline import JobType
+from interlock.domain.job_kinds import JOB_KINDS
 from interlock.files import load_text
 
 VALID: dict[str, str] = {
@@ -73,20 +72,22 @@ def config_of(kind: str, config: str) -> dict[str, Any]:
     return pipeline.job.config
 
 
-@pytest.mark.parametrize("kind", [*JobType])
-def test_a_full_config_of_every_type_is_accepted(kind: JobType) -> None:
+@pytest.mark.parametrize("kind", [*JOB_KINDS])
+def test_a_full_config_of_every_type_is_accepted(kind: str) -> None:
     text = pipeline_text(job=f"\n  type: {kind}\n  config:{VALID[kind]}")
     loaded = load_text(text)
     assert not loaded.errors
     assert loaded.pipeline is not None
-    config = msgspec.convert(loaded.pipeline.job.config, CONFIGS[kind])
-    assert isinstance(config, CONFIGS[kind])
+    config = msgspec.convert(loaded.pipeline.job.config, JOB_KINDS[kind].config)
+    assert isinstance(config, JOB_KINDS[kind].config)
 
 
-@pytest.mark.parametrize("kind", [*JobType])
-def test_every_type_says_what_it_can_not_do_without(kind: JobType) -> None:
+@pytest.mark.parametrize("kind", [*JOB_KINDS])
+def test_every_type_says_what_it_can_not_do_without(kind: str) -> None:
     required = [
-        field.encode_name for field in msgspec.structs.fields(CONFIGS[kind]) if field.required
+        field.encode_name
+        for field in msgspec.structs.fields(JOB_KINDS[kind].config)
+        if field.required
     ]
     assert errors(job_text(kind, "{}")) == [
         (f"job.config.{key}", "missing") for key in sorted(required)

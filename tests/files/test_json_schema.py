@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 from test_job_checks import VALID
 
 from interlock.domain import canonical
-from interlock.domain.job_configs import CONFIGS
+from interlock.domain.job_kinds import JOB_KINDS
 from interlock.files import calendar_schema, load_text, pipeline_schema
 from interlock.files.problem_collector import ProblemCollector
 from interlock.files.reader import read_anything
@@ -108,7 +108,7 @@ def test_what_is_plainly_wrong_the_schema_refuses(text: str) -> None:
 
 def test_every_job_type_has_its_branch() -> None:
     branches = pipeline_schema()["$defs"]["Job"]["allOf"]
-    assert [each["if"]["properties"]["type"]["const"] for each in branches] == [*CONFIGS]
+    assert [each["if"]["properties"]["type"]["const"] for each in branches] == [*JOB_KINDS]
 
 
 def test_every_field_is_explained() -> None:

@@ -13,7 +13,7 @@ from interlock.adapters.sqlite.clock_trail import SqliteClockTrail
 from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.writer import Settled
 from interlock.errors import UnavailableError
-from interlock.runtime.hang_detector import HangDetector, Probe
+from interlock.runtime.hang_detector import HangDetector, Probe, Vitals
 
 EVERY = timedelta(seconds=30)
 INTERVAL = 2.0
@@ -28,10 +28,8 @@ class World:
         self.beats = 0
         self.said: list[str] = []
         self.overdue = HangDetector(
-            store,
-            lambda: self.beats,
+            Vitals(store, lambda: self.beats, lambda: threads or []),
             EVERY,
-            lambda: threads or [],
             end=self.said.append,
             monotonic=lambda: self.now,
         )

@@ -10,14 +10,14 @@ import pytest
 from adapters.jobs.job_samples import a_job
 from interlock.domain.budgets import Category
 from interlock.domain.job import Absent, CannotTell, Failed, Launched, Running, Succeeded
-from interlock.domain.pipeline import JobType, Schedule
+from interlock.domain.pipeline import Schedule
 from interlock.domain.run import RunKey, job_token
 from interlock.errors import LaunchError, TransientError
 from interlock.usecases.try_job import TrialStep, trial_context, try_job
 
 NOW = datetime(2026, 3, 3, 8, 30, tzinfo=UTC)
 STARTED = Launched("run-7", {"type": "http"})
-PIPELINE = a_job(JobType.HTTP, url="https://etl.example.com")
+PIPELINE = a_job("http", url="https://etl.example.com")
 SCHEDULE = Schedule(id="stream")
 
 
@@ -110,7 +110,7 @@ def test_patience_ends_and_the_job_goes_on() -> None:
 
 
 def test_a_job_that_tells_its_end_itself_is_not_waited_for() -> None:
-    pipeline = a_job(JobType.HTTP, url="https://etl.example.com", completion="event")
+    pipeline = a_job("http", url="https://etl.example.com", completion="event")
     last = tried(Platform(), pipeline)[-1]
     assert last.is_good and "its own end" in last.message
 

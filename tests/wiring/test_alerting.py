@@ -52,6 +52,7 @@ class House:
             self.home.settings.state, lambda severity, line: self.lines.append(line)
         )
         self.desk = ProjectAlerts(self.home, console)
+        self.console = console
 
     def tell(self, *events: Event) -> None:
         self.home.store.events.publish(events)
@@ -308,7 +309,9 @@ def test_what_an_older_version_kept_and_this_one_can_not_read_is_not_in_force(
     house.home.database.write(
         lambda connection: connection.execute("UPDATE meta SET value = '[]' WHERE key = 'alerts'")
     )
-    assert routes.kept() is None
+    (house.home.settings.project / "alerts.yaml").write_text("sinks: [")
+    again = ProjectAlerts(house.home, house.console)
+    assert again().alerts.default_target == CONSOLE
 
 
 def test_a_sink_that_does_not_answer_keeps_no_other_waiting(

@@ -113,24 +113,7 @@ def _facts(why: Why) -> Iterator[tuple[str, str]]:
     for key, version in why.evidence.items():
         yield "evidence", f"{key} version {version}"
     yield from (("blocked by", reason) for reason in why.blocked_by)
-    yield from (("to unblock", remedy) for remedy in _remedies(why))
-
-
-def _remedies(why: Why) -> list[str]:
-    """A date that waits for its rules wants readings; anything else is said by its answer."""
-    if why.status != Status.PENDING or why.paused:
-        return list(why.unblock)
-    ends = [each for each in why.unblock if each.startswith("the end of ")]
-    return ends + [
-        f"a reading of {rule.key}{_with(rule)}" for rule in why.rules if rule.kind is not None
-    ]
-
-
-def _with(rule: RuleState) -> str:
-    """What the reading must say; one that came too long ago needs only to come again."""
-    if not rule.field or receipt_need(rule.kind, rule.expected) is not None:
-        return ""
-    return f" with {rule.field} {_need(rule)}"
+    yield from (("to unblock", remedy) for remedy in why.unblock)
 
 
 def _clock(why: Why, name: str) -> str:

@@ -277,7 +277,8 @@ class Check(StrEnum):
         "equals",
         CheckSpec(
             passes="the values are equal: numbers by value (5 = 5.0), text exactly, lists and maps by"
-            " structure; a number also equals the text that spells it, and true and false the texts `true` and `false`",
+            " structure; a number also equals the text that spells it, and true and false the texts"
+            " `true` and `false`",
             symbol="=",
             needs="needs {}",
             test=_equal,

@@ -6,18 +6,21 @@ a body as map or JSON text) the struct holds the one that is first in the refere
 other into it, so adapters know only one.
 """
 
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta, field
 
-from interlock.domain.pipeline import Declared, JobType, Span
+from interlock.domain import duration
+from interlock.domain.objection import Objection, ProblemKind, known
+from interlock.domain.pipeline import Declared, Span, pattern_form
 
 
-def _form(form: str, description: str, pattern: str | None = None, **extra: Any) -> Meta:
+def _form(form: str, description: str, pattern: str | None = None) -> Meta:
     """Text of a form that the reader checks by name; editors see the pattern."""
     schema = {} if pattern is None else {"pattern": f"^{pattern}$"}
-    return Meta(description=description, extra={"form": form, **extra}, extra_json_schema=schema)
+    return Meta(description=description, extra={"form": form}, extra_json_schema=schema)
 
 
 def _also(rewrite: str, types: list[str], description: str, **extra: Any) -> Meta:
@@ -29,12 +32,6 @@ def _also(rewrite: str, types: list[str], description: str, **extra: Any) -> Met
     )
 
 
-CLUSTER_ID = r"j-[0-9A-Za-z]+"
-APPLICATION_ID = r"[0-9a-z]{1,64}"
-REGION = r"[a-z0-9]+(-[a-z0-9]+)+"
-ROLE_ARN = r"arn:[a-z-]+:iam::[0-9]*:role/[!-~]+"
-MACHINE_ARN = r"arn:[a-z-]+:states:[a-z0-9-]*:[0-9]*:stateMachine:[!-~]+"
-
 Name = Annotated[str, _form("name", "Not empty, one line.", r".+")]
 GlueName = Annotated[
     str, _form("glue job", "Name of the job, at most 255 characters.", r".{1,255}")
@@ -42,12 +39,31 @@ GlueName = Annotated[
 Url = Annotated[str, _form("URL", "An http or https address.")]
 HttpsUrl = Annotated[str, _form("https URL", "An https address.", r"(https://|\$\{).+")]
 Path = Annotated[str, _form("path", "Dotted path into the JSON answer, such as `run.id`.")]
-Region = Annotated[str, _form("region", "AWS region; default: the environment's.", REGION)]
-RoleArn = Annotated[str, _form("role ARN", "ARN of an IAM role.", ROLE_ARN)]
+Region = Annotated[
+    str,
+    pattern_form(
+        "region",
+        "AWS region; default: the environment's.",
+        r"[a-z0-9]+(-[a-z0-9]+)+",
+        "an AWS region such as eu-west-1",
+    ),
+]
+RoleArn = Annotated[
+    str,
+    pattern_form(
+        "role ARN",
+        "ARN of an IAM role.",
+        r"arn:[a-z-]+:iam::[0-9]*:role/[!-~]+",
+        "the ARN of an IAM role",
+    ),
+]
 Timeout = Annotated[Span, _also("seconds", ["string", "number"], "A duration, or seconds.")]
 Headers = dict[
     Annotated[str, _form("header name", "Name of a header.")],
     Annotated[str, _form("header value", "Its value; `${...}` and `secret://` are replaced.")],
+]
+SentHeaders = Annotated[
+    Headers, Meta(description="In their values `${...}` and `secret://` are replaced.")
 ]
 Argument = Annotated[
     str,
@@ -60,7 +76,16 @@ JsonMap = Annotated[
 
 
 class JobConfig(Declared, frozen=True):
-    """The common ground of the nine."""
+    """The common ground of all types."""
+
+    #: Names in maps of the config that are always ours, by the key of the map.
+    ours: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    #: Whether `command`, `cwd` and `env` go to a process as they are: no shell expands them.
+    without_shell: ClassVar[bool] = False
+
+    def objections(self) -> Iterator[Objection]:
+        """What is wrong between its fields."""
+        yield from ()
 
 
 class AwsConfig(JobConfig, frozen=True, kw_only=True):
@@ -141,6 +166,10 @@ class ExecutionClass(StrEnum):
 class GlueConfig(AwsConfig, frozen=True, kw_only=True):
     """A run of an AWS Glue job."""
 
+    ours: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "arguments": ("--par_day", "--par_hour", "--interlock_token")
+    }
+
     job_name: GlueName
     arguments: Annotated[
         dict[
@@ -165,7 +194,15 @@ class GlueConfig(AwsConfig, frozen=True, kw_only=True):
 class EmrConfig(AwsConfig, frozen=True, kw_only=True):
     """A step on an EMR cluster."""
 
-    cluster_id: Annotated[str, _form("cluster id", "Such as `j-2AXXXXXXGAPLF`.", CLUSTER_ID)]
+    cluster_id: Annotated[
+        str,
+        pattern_form(
+            "cluster id",
+            "Such as `j-2AXXXXXXGAPLF`.",
+            r"j-[0-9A-Za-z]+",
+            "the id of a cluster, j-...",
+        ),
+    ]
     step_name: Annotated[Name | None, Meta(description="Default: the pipeline id.")] = None
     command: Annotated[Name, Meta(description="The jar.")] = "command-runner.jar"
     arguments: Annotated[
@@ -201,12 +238,26 @@ class JobDriver(Declared, frozen=True):
     spark_submit: SparkSubmit | None = None
     hive: Hive | None = None
 
+    def objections(self) -> Iterator[Objection]:
+        if self.spark_submit is None and self.hive is None:
+            message = "a jobDriver is sparkSubmit or hive"
+            yield Objection(("sparkSubmit",), ProblemKind.MISSING, message)
+        elif self.spark_submit is not None and self.hive is not None:
+            message = "a jobDriver is sparkSubmit or hive, not both"
+            yield Objection(("hive",), ProblemKind.CONFLICT, message)
+
 
 class EmrServerlessConfig(AwsConfig, frozen=True, kw_only=True):
     """A run of an EMR Serverless application."""
 
     application_id: Annotated[
-        str, _form("application id", "Id of the application.", APPLICATION_ID)
+        str,
+        pattern_form(
+            "application id",
+            "Id of the application.",
+            r"[0-9a-z]{1,64}",
+            "the id of an application: 1 to 64 of 0-9 a-z",
+        ),
     ]
     execution_role_arn: RoleArn
     job_driver: JobDriver
@@ -234,7 +285,13 @@ class StepFunctionConfig(AwsConfig, frozen=True, kw_only=True):
     """An execution of a Step Functions state machine."""
 
     state_machine_arn: Annotated[
-        str, _form("state machine ARN", "ARN of a machine, version or alias.", MACHINE_ARN)
+        str,
+        pattern_form(
+            "state machine ARN",
+            "ARN of a machine, version or alias.",
+            r"arn:[a-z-]+:states:[a-z0-9-]*:[0-9]*:stateMachine:[!-~]+",
+            "the ARN of a state machine",
+        ),
     ]
     arguments: Annotated[
         dict[str, Any] | None, Meta(description="The input; default: the dates.")
@@ -254,13 +311,19 @@ class DatabricksConfig(JobConfig, frozen=True, kw_only=True):
             extra_json_schema={"x-type": ["integer", "string"]},
         ),
     ]
-    headers: Headers = field(default_factory=dict)
-    arguments: dict[str, Argument] = field(default_factory=dict)
+    headers: SentHeaders = field(default_factory=dict)
+    arguments: Annotated[dict[str, Argument], Meta(description="The parameters of the run.")] = (
+        field(default_factory=dict)
+    )
     arguments_as: ArgumentsAs = ArgumentsAs.NOTEBOOK_PARAMS
     api_version: Annotated[
         DatabricksVersion, _also("JSON text", ["string", "number"], "Of the Jobs API.")
     ] = DatabricksVersion.V2_1
     timeout: Timeout = "30s"
+
+    def objections(self) -> Iterator[Objection]:
+        yield from _of_timeout(self.timeout)
+        yield from _of_headers(self.headers)
 
 
 class Auth(Declared, frozen=True):
@@ -275,11 +338,15 @@ class AirflowConfig(JobConfig, frozen=True, kw_only=True):
 
     url: Annotated[Url, Meta(description="Base URL; a path prefix is kept.")]
     dag_id: Annotated[Name, Meta(description="Id of the DAG.")]
-    headers: Headers = field(default_factory=dict)
+    headers: SentHeaders = field(default_factory=dict)
     auth: Auth | None = None
     body: Annotated[JsonMap | None, Meta(description="The `conf`; default: the dates.")] = None
     timeout: Timeout = "30s"
     api_version: AirflowVersion = AirflowVersion.AUTO
+
+    def objections(self) -> Iterator[Objection]:
+        yield from _of_timeout(self.timeout)
+        yield from _of_headers(self.headers)
 
 
 SUCCESS_VALUES = ("success", "succeeded", "completed", "complete", "done", "finished")
@@ -299,7 +366,7 @@ class HttpConfig(JobConfig, frozen=True, kw_only=True):
 
     url: Url
     method: Method = Method.POST
-    headers: Headers = field(default_factory=dict)
+    headers: SentHeaders = field(default_factory=dict)
     body: Annotated[
         Any, Meta(description="Map or list (sent as JSON), or text; default: the dates.")
     ] = None
@@ -334,9 +401,20 @@ class HttpConfig(JobConfig, frozen=True, kw_only=True):
             return self.completion
         return Completion.RESPONSE if self.status_url is None else Completion.POLL
 
+    def objections(self) -> Iterator[Objection]:
+        yield from _of_timeout(self.timeout)
+        yield from _of_headers(self.headers)
+        if known(self.body) and not isinstance(self.body, dict | list | str | None):
+            message = "a body is a map, a list or text"
+            yield Objection(("body",), ProblemKind.WRONG_TYPE, message)
+        if self.completion is Completion.POLL and self.status_url is None:
+            yield Objection(("completion",), ProblemKind.CONFLICT, "poll needs a statusUrl")
+
 
 class CommandConfig(JobConfig, frozen=True, kw_only=True):
     """A local process."""
+
+    without_shell: ClassVar[bool] = True
 
     command: Annotated[
         tuple[Annotated[str, _form("argument", "One argument.")], ...],
@@ -356,6 +434,9 @@ class CommandConfig(JobConfig, frozen=True, kw_only=True):
         ],
         Meta(description="Added to the environment."),
     ] = field(default_factory=dict)
+
+    def objections(self) -> Iterator[Objection]:
+        yield from _of_timeout(self.timeout)
 
 
 class LambdaConfig(AwsConfig, frozen=True, kw_only=True):
@@ -378,15 +459,22 @@ class LambdaConfig(AwsConfig, frozen=True, kw_only=True):
     def ends_by(self) -> LambdaCompletion:
         return self.completion or LambdaCompletion.RESPONSE
 
+    def objections(self) -> Iterator[Objection]:
+        """Nothing waits for an Event, so the file must say how its end is known."""
+        if self.invocation_type is InvocationType.EVENT and self.completion is None:
+            message = "must be given with invocationType Event"
+            yield Objection(("completion",), ProblemKind.MISSING, message)
 
-CONFIGS: dict[JobType, type[JobConfig]] = {
-    JobType.HTTP: HttpConfig,
-    JobType.COMMAND: CommandConfig,
-    JobType.AIRFLOW: AirflowConfig,
-    JobType.GLUE: GlueConfig,
-    JobType.EMR: EmrConfig,
-    JobType.EMR_SERVERLESS: EmrServerlessConfig,
-    JobType.STEP_FUNCTION: StepFunctionConfig,
-    JobType.DATABRICKS: DatabricksConfig,
-    JobType.LAMBDA: LambdaConfig,
-}
+
+def _of_timeout(timeout: str | None) -> Iterator[Objection]:
+    if timeout is not None and known(timeout) and not duration.seconds(timeout):
+        yield Objection(("timeout",), ProblemKind.OUT_OF_RANGE, "must be more than 0s")
+
+
+def _of_headers(headers: Mapping[str, str]) -> Iterator[Objection]:
+    """The names of headers don't tell capitals from small letters."""
+    seen: set[str] = set()
+    for name in headers if known(headers) else ():
+        if name.lower() in seen:
+            yield Objection(("headers", name), ProblemKind.DUPLICATE, "this header is set twice")
+        seen.add(name.lower())

@@ -16,6 +16,7 @@ from msgspec.structs import force_setattr
 
 from interlock.domain import duration
 from interlock.domain.check import Check
+from interlock.domain.job_kinds import JOB_KINDS
 
 PIPELINE_ID = r"[a-z0-9][a-z0-9._-]{0,62}"
 SCHEDULE_ID = r"[a-z0-9-]{1,24}"
@@ -28,6 +29,15 @@ def text_form(form: str, description: str, pattern: str | None = None) -> Meta:
     """Text of a form that the reader checks by name; editors see the pattern."""
     schema = {} if pattern is None else {"pattern": f"^{pattern}$"}
     return Meta(description=description, extra={"form": form}, extra_json_schema=schema)
+
+
+def pattern_form(form: str, description: str, pattern: str, allowed: str) -> Meta:
+    """Text that matches a pattern; `allowed` tells the author of any other text what would."""
+    return Meta(
+        description=description,
+        extra={"form": form, "pattern": pattern, "allowed": allowed},
+        extra_json_schema={"pattern": f"^{pattern}$"},
+    )
 
 
 PipelineId = Annotated[str, text_form("pipeline id", "Lower-case id of a pipeline.", PIPELINE_ID)]
@@ -75,20 +85,6 @@ class UpstreamHours(StrEnum):
     """Which hourly dates of an upstream pipeline a daily run waits for."""
 
     ALL = "all"
-
-
-class JobType(StrEnum):
-    """The kinds of workload that can be started."""
-
-    HTTP = "http"
-    COMMAND = "command"
-    AIRFLOW = "airflow"
-    GLUE = "glue"
-    EMR = "emr"
-    EMR_SERVERLESS = "emr-serverless"
-    STEP_FUNCTION = "step-function"
-    DATABRICKS = "databricks"
-    LAMBDA = "lambda"
 
 
 class Declared(msgspec.Struct, frozen=True, rename="camel"):
@@ -278,7 +274,7 @@ class Validation(Declared, frozen=True):
 class Job(Declared, frozen=True):
     """The workload to start, and how often a failure may be tried again."""
 
-    type: Annotated[JobType, Meta(description="What kind of workload.")]
+    type: Annotated[str, Meta(description="What kind of workload.", extra={"one of": JOB_KINDS})]
     config: Annotated[
         dict[str, Any], Meta(description="Settings of that type.", extra={"later": True})
     ] = {}
@@ -313,6 +309,12 @@ class Job(Declared, frozen=True):
             description="How many dates of the pipeline may have a job at once; default: any number."
         ),
     ] = None
+
+    def __post_init__(self) -> None:
+        """What a store holds may come from a version that has more types."""
+        name: object = self.type  # the reader puts something else in place of a wrong one
+        if isinstance(name, str) and name not in JOB_KINDS:
+            raise ValueError(f"unknown job type {name!r}")
 
     @property
     def poll_window(self) -> timedelta:

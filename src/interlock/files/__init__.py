@@ -7,8 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from interlock.files.alert_rules import load_alerts as load_alerts
-    from interlock.files.alert_rules import read_alerts as read_alerts
+    from interlock.files.alerts_file import load_alerts as load_alerts
+    from interlock.files.alerts_file import read_alerts as read_alerts
     from interlock.files.json_schema import alerts_schema as alerts_schema
     from interlock.files.json_schema import calendar_schema as calendar_schema
     from interlock.files.json_schema import pipeline_schema as pipeline_schema
@@ -31,12 +31,12 @@ _MODULES = {
     "ProblemSeverity": "problem",
     "alerts_schema": "json_schema",
     "calendar_schema": "json_schema",
-    "load_alerts": "alert_rules",
+    "load_alerts": "alerts_file",
     "load_calendar": "text",
     "load_project": "project",
     "load_text": "text",
     "pipeline_schema": "json_schema",
-    "read_alerts": "alert_rules",
+    "read_alerts": "alerts_file",
     "read_config": "stored_config",
     "read_part": "stored_config",
 }

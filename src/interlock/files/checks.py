@@ -19,7 +19,7 @@ from interlock.domain.pipeline import (
     Trigger,
     Validation,
 )
-from interlock.files.job_checks import JOB_CHECKS, check_job
+from interlock.files.job_checks import check_job
 from interlock.files.problem import ProblemKind
 from interlock.files.problem_collector import At, Check, known
 
@@ -133,5 +133,4 @@ CHECKS: dict[type, Check] = {
     Schedule: check_schedule,
     Sla: check_sla,
     Job: check_job,
-    **JOB_CHECKS,
 }

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from datetime import date
 from functools import lru_cache
 
-from interlock.domain import duration, job_configs, job_forms, pipeline, timestamp, zones
+from interlock.domain import duration, job_forms, pipeline, timestamp, zones
 from interlock.domain.alerting import alert_rules as alerts
+from interlock.domain.alerting import sink_kinds
 from interlock.domain.alerting.routes import names_type
 from interlock.domain.event import EventType
 from interlock.domain.partition import Label
@@ -25,9 +26,17 @@ _HEADER_NAME = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _COUNTRY = r"[A-Z]{2}(-[A-Za-z0-9]{1,20})?"
 
 
-def check_form(form: str, text: str) -> None:
-    """Raises ValueError, with a sentence for the author, unless the text has this form."""
-    _cached(form, text) if len(text) <= 64 else FORMS[form](text)
+def form_check(form: str, pattern: str | None, allowed: str | None) -> Form:
+    """Raises ValueError, with a sentence for the author, unless a text has this form: that of the name, or
+    the pattern that the struct gives with it.
+    """
+    if pattern is not None and allowed is not None:
+        return _matching(pattern, allowed)
+
+    def check(text: str) -> None:
+        _cached(form, text) if len(text) <= 64 else FORMS[form](text)
+
+    return check
 
 
 def hint_for(form: str, text: str) -> str:
@@ -130,7 +139,7 @@ FORMS: dict[str, Form] = {
     "instant": _instant,
     "sink name": _matching(alerts.SINK_NAME, "the name of a sink: 1 to 32 of a-z 0-9 -"),
     "channel id": _matching(
-        alerts.CHANNEL_ID, "the id of a channel such as C0123456789, which its details show"
+        sink_kinds.CHANNEL_ID, "the id of a channel such as C0123456789, which its details show"
     ),
     "event glob": _event_glob,
     "end of window": _matching(
@@ -150,15 +159,8 @@ FORMS: dict[str, Form] = {
     "secret text": job_forms.check_secrets,
     "variable": _matching(r"[A-Za-z_][A-Za-z0-9_]*", "the name of a variable"),
     "variable value": _variable_value,
-    "region": _matching(job_configs.REGION, "an AWS region such as eu-west-1"),
     "glue job": _glue_job,
     "glue argument": _matching(r"(?s)--.+", "an argument of Glue: it begins with --"),
-    "cluster id": _matching(job_configs.CLUSTER_ID, "the id of a cluster, j-..."),
-    "application id": _matching(
-        job_configs.APPLICATION_ID, "the id of an application: 1 to 64 of 0-9 a-z"
-    ),
-    "role ARN": _matching(job_configs.ROLE_ARN, "the ARN of an IAM role"),
-    "state machine ARN": _matching(job_configs.MACHINE_ARN, "the ARN of a state machine"),
 }
 
 #: What a form is called where something else than text stands in its place.

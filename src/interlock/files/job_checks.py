@@ -8,22 +8,12 @@ import msgspec
 from msgspec.structs import force_setattr
 
 from interlock.domain import duration, job_forms
-from interlock.domain.job_configs import (
-    CONFIGS,
-    AirflowConfig,
-    CommandConfig,
-    Completion,
-    DatabricksConfig,
-    HttpConfig,
-    InvocationType,
-    JobConfig,
-    JobDriver,
-    LambdaConfig,
-)
+from interlock.domain.job_configs import JobConfig
+from interlock.domain.job_kinds import JOB_KINDS
 from interlock.domain.pipeline import Job
 from interlock.files.nodes import Map, Node, scalars
 from interlock.files.problem import ProblemKind
-from interlock.files.problem_collector import BROKEN, At, Check, known
+from interlock.files.problem_collector import BROKEN, At, known
 from interlock.files.reader import read_anything, reader
 from interlock.files.scalars import meaning
 
@@ -38,13 +28,13 @@ def check_job(job: Job, at: At) -> None:
         return
     node, path = at.given("config"), (*at.path, "config")
     if node is None:
-        if known(job.type) and _needs_config(CONFIGS[job.type]):
+        if known(job.type) and _needs_config(JOB_KINDS[job.type].config):
             at.error("config", ProblemKind.MISSING, f"a job of type {job.type} needs its settings")
         return
     if not known(job.type):
         _check_loosely(node, at)
         return
-    config = reader(CONFIGS[job.type])(node, path, at.reading)
+    config = reader(JOB_KINDS[job.type].config)(node, path, at.reading)
     _refuse_own_settings(node, at)
     force_setattr(job, "config", _given(config, node) if isinstance(node, Map) else BROKEN)
 
@@ -102,55 +92,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(each) for each in value]
     return value.value if hasattr(value, "value") else value
-
-
-def _check_driver(driver: JobDriver, at: At) -> None:
-    if driver.spark_submit is None and driver.hive is None:
-        at.error("sparkSubmit", ProblemKind.MISSING, "a jobDriver is sparkSubmit or hive")
-    elif driver.spark_submit is not None and driver.hive is not None and known(driver.hive):
-        at.error("hive", ProblemKind.CONFLICT, "a jobDriver is sparkSubmit or hive, not both")
-
-
-def _check_http(config: HttpConfig, at: At) -> None:
-    _check_headers(config, at)
-    if known(config.body) and not isinstance(config.body, dict | list | str | None):
-        at.error("body", ProblemKind.WRONG_TYPE, "a body is a map, a list or text")
-    if config.completion is Completion.POLL and config.status_url is None:
-        at.error("completion", ProblemKind.CONFLICT, "poll needs a statusUrl")
-
-
-def _check_lambda(config: LambdaConfig, at: At) -> None:
-    """Nobody waits for an Event, so somebody must say how its end is known."""
-    if config.invocation_type is not InvocationType.EVENT:
-        return
-    if config.completion is None:
-        at.error("completion", ProblemKind.MISSING, "must be given with invocationType Event")
-
-
-def _check_headers(config: HttpConfig | AirflowConfig | DatabricksConfig, at: At) -> None:
-    """The names of headers don't tell capitals from small letters."""
-    _check_timeout(config, at)
-    seen: set[str] = set()
-    for name in config.headers if known(config.headers) else ():
-        if name.lower() in seen:
-            at.inner("headers").error(name, ProblemKind.DUPLICATE, "this header is set twice")
-        seen.add(name.lower())
-
-
-def _check_timeout(
-    config: HttpConfig | AirflowConfig | DatabricksConfig | CommandConfig, at: At
-) -> None:
-    if config.timeout is None or not known(config.timeout):
-        return
-    if not duration.seconds(config.timeout):
-        at.error("timeout", ProblemKind.OUT_OF_RANGE, "must be more than 0s")
-
-
-JOB_CHECKS: dict[type, Check] = {
-    JobDriver: _check_driver,
-    HttpConfig: _check_http,
-    LambdaConfig: _check_lambda,
-    AirflowConfig: _check_headers,
-    DatabricksConfig: _check_headers,
-    CommandConfig: _check_timeout,
-}

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from interlock.domain import job_forms
-from interlock.domain.pipeline import JobType
+from interlock.domain.job_kinds import JOB_KINDS
 from interlock.files import shell_marks
 from interlock.files.authored import PipelineFile
 from interlock.files.nodes import List, Map, Node, Scalar, scalars
@@ -19,7 +19,6 @@ Remark = tuple[Path, ProblemKind, str]
 _NO_SECRET = frozenset({"idempotency-key"})
 _SECRET_PLACES = frozenset({"headers", "auth", "env"})
 _ANSWER_PLACES = frozenset({"statusUrl", "cancelUrl"})
-_OURS_IN_GLUE = ("--par_day", "--par_hour", "--interlock_token")
 _LITERAL = "a secret in the file: use ${INTERLOCK_NAME} or secret://"
 _EXPANDED_BY_SHELLS = re.compile(r"\$[A-Z][A-Z0-9_]*\b|^~(?=/)")
 _URLS = ("url", "statusUrl", "cancelUrl", "workspaceUrl")
@@ -35,10 +34,11 @@ def job_warnings(file: PipelineFile, at: At) -> Iterator[Remark]:
         yield from _literal_secrets(at)
         yield from _literal_password(at)
         yield from _odd_addresses(at)
-        if file.job.type is JobType.COMMAND:
+        config = JOB_KINDS[file.job.type].config
+        if config.without_shell:
             yield from _shell_marks(at)
-        if file.job.type is JobType.GLUE:
-            yield from _overridden(at)
+        for key, names in config.ours.items():
+            yield from _overridden(key, names, at)
 
 
 def _texts(at: At) -> Iterator[tuple[Path, str]]:
@@ -157,12 +157,8 @@ def _text(node: Node) -> str:
     return node.text if isinstance(node, Scalar) else ""
 
 
-def _overridden(at: At) -> Iterator[Remark]:
-    arguments = at.given("arguments")
-    for name in _OURS_IN_GLUE if isinstance(arguments, Map) else ():
-        if name in arguments.items:  # type: ignore[union-attr]
-            yield (
-                (*at.path, "arguments", name),
-                ProblemKind.CONFLICT,
-                "is overridden: ours always wins",
-            )
+def _overridden(key: str, ours: Iterable[str], at: At) -> Iterator[Remark]:
+    given = at.given(key)
+    for name in ours if isinstance(given, Map) else ():
+        if name in given.items:  # type: ignore[union-attr]
+            yield (*at.path, key, name), ProblemKind.CONFLICT, "is overridden: ours always wins"

@@ -9,9 +9,10 @@ from typing import Any
 import msgspec
 
 from interlock.domain.alerting.alert_rules import Alerts
+from interlock.domain.alerting.sink_kinds import SINK_KINDS
 from interlock.domain.check import Check
-from interlock.domain.job_configs import CONFIGS
-from interlock.domain.pipeline import Calendar, JobType
+from interlock.domain.job_kinds import JOB_KINDS, JobKind
+from interlock.domain.pipeline import Calendar
 from interlock.files.authored import PipelineFile
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -22,13 +23,14 @@ Schema = dict[str, Any]
 def pipeline_schema() -> Schema:
     """Of a pipeline file."""
     (whole, *configs), definitions = msgspec.json.schema_components(
-        [PipelineFile, *CONFIGS.values()], ref_template="#/$defs/{name}"
+        [PipelineFile, *(kind.config for kind in JOB_KINDS.values())], ref_template="#/$defs/{name}"
     )
     for name, extra in _EXTRA.items():
         definitions[name] |= extra
     definitions["Job"]["allOf"] = [
-        _by_type(kind, config) for kind, config in zip(CONFIGS, configs, strict=True)
+        _by_type(kind, config) for kind, config in zip(JOB_KINDS.values(), configs, strict=True)
     ]
+    definitions["Job"]["properties"]["type"]["enum"] = [*JOB_KINDS]
     definitions["PipelineFile"]["properties"]["schedules"] = _LISTED
     return _whole("Interlock pipeline", whole, definitions)
 
@@ -43,7 +45,24 @@ def calendar_schema() -> Schema:
 
 def alerts_schema() -> Schema:
     """Of the alerts file."""
-    (whole,), definitions = msgspec.json.schema_components([Alerts], ref_template="#/$defs/{name}")
+    kinds = [*SINK_KINDS.values()]
+    (whole, *settings), definitions = msgspec.json.schema_components(
+        [Alerts, *(kind.settings for kind in kinds)], ref_template="#/$defs/{name}"
+    )
+    for kind in kinds:
+        own = definitions[kind.settings.__name__]["properties"]
+        own["type"] = {"const": kind.name}
+        if not kind.has_channels:
+            del own["channel"]
+    definitions["SinkConfig"] = {
+        "type": "object",
+        "properties": {"type": {"enum": [*SINK_KINDS]}},
+        "required": ["type"],
+        "allOf": [
+            {"if": {"properties": {"type": {"const": kind.name}}}, "then": form}
+            for kind, form in zip(kinds, settings, strict=True)
+        ],
+    }
     return _whole("Interlock alerts", whole, definitions)
 
 
@@ -52,13 +71,13 @@ def _whole(title: str, ref: Schema, definitions: dict[str, Schema]) -> Schema:
     return tidy
 
 
-def _by_type(kind: JobType, config: Schema) -> Schema:
+def _by_type(kind: JobKind, config: Schema) -> Schema:
     """The config of one type, and that it must be there when it has required settings."""
     then: Schema = {"properties": {"config": config}}
-    if any(field.required for field in msgspec.structs.fields(CONFIGS[kind])):
+    if any(field.required for field in msgspec.structs.fields(kind.config)):
         then["required"] = ["config"]
     return {
-        "if": {"properties": {"type": {"const": str(kind)}}, "required": ["type"]},
+        "if": {"properties": {"type": {"const": kind.name}}, "required": ["type"]},
         "then": then,
     }
 

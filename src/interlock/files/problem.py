@@ -5,21 +5,11 @@ from enum import StrEnum
 
 import msgspec
 
+from interlock.domain.objection import ProblemKind as ProblemKind
+
 Path = tuple[str | int, ...]
 
 _LONGEST_KEY = 200
-
-
-class ProblemKind(StrEnum):
-    """What sort of wrong it is. The list is closed: programs rely on it."""
-
-    UNKNOWN_KEY = "unknown_key"
-    MISSING = "missing"
-    WRONG_TYPE = "wrong_type"
-    OUT_OF_RANGE = "out_of_range"
-    BAD_VALUE = "bad_value"
-    CONFLICT = "conflict"
-    DUPLICATE = "duplicate"
 
 
 class ProblemSeverity(StrEnum):

@@ -3,32 +3,15 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from interlock.domain.objection import BROKEN as BROKEN
+from interlock.domain.objection import Objector
+from interlock.domain.objection import known as known
 from interlock.files.nodes import Map, Node, Scalar, find
 from interlock.files.problem import Path, Problem, ProblemKind, ProblemSeverity, printable, spell
 from interlock.files.scalars import is_nothing
 
 _LONGEST_MESSAGE = 400
 MOST_SUGGESTIONS = 50
-
-
-class _Broken:
-    """Stands in a struct for a value that has an error already. So do all of its parts."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return self
-
-    def __repr__(self) -> str:
-        return "BROKEN"
-
-
-BROKEN: Any = _Broken()
-
-
-def known(*values: object) -> bool:
-    """Whether all of these were read well: nothing is said about what depends on a broken value."""
-    return all(value is not BROKEN for value in values)
 
 
 class ProblemCollector:
@@ -107,10 +90,15 @@ class At:
         place = find(self.node, (key,))
         return self.reading.error((*self.path, key), place, kind, message, hint)
 
-    def warn(self, key: str, kind: ProblemKind, message: str, hint: str = "") -> None:
-        """The part named by the key is legal, and surely not what was meant."""
-        place = find(self.node, (key,))
-        self.reading.note((*self.path, key), place, kind, message, hint, ProblemSeverity.WARNING)
+    def object_to(self, part: Objector) -> None:
+        """Note what the part says is wrong with itself."""
+        for each in part.objections():
+            path, place = (*self.path, *each.path), find(self.node, each.path)
+            if each.is_warning:
+                warning = ProblemSeverity.WARNING
+                self.reading.note(path, place, each.kind, each.message, each.hint, warning)
+            else:
+                self.reading.error(path, place, each.kind, each.message, each.hint)
 
 
 Check = Callable[[Any, At], None]

@@ -12,7 +12,7 @@ import msgspec
 
 from interlock.domain.alerting.alert_rules import Alerts
 from interlock.domain.pipeline import Calendar, Pipeline
-from interlock.files.alert_rules import load_alerts
+from interlock.files.alerts_file import load_alerts
 from interlock.files.cascade_circles import knotted, reach
 from interlock.files.loaded import LoadedPipeline, Mention, in_order, unreadable
 from interlock.files.nodes import Unreadable

@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec import inspect
 
+from interlock.domain.objection import Objector
 from interlock.files.nodes import List, Map, Node, Scalar
 from interlock.files.problem import Path, ProblemKind
 from interlock.files.problem_collector import BROKEN, At, ProblemCollector
@@ -129,9 +130,60 @@ class _Field:
         self.read = None if later else _reader(field.type, {})
 
 
+def _variant(kind: inspect.StructType) -> Read:
+    """A struct whose `type` names the row of a table, and so the struct that it is read along."""
+    table, noun = kind.cls.variants, kind.cls.noun  # type: ignore[attr-defined]
+    (named,) = (field for field in kind.fields if field.name == "type")
+    read_type = _reader(named.type, {})
+
+    def read_variant(node: Node, path: Path, reading: ProblemCollector) -> Any:
+        if not isinstance(node, Map):
+            return wrong_type(node, path, reading, "a map")
+        written = node.items.get("type")
+        if written is None or (isinstance(written, Scalar) and is_nothing(written)):
+            name = reading.error((*path, "type"), node, ProblemKind.MISSING, "is missing")
+        else:
+            name = read_type(written, (*path, "type"), reading)
+        if name is BROKEN:
+            read_anything(node, path, reading)  # a key that is written twice is wrong in any type
+            return BROKEN
+        own = _keys(table[name].settings)
+        others = {key for row in table.values() for key in _keys(row.settings)} - own.keys()
+        for key in (*own, *others):
+            given = node.items.get(key)
+            is_given = given is not None and not (isinstance(given, Scalar) and is_nothing(given))
+            if key in others and is_given:
+                message = f"a {noun} of type {name} has no {key}"
+                reading.error((*path, key), given or node, ProblemKind.CONFLICT, message)
+            elif own.get(key) and not is_given:
+                message = f"a {noun} of type {name} needs its {key}"
+                reading.error((*path, key), node, ProblemKind.MISSING, message)
+        return reader(table[name].settings)(_without(node, others), path, reading)
+
+    return read_variant
+
+
+@lru_cache(maxsize=64)
+def _keys(kind: type) -> dict[str, bool]:
+    """The keys of a struct in a file, and whether each is required."""
+    info = inspect.type_info(kind)
+    assert isinstance(info, inspect.StructType)
+    return {field.encode_name: field.required for field in info.fields}
+
+
+def _without(node: Map, keys: set[str]) -> Map:
+    rest = Map(node.line, node.column)
+    rest.items = {key: value for key, value in node.items.items() if key not in keys}
+    rest.keys, rest.again = node.keys, node.again
+    return rest
+
+
 def _struct(kind: inspect.StructType, extra: Extra) -> Read:
+    if "variants" in vars(kind.cls):
+        return _variant(kind)
     fields = {field.encode_name: _Field(field) for field in kind.fields}
     required = [(key, field.name) for key, field in fields.items() if field.is_required]
+    objects = issubclass(kind.cls, Objector)
 
     def read_struct(node: Node, path: Path, reading: ProblemCollector) -> Any:
         if not isinstance(node, Map):
@@ -140,10 +192,13 @@ def _struct(kind: inspect.StructType, extra: Extra) -> Read:
         for key, name in required:
             if name not in values:
                 values[name] = reading.error((*path, key), node, ProblemKind.MISSING, "is missing")
-        value = kind.cls(**values)
+        value: Any = kind.cls(**values)
+        at = At(reading, node, path)
         check = reading.checks.get(kind.cls)
         if check is not None:
-            check(value, At(reading, node, path))
+            check(value, at)
+        if objects:
+            at.object_to(value)
         return value
 
     return read_struct

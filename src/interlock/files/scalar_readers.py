@@ -1,6 +1,6 @@
 """Scalar readers: text, numbers, booleans and words, each where it is due."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from decimal import Decimal
 from enum import Enum
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import inspect
 
 from interlock.domain import duration
-from interlock.files.forms import DUE, check_form, hint_for
+from interlock.files.forms import DUE, form_check, hint_for
 from interlock.files.nodes import Node, Scalar
 from interlock.files.problem import Path, ProblemKind, quoted
 from interlock.files.problem_collector import ProblemCollector
@@ -24,7 +24,10 @@ LARGEST_WHOLE = 2**63 - 1
 
 
 def text_reader(kind: inspect.StrType, extra: Extra) -> Read:
+    if "one of" in extra:
+        return _name_reader(extra["one of"])
     form, longest = extra.get("form"), extra.get("longest")
+    check = form_check(form or "", extra.get("pattern"), extra.get("allowed"))
     due = DUE.get(form or "", "text")
 
     def read_text(node: Node, path: Path, reading: ProblemCollector) -> Any:
@@ -34,7 +37,7 @@ def text_reader(kind: inspect.StrType, extra: Extra) -> Read:
         if form is None:
             return value
         try:
-            check_form(form, value)
+            check(value)
         except ValueError as error:
             hint = hint_for(form, value) if reading.may_suggest() else ""
             return reading.error(path, node, ProblemKind.BAD_VALUE, str(error), hint)
@@ -45,6 +48,20 @@ def text_reader(kind: inspect.StrType, extra: Extra) -> Read:
         return value
 
     return read_text
+
+
+def _name_reader(table: Mapping[str, object]) -> Read:
+    """The name of a row, in whatever the table holds when the file is read."""
+
+    def read_name(node: Node, path: Path, reading: ProblemCollector) -> Any:
+        value = meaning(node) if isinstance(node, Scalar) else None
+        if not isinstance(value, str):
+            return wrong_type(node, path, reading, "text")
+        if value not in table:
+            return _not_one_of(value, table, node, path, reading)
+        return value
+
+    return read_name
 
 
 def whole_number_reader(kind: inspect.IntType, extra: Extra) -> Read:
@@ -101,13 +118,18 @@ def enum_reader(kind: inspect.EnumType, extra: Extra) -> Read:
             return wrong_type(node, path, reading, "text")
         found = members.get(value.upper() if any_case else value)
         if found is None:
-            message = f"{quoted(value)} is not one of {', '.join(members)}"
-            return reading.error(
-                path, node, ProblemKind.BAD_VALUE, message, meant(value, members, reading)
-            )
+            return _not_one_of(value, members, node, path, reading)
         return found
 
     return read_enum
+
+
+def _not_one_of(
+    value: str, names: Collection[str], node: Node, path: Path, reading: ProblemCollector
+) -> Any:
+    message = f"{quoted(value)} is not one of {', '.join(names)}"
+    hint = meant(value, names, reading)
+    return reading.error(path, node, ProblemKind.BAD_VALUE, message, hint)
 
 
 def _inside(value: int | Decimal, least: int | None, most: int | None, other: int | None) -> bool:

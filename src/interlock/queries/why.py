@@ -2,6 +2,7 @@
 date that is still waiting is judged on the present readings.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -11,12 +12,13 @@ from interlock.domain import duration
 from interlock.domain.admission import window_closed
 from interlock.domain.budgets import RerunSource, rerun_budget, retry_budget
 from interlock.domain.calendars import excluded
+from interlock.domain.check import in_symbols, shown
 from interlock.domain.config import Config
 from interlock.domain.deadline import closes_at, deadlines
 from interlock.domain.opening import instants, window_end
 from interlock.domain.partition import Grain, Label, label_at
 from interlock.domain.pipeline import Pipeline, Schedule
-from interlock.domain.rules import judge_date, judge_one
+from interlock.domain.rules import judge_date, judge_one, receipt_need
 from interlock.domain.run import RuleRecord, Run, RunKey, Status
 from interlock.domain.schedule import next_occurrence
 from interlock.domain.sensor import Reading
@@ -125,7 +127,7 @@ def _explain(config: Config, schedule: Schedule, date: str, now: datetime, ports
         budgets={} if run is None else _budgets(run, pipeline),
         evidence={} if run is None else {k: seen.version for k, seen in run.evidence.items()},
         blocked_by=tuple(_blocked(run, config, key, out is not None, trigger, now)),
-        unblock=tuple(_unblock(run, config, key, out is not None, now)),
+        unblock=tuple(_unblock(run, config, key, out is not None, rules, now)),
     )
 
 
@@ -240,7 +242,12 @@ def _blocked(
 
 
 def _unblock(
-    run: Run | None, config: Config, key: RunKey, is_excluded: bool, now: datetime
+    run: Run | None,
+    config: Config,
+    key: RunKey,
+    is_excluded: bool,
+    rules: Sequence[RuleState],
+    now: datetime,
 ) -> list[str]:
     """What a person or a producer can do now."""
     name = f"{key.pipeline_id} {key.date}"
@@ -256,13 +263,21 @@ def _unblock(
         return ["interlock doctor: it names the row and what to do about it"]
     if run.status is Status.PENDING:
         ends = [f"the end of {each.date}" for each in run.waits_for]
-        return [*failing_lines(run.verdict, now), *ends]
+        return [*ends, *(_wanted(rule) for rule in rules if rule.kind is not None)]
     if run.status is Status.FAILED and not run.awaits_retry:
         reading = "a reading that a rule waits for" if window_closed(run) else _CHANGED
         return [reading, f"interlock rerun {name}"]
     if run.status is Status.FAILED_FINAL:
         return [f"interlock rerun {name}"]
     return []
+
+
+def _wanted(rule: RuleState) -> str:
+    """The reading that would make a rule hold; one that came too long ago needs only to come again."""
+    if not rule.field or receipt_need(rule.kind, rule.expected) is not None:
+        return f"a reading of {rule.key}"
+    need = in_symbols(rule.check, shown(rule.expected))
+    return f"a reading of {rule.key} with {rule.field} {need}"
 
 
 _CHANGED = "a trigger reading that passes and says something new"

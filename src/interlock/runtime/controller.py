@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from interlock.adapters.jobs.processes.exit_pipe import Ends
-from interlock.adapters.jobs.processes.job_folder import JobFolder
+from interlock.adapters.jobs.command.exit_pipe import Ends
+from interlock.adapters.jobs.command.job_folder import JobFolder
 from interlock.adapters.prepared import prepare_types
 from interlock.domain.waiting_for import WaitingFor
 from interlock.errors import InterlockError
@@ -20,7 +20,7 @@ from interlock.ports.alerts import Sink
 from interlock.runtime.alert_sender import AlertSender, SenderThreads
 from interlock.runtime.execution_engine import Engine
 from interlock.runtime.file_watcher import FileWatcher, UnusableFiles
-from interlock.runtime.hang_detector import HangDetector
+from interlock.runtime.hang_detector import HangDetector, Vitals
 from interlock.runtime.health import Health
 from interlock.runtime.housekeeping import Housekeeping
 from interlock.runtime.loop import Runtime
@@ -83,12 +83,12 @@ class Controller:
             self._note_refused,
         )
         self._house = Housekeeping(backend.store, backend.ports.clock)
-        self._overdue = HangDetector(
+        vitals = Vitals(
             backend.store.clock_trail,
             lambda: self.runtime.beats,
-            backend.settings.watchdog_every,
             lambda: () if self._stopping.is_set() else self._lasting(),
         )
+        self._overdue = HangDetector(vitals, backend.settings.watchdog_every)
         health.note_controller(self._ended_threads, self._house.notice)
 
     def start(self) -> None:

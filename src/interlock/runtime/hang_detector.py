@@ -9,6 +9,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import timedelta
 from threading import Thread
 from typing import Protocol
@@ -36,25 +37,30 @@ class Probe(Protocol):
     def probe(self, settled: Settled) -> None: ...
 
 
-class HangDetector:
-    """Looks whether the loop moves on, and if not, whether the writer still answers.
-
-    `pulse` is a number that changes as the loop does its work, slow as it may be. `threads` are those
-    that must never end.
+@dataclass(frozen=True)
+class Vitals:
+    """By what a controller shows that it works. `pulse` is a number that changes as the loop does its work,
+    slow as it may be; `threads` are those that must never end.
     """
+
+    store: Probe
+    pulse: Callable[[], int]
+    threads: Callable[[], Iterable[Thread]] = lambda: ()
+
+
+class HangDetector:
+    """Looks whether the loop moves on, and if not, whether the writer still answers."""
 
     def __init__(
         self,
-        store: Probe,
-        pulse: Callable[[], int],
+        vitals: Vitals,
         every: timedelta,
-        threads: Callable[[], Iterable[Thread]] = lambda: (),
         *,
         end: Callable[[str], None] = end_process,
         patience: timedelta = PATIENCE,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._store, self._pulse, self._threads = store, pulse, threads
+        self._vitals = vitals
         self._end, self._monotonic = end, monotonic
         self._patience = patience.total_seconds()
         self._allowed = max(3 * every, _QUIET).total_seconds() + self._patience
@@ -62,17 +68,17 @@ class HangDetector:
         self.interval = min(_LONGEST_INTERVAL, max(_SHORTEST_INTERVAL, every.total_seconds() / 3))
         self._ran = 0.0
         self._looked_at = monotonic()
-        self._moved_at, self._last = 0.0, pulse()
+        self._moved_at, self._last = 0.0, vitals.pulse()
         self._asked_at: float | None = None
         self._answer: bool | None = None
 
     def look(self) -> None:
         """To be called again and again, `interval` apart."""
         self._count()
-        ended = [thread.name for thread in self._threads() if not thread.is_alive()]
+        ended = [thread.name for thread in self._vitals.threads() if not thread.is_alive()]
         if ended:
             self._end(f"{', '.join(ended)} has ended, and nothing does its work; restart me")
-        pulse = self._pulse()
+        pulse = self._vitals.pulse()
         if pulse != self._last:
             self._last, self._moved_at, self._asked_at = pulse, self._ran, None
         elif self._ran - self._moved_at >= self._allowed:
@@ -103,6 +109,6 @@ class HangDetector:
                 self._answer = error is None
 
         try:
-            self._store.probe(settled)
+            self._vitals.store.probe(settled)
         except Exception:  # noqa: BLE001 - whatever it is, it is an answer
             self._answer = False

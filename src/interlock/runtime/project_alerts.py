@@ -3,8 +3,9 @@
 import logging
 
 from interlock.adapters.alerts.sinks import sinks_of, slack_channel
+from interlock.adapters.prepared import prepare_types
 from interlock.domain.alerting.alert_rules import Alerts, with_sinks
-from interlock.files import load_alerts
+from interlock.files import load_alerts, read_alerts
 from interlock.files.nodes import Unreadable
 from interlock.files.project_files import ALERTS, read_source
 from interlock.ports.alerts import Sink
@@ -41,6 +42,7 @@ class ProjectAlerts:
         sinks = sinks_of(
             alerts, backend.settings, backend.secrets, self._console, backend.ports.clock
         )
+        prepare_types()  # structs that came with the sinks are read by the threads that send
         return Alerting(alerts, local_ports(backend.store, backend.ports.events, sinks))
 
 
@@ -55,4 +57,10 @@ def _declared(backend: ServedBackend) -> Alerts:
         alerts, _ = load_alerts(read_source(path))
     except Unreadable:
         alerts = None
-    return alerts or backend.store.alert_routes.kept() or Alerts()
+    return alerts or _kept(backend) or Alerts()
+
+
+def _kept(backend: ServedBackend) -> Alerts | None:
+    """None before the first, and for one that this version can't read."""
+    stored = backend.store.alert_routes.kept()
+    return None if stored is None else read_alerts(stored)[0]

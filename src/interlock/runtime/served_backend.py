@@ -4,7 +4,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
-from interlock.adapters.alerts.sinks import SinkSettings
+from interlock.adapters.alerts.sink_context import SinkSettings
 from interlock.adapters.secrets.references import Secrets
 from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.store import Store

@@ -5,10 +5,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NoReturn
 
-from interlock.adapters.alerts.console import DELAYS
 from interlock.domain.alerting.deliveries import Answer, Posted
 from interlock.domain.alerting.manner import Manner
 from interlock.domain.alerting.note import AlertNote, Note, RootNote
+from interlock.domain.alerting.sink_kinds import SINK_KINDS
 from interlock.domain.event import Event
 from interlock.domain.guards import EngineState
 from interlock.domain.job import (
@@ -180,7 +180,7 @@ class RecordingSink:
         self._faults = faults
         self.sent: list[tuple[Event, str]] = []
 
-    manner = Manner(threaded=True, delays=DELAYS)
+    manner = Manner(threaded=True, delays=SINK_KINDS["console"].manner.delays)
 
     def post(self, channel: str, note: Note, thread: str | None) -> Answer:
         self._faults.meet(Call.ALERT)

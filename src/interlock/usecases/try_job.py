@@ -16,7 +16,8 @@ from interlock.domain.job import (
     Running,
     Succeeded,
 )
-from interlock.domain.job_configs import CONFIGS, Completion
+from interlock.domain.job_configs import Completion
+from interlock.domain.job_kinds import JOB_KINDS
 from interlock.domain.partition import Grain, Label, label_at
 from interlock.domain.pipeline import Pipeline, Schedule
 from interlock.domain.run import RunKey, trial_token
@@ -99,7 +100,7 @@ _UNFOUND: dict[type[Absent | CannotTell], str] = {
 
 
 def _tells_itself(pipeline: Pipeline) -> bool:
-    config = msgspec.convert(pipeline.job.config, CONFIGS[pipeline.job.type])
+    config = msgspec.convert(pipeline.job.config, JOB_KINDS[pipeline.job.type].config)
     return getattr(config, "ends_by", None) == Completion.EVENT
 
 

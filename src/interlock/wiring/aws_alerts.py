@@ -22,7 +22,7 @@ from interlock.domain.alerting.alert_rules import Alerts, with_sinks
 from interlock.domain.alerting.deliveries import Delivery
 from interlock.domain.timer import Timer
 from interlock.domain.unreadable import unreadable_event
-from interlock.files.alert_rules import read_alerts
+from interlock.files.alerts_file import read_alerts
 from interlock.ports.alerts import Sink
 from interlock.usecases.ports import AlertPorts
 from interlock.wiring.aws_ports import AwsBackend

@@ -18,7 +18,7 @@ from interlock.adapters.http.addresses import NOWHERE, AllowedHosts
 from interlock.adapters.secrets.references import SECRETS_FOLDER
 from interlock.adapters.sqlite.retention import Spans
 from interlock.domain import duration
-from interlock.domain.alerting.alert_rules import CHANNEL_ID
+from interlock.domain.alerting.sink_kinds import CHANNEL_ID
 from interlock.domain.lineage import LineageSource
 from interlock.domain.ping import PingSource
 from interlock.domain.run import EXECUTION_TIMEOUT

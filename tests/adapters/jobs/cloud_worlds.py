@@ -21,7 +21,7 @@ from adapters.jobs.job_samples import CANARY, a_job, surroundings
 from adapters.jobs.stand_in import Reply, Seen, serving
 from adapters.jobs.worlds import Made, World
 from interlock.adapters.jobs.job_environment import Surroundings
-from interlock.domain.pipeline import JobType, Pipeline
+from interlock.domain.pipeline import Pipeline
 
 ROLE = "arn:aws:iam::123456789012:role/spark"
 
@@ -38,7 +38,7 @@ class AirflowWorld(Made):
             self.stand_in.fault = _echo
         dag = {"time-out": "fail", "say-secret": "hang"}.get(fate, fate)
         auth = {"username": "interlock", "password": "secret://env/INTERLOCK_CANARY"}
-        return a_job(JobType.AIRFLOW, url=self.stand_in.url, dagId=dag, auth=auth)
+        return a_job("airflow", url=self.stand_in.url, dagId=dag, auth=auth)
 
     def starts(self, token: str) -> int:
         return self.stand_in.starts[token]
@@ -65,7 +65,7 @@ class DatabricksWorld(Made):
     def pipeline(self, fate: str) -> Pipeline:
         headers = {"Authorization": "Bearer secret://env/INTERLOCK_CANARY"}
         url = self.stand_in.url
-        return a_job(JobType.DATABRICKS, workspaceUrl=url, jobId=JOBS[fate], headers=headers)
+        return a_job("databricks", workspaceUrl=url, jobId=JOBS[fate], headers=headers)
 
     def starts(self, token: str) -> int:
         return self.stand_in.starts[token]
@@ -113,7 +113,7 @@ class GlueWorld(AwsWorld):
         super().__init__(given, glue=GlueService(), logs=LogsService())
 
     def sample(self, fate: str) -> Pipeline:
-        return a_job(JobType.GLUE, jobName=fate)
+        return a_job("glue", jobName=fate)
 
 
 class EmrWorld(AwsWorld):
@@ -123,7 +123,7 @@ class EmrWorld(AwsWorld):
         super().__init__(given, emr=EmrService())
 
     def sample(self, fate: str) -> Pipeline:
-        return a_job(JobType.EMR, clusterId="j-1", arguments=[fate])
+        return a_job("emr", clusterId="j-1", arguments=[fate])
 
 
 class EmrServerlessWorld(AwsWorld):
@@ -134,9 +134,7 @@ class EmrServerlessWorld(AwsWorld):
 
     def sample(self, fate: str) -> Pipeline:
         driver = {"sparkSubmit": {"entryPoint": fate}}
-        return a_job(
-            JobType.EMR_SERVERLESS, applicationId="app", executionRoleArn=ROLE, jobDriver=driver
-        )
+        return a_job("emr-serverless", applicationId="app", executionRoleArn=ROLE, jobDriver=driver)
 
 
 class StepFunctionWorld(AwsWorld):
@@ -149,7 +147,7 @@ class StepFunctionWorld(AwsWorld):
 
     def sample(self, fate: str) -> Pipeline:
         arn = f"arn:aws:states:eu-west-1:123456789012:stateMachine:{fate}"
-        return a_job(JobType.STEP_FUNCTION, stateMachineArn=arn)
+        return a_job("step-function", stateMachineArn=arn)
 
 
 class LambdaWorld(AwsWorld):
@@ -163,7 +161,7 @@ class LambdaWorld(AwsWorld):
             self.given.secrets.get("env/INTERLOCK_CANARY")
             self.service.errors[fate] = ("KeyError", CANARY)
         completion = "event" if fate == "hang" else "response"
-        return a_job(JobType.LAMBDA, functionName=fate, completion=completion)
+        return a_job("lambda", functionName=fate, completion=completion)
 
 
 def _with_client(given: Surroundings, aws: AwsStandIn) -> Surroundings:

@@ -14,8 +14,8 @@ from typing import Any
 
 from adapters.jobs.job_samples import a_context, a_job, surroundings
 from interlock.adapters.jobs.by_type import JobsByType
-from interlock.adapters.jobs.processes.supervisors import COMMAND
-from interlock.domain.pipeline import JobType, Pipeline
+from interlock.adapters.jobs.command.supervisors import COMMAND
+from interlock.domain.pipeline import Pipeline
 
 SOURCES = str(Path(COMMAND[-1]).parent)
 
@@ -23,7 +23,7 @@ SOURCES = str(Path(COMMAND[-1]).parent)
 def marking(folder: Path) -> Pipeline:
     """A job that leaves a mark each time it is started."""
     script = 'echo x >> "marks/$INTERLOCK_ATTEMPT"'
-    return a_job(JobType.COMMAND, command=["/bin/sh", "-c", script], cwd=str(folder))
+    return a_job("command", command=["/bin/sh", "-c", script], cwd=str(folder))
 
 
 def launch_and_die(folder: Path, step: int) -> None:

@@ -17,7 +17,6 @@ from interlock.domain.job import Failed, JobContext, Launched, Running, Succeede
 from interlock.domain.pipeline import (
     Identity,
     Job,
-    JobType,
     Pipeline,
     Rule,
     Schedule,
@@ -37,7 +36,7 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def a_job(kind: JobType, **config: Any) -> Pipeline:
+def a_job(kind: str, **config: Any) -> Pipeline:
     return Pipeline(
         pipeline=Identity("silver-orders"),
         schedules=(Schedule(id="stream"),),

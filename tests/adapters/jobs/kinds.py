@@ -1,4 +1,4 @@
-"""Kinds: the types of jobs that must keep the contract. A new type is a new row, and a world for it."""
+"""Kinds: the worlds in which each job type must keep the contract. A new type gets a world."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -20,31 +20,24 @@ from adapters.jobs.job_samples import a_job, surroundings
 from adapters.jobs.stand_in import Reply, StandIn, serving
 from adapters.jobs.worlds import Made, World
 from interlock.adapters.jobs.job_environment import Surroundings
-from interlock.domain.pipeline import JobType, Pipeline
+from interlock.domain.job_kinds import JOB_KINDS, Promises
+from interlock.domain.pipeline import Pipeline
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A type, and what may be expected of it."""
+    """A type, and where its jobs run. What may be expected of it stands in its row."""
 
     name: str
     open: Callable[[Path], AbstractContextManager[World]]
-    #: A repeated launch may start a second job; the type's page says so.
-    at_least_once: bool = False
-    #: It can be found again by its token alone.
-    findable: bool = True
-    #: It need not be found: a launch again gives the same job.
-    is_idempotent: bool = False
-    #: What its platform tells of an end.
-    says_why: bool = True
-    says_timeout: bool = True
-    says_stopped: bool = True
-    #: Somebody outside can be asked about it, and be asked to end it.
-    is_asked: bool = True
 
     @property
-    def type(self) -> JobType:
-        return JobType(self.name.partition(" ")[0])
+    def type(self) -> str:
+        return self.name.partition(" ")[0]
+
+    @property
+    def promises(self) -> Promises:
+        return JOB_KINDS[self.type].promises
 
 
 class CommandWorld(Made):
@@ -55,7 +48,7 @@ class CommandWorld(Made):
         env = {"MARKS": str(self.given.state / "marks"), "KEY": "secret://env/INTERLOCK_CANARY"}
         timeout = "300ms" if fate == "time-out" else "1m"
         command = ["/bin/sh", "-c", script]
-        return a_job(JobType.COMMAND, command=command, env=env, timeout=timeout)
+        return a_job("command", command=command, env=env, timeout=timeout)
 
     def starts(self, token: str) -> int:
         try:
@@ -92,7 +85,7 @@ class HttpWorld(Made):
         if fate == "say-secret":
             self.stand_in.fault = lambda seen: _echo(seen.headers) if seen.method == "GET" else None
         return a_job(
-            JobType.HTTP,
+            "http",
             url=f"{url}/jobs/{fate}",
             headers={"Authorization": "Bearer secret://env/INTERLOCK_CANARY"},
             statusUrl=f"{url}/runs/${{RUN_ID}}",
@@ -137,13 +130,12 @@ def _http(folder: Path) -> Iterator[World]:
 KINDS = (
     Kind("command", _command),
     Kind("http", _http),
-    Kind("airflow v1", airflow("v1"), says_why=False, says_timeout=False, says_stopped=False),
-    Kind("airflow v2", airflow("v2"), says_why=False, says_timeout=False, says_stopped=False),
-    Kind("databricks", databricks, is_idempotent=True),
-    # a job of Glue is found by its token, but a launch without a look starts another
-    Kind("glue", aws(GlueWorld), at_least_once=True),
-    Kind("emr", aws(EmrWorld), at_least_once=True, says_timeout=False, says_stopped=False),
+    Kind("airflow v1", airflow("v1")),
+    Kind("airflow v2", airflow("v2")),
+    Kind("databricks", databricks),
+    Kind("glue", aws(GlueWorld)),
+    Kind("emr", aws(EmrWorld)),
     Kind("emr-serverless", aws(EmrServerlessWorld)),
     Kind("step-function", aws(StepFunctionWorld)),
-    Kind("lambda", aws(LambdaWorld), at_least_once=True, findable=False, is_asked=False),
+    Kind("lambda", aws(LambdaWorld)),
 )

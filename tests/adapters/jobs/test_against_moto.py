@@ -19,7 +19,7 @@ from interlock.adapters.jobs.aws.glue_analysis import JOB_FAILED, REASON
 from interlock.adapters.jobs.aws.secrets_manager import fetch_secret
 from interlock.adapters.jobs.by_type import JobsByType
 from interlock.domain.job import Absent, Failed, Launched, Running, Succeeded
-from interlock.domain.pipeline import JobType, Pipeline
+from interlock.domain.pipeline import Pipeline
 from interlock.errors import ConfigError, LaunchError
 
 REGION = "eu-west-1"
@@ -53,7 +53,7 @@ def glue_run() -> Iterator[Pipeline]:
     state_manager.set_transition("glue::job_run", {"progression": "manual", "times": 1})
     command = {"Name": "glueetl", "ScriptLocation": "s3://x/y.py"}
     client("glue").create_job(Name="orders", Role=a_role("glue"), Command=command)
-    yield a_job(JobType.GLUE, jobName="orders", arguments={"--day": "${DATE}"})
+    yield a_job("glue", jobName="orders", arguments={"--day": "${DATE}"})
     state_manager.unset_transition("glue::job_run")
 
 
@@ -69,7 +69,7 @@ def test_a_run_of_glue_is_started_found_and_followed(jobs: JobsByType, glue_run:
 
 def test_a_job_of_glue_that_does_not_exist(jobs: JobsByType) -> None:
     with pytest.raises(LaunchError, match="EntityNotFoundException") as raised:
-        jobs.launch(a_job(JobType.GLUE, jobName="nothing"), a_context())
+        jobs.launch(a_job("glue", jobName="nothing"), a_context())
     assert raised.value.category == "PERMANENT"
 
 
@@ -92,7 +92,7 @@ def test_a_step_of_emr_is_started_found_and_seen(jobs: JobsByType) -> None:
     cluster = client("emr").run_job_flow(
         Name="c", Instances=INSTANCES, JobFlowRole="a", ServiceRole="b"
     )["JobFlowId"]
-    pipeline = a_job(JobType.EMR, clusterId=cluster, arguments=["spark-submit", "x.py"])
+    pipeline = a_job("emr", clusterId=cluster, arguments=["spark-submit", "x.py"])
     assert jobs.find(pipeline, a_context()) == Absent()
     launched = jobs.launch(pipeline, a_context())
     found = jobs.find(pipeline, a_context())
@@ -106,7 +106,7 @@ def test_a_run_of_emr_serverless_is_started_found_and_followed(jobs: JobsByType)
     )["applicationId"]
     driver = {"sparkSubmit": {"entryPoint": "s3://x/y.py"}}
     pipeline = a_job(
-        JobType.EMR_SERVERLESS, applicationId=application, executionRoleArn=ROLE, jobDriver=driver
+        "emr-serverless", applicationId=application, executionRoleArn=ROLE, jobDriver=driver
     )
     # moto says of every run that it was made at midnight
     midnight = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
@@ -122,7 +122,7 @@ def test_an_execution_is_started_once_found_and_stopped(jobs: JobsByType) -> Non
     arn = client("stepfunctions").create_state_machine(
         name="m", definition=definition, roleArn=a_role("machine")
     )["stateMachineArn"]
-    pipeline = a_job(JobType.STEP_FUNCTION, stateMachineArn=arn)
+    pipeline = a_job("step-function", stateMachineArn=arn)
     assert jobs.find(pipeline, a_context()) == Absent()
     launched = jobs.launch(pipeline, a_context())
     found = jobs.find(pipeline, a_context())

@@ -20,7 +20,7 @@ from interlock.adapters.jobs.by_type import JobsByType
 from interlock.adapters.secrets.references import Secrets
 from interlock.domain.budgets import Category
 from interlock.domain.job import Absent, Launched, Running, Succeeded
-from interlock.domain.pipeline import JobType, Pipeline
+from interlock.domain.pipeline import Pipeline
 from interlock.errors import LaunchError, TransientError
 
 TOKEN = a_context().token
@@ -48,7 +48,7 @@ def jobs(tmp_path: Path) -> JobsByType:
 
 
 def a_dag(airflow: AirflowStandIn, dag: str = "hang", **config: Any) -> Pipeline:
-    return a_job(JobType.AIRFLOW, **{"url": airflow.url, "dagId": dag, "auth": AUTH, **config})
+    return a_job("airflow", **{"url": airflow.url, "dagId": dag, "auth": AUTH, **config})
 
 
 def posted(airflow: AirflowStandIn) -> list[Seen]:
@@ -210,7 +210,7 @@ def test_a_password_does_not_travel_in_the_open(tmp_path: Path, version: str) ->
 
     client = HttpClient(NOWHERE, resolve=lambda host, port: ["93.184.216.34"], connect=connect)
     pipeline = a_job(
-        JobType.AIRFLOW, url="http://a.example.com", dagId="d", auth=AUTH, apiVersion=version
+        "airflow", url="http://a.example.com", dagId="d", auth=AUTH, apiVersion=version
     )
     with pytest.raises(PlatformError, match="over plain http"):
         AirflowJobs(surroundings(tmp_path), client).launch(pipeline, a_context())

@@ -22,9 +22,9 @@ from adapters.jobs.job_samples import a_context, a_job, surroundings
 from adapters.jobs.stand_in import Reply, StandIn
 from interlock.adapters.http.platform_error import PlatformError
 from interlock.adapters.jobs.aws.job_clients import AwsClients
-from interlock.adapters.jobs.by_type import ROWS, JobsByType
+from interlock.adapters.jobs.by_type import JobsByType
 from interlock.domain.budgets import Category
-from interlock.domain.pipeline import JobType
+from interlock.domain.job_kinds import JOB_KINDS
 from interlock.errors import LaunchError
 
 P, T = Category.PERMANENT, Category.TRANSIENT
@@ -117,20 +117,19 @@ def test_a_start_whose_answer_is_lost_is_not_repeated_by_the_sdk(
 
 def test_the_region_of_the_file_goes_before_that_of_the_environment(tmp_path: Path) -> None:
     world = GlueWorld(surroundings(tmp_path))
-    launched = world.jobs().launch(
-        a_job(JobType.GLUE, jobName="hang", region="us-east-1"), a_context()
-    )
+    launched = world.jobs().launch(a_job("glue", jobName="hang", region="us-east-1"), a_context())
     assert [region for _, region, _ in world.aws.configs] == ["us-east-1"]
     assert launched.metadata["region"] == "us-east-1"
 
 
-@pytest.mark.parametrize("kind", [kind for kind, row in ROWS.items() if row.extra == "aws"])
+@pytest.mark.parametrize("kind", [each.name for each in JOB_KINDS.values() if each.extra == "aws"])
 def test_without_the_sdk_a_job_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: JobType
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     monkeypatch.setitem(sys.modules, "boto3", None)
     jobs = "interlock.adapters.jobs"
-    for name in (f"{jobs}.aws.job_clients", f"{jobs}.aws.requests", ROWS[kind].module):
+    module = JOB_KINDS[kind].adapter_path.partition(":")[0]
+    for name in (f"{jobs}.aws.job_clients", f"{jobs}.aws.job_requests", module):
         monkeypatch.delitem(sys.modules, name, raising=False)
     with pytest.raises(LaunchError, match=r"pip install 'interlock\[aws\]'") as raised:
         JobsByType(surroundings(tmp_path)).launch(a_job(kind), a_context())

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import boto3  # type: ignore[import-untyped]
 import pytest
 
-from interlock.adapters.jobs import emr, emr_serverless, glue, step_function
+from interlock.adapters.jobs.aws import emr, emr_serverless, glue, step_function
 from interlock.adapters.jobs.job_states import Meaning, judged, meaning_of
 from interlock.domain.budgets import Category
 from interlock.domain.job import Failed, Running, Succeeded

@@ -9,12 +9,13 @@ import pytest
 
 from adapters.jobs.job_samples import CANARY, a_context, a_job, surroundings
 from interlock.adapters.http.platform_error import PlatformError
-from interlock.adapters.jobs.by_type import ROWS, JobsByType, Row
+from interlock.adapters.jobs.by_type import JobsByType
 from interlock.adapters.jobs.job_environment import Surroundings
 from interlock.adapters.prepared import is_prepared
 from interlock.domain.budgets import Category
 from interlock.domain.job import Absent, Failed, JobContext, Launched, Running
-from interlock.domain.pipeline import JobType, Pipeline
+from interlock.domain.job_kinds import JOB_KINDS, JobKind
+from interlock.domain.pipeline import Pipeline
 from interlock.errors import ConfigError, LaunchError, TransientError
 from interlock.ports.jobs import Jobs
 
@@ -52,15 +53,20 @@ class Breaking:
             raise self.error
 
 
+def a_kind(adapter: str) -> JobKind:
+    """The row of Glue with another adapter."""
+    return msgspec.structs.replace(JOB_KINDS["glue"], adapter_path=adapter)
+
+
 def breaking(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception | None
 ) -> JobsByType:
     monkeypatch.setattr(Breaking, "error", error)
-    rows = {JobType.GLUE: Row(__name__, "Breaking", "aws")}
+    rows = {"glue": a_kind(f"{__name__}:Breaking")}
     return JobsByType(surroundings(tmp_path), rows)
 
 
-GLUE = a_job(JobType.GLUE)
+GLUE = a_job("glue")
 
 
 @pytest.mark.parametrize(
@@ -129,7 +135,7 @@ def test_cancelling_never_raises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_type_that_is_not_installed_says_what_to_install(tmp_path: Path) -> None:
-    rows = {JobType.GLUE: Row("interlock.no_such_module", "X", "aws")}
+    rows = {"glue": a_kind("interlock.no_such_module:X")}
     with pytest.raises(LaunchError, match=r"pip install 'interlock\[aws\]'") as error:
         JobsByType(surroundings(tmp_path), rows).launch(GLUE, a_context())
     assert error.value.category == Category.PERMANENT
@@ -158,7 +164,7 @@ def test_an_adapter_is_made_once_and_only_when_it_is_needed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Counting, "made", 0)
-    jobs = JobsByType(surroundings(tmp_path), {JobType.GLUE: Row(__name__, "Counting")})
+    jobs = JobsByType(surroundings(tmp_path), {"glue": a_kind(f"{__name__}:Counting")})
     assert Counting.made == 0
     for _ in range(3):
         jobs.poll({"type": "glue"})
@@ -167,11 +173,11 @@ def test_an_adapter_is_made_once_and_only_when_it_is_needed(
 
 def test_the_structs_of_an_adapter_are_prepared_before_a_thread_has_it(tmp_path: Path) -> None:
     came = msgspec.defstruct("Came", ["a"], module="interlock.came_with_the_adapter")
-    jobs = JobsByType(surroundings(tmp_path), {JobType.GLUE: Row(__name__, "Counting")})
+    jobs = JobsByType(surroundings(tmp_path), {"glue": a_kind(f"{__name__}:Counting")})
     jobs.poll({"type": "glue"})
     assert is_prepared(came)
 
 
 def test_the_port_is_kept_by_the_table() -> None:
     jobs: type[Jobs] = JobsByType
-    assert set(ROWS) <= set(JobType) and jobs is JobsByType
+    assert jobs is JobsByType

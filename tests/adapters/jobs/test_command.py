@@ -25,12 +25,12 @@ from adapters.jobs.job_samples import (
     surroundings,
 )
 from interlock.adapters.jobs.by_type import JobsByType
-from interlock.adapters.jobs.command import CommandJobs
-from interlock.adapters.jobs.processes.exit_codes import exit_category
-from interlock.adapters.jobs.processes.job_folder import prune
+from interlock.adapters.jobs.command.command_jobs import CommandJobs
+from interlock.adapters.jobs.command.exit_codes import exit_category
+from interlock.adapters.jobs.command.job_folder import prune
 from interlock.domain.budgets import Category
 from interlock.domain.job import Absent, Failed, Launched, Running, Succeeded
-from interlock.domain.pipeline import JobType, Pipeline
+from interlock.domain.pipeline import Pipeline
 from interlock.errors import LaunchError
 
 TOKEN = a_context().token
@@ -45,7 +45,7 @@ def jobs(tmp_path: Path) -> Iterator[JobsByType]:
 
 
 def a_command(*argv: str, **config: Any) -> Pipeline:
-    return a_job(JobType.COMMAND, command=list(argv), **config)
+    return a_job("command", command=list(argv), **config)
 
 
 def sh(script: str, **config: Any) -> Pipeline:

@@ -22,12 +22,11 @@ from adapters.jobs.job_samples import a_context, a_job, ending, soon, surroundin
 from adapters.jobs.test_command import is_alive, sh
 from interlock.adapters.http.platform_error import PlatformError
 from interlock.adapters.jobs.by_type import JobsByType
-from interlock.adapters.jobs.command import CommandJobs
-from interlock.adapters.jobs.processes.supervisor import began
-from interlock.adapters.jobs.processes.supervisors import COMMAND, Supervisors
+from interlock.adapters.jobs.command.command_jobs import CommandJobs
+from interlock.adapters.jobs.command.supervisor import began
+from interlock.adapters.jobs.command.supervisors import COMMAND, Supervisors
 from interlock.domain.budgets import Category
 from interlock.domain.job import Absent, Failed, Launched, Running, Succeeded
-from interlock.domain.pipeline import JobType
 
 TESTS = Path(__file__).parents[2]
 #: More than a supervisor takes until its command has ended.
@@ -256,7 +255,7 @@ def test_a_command_that_was_shut_down_has_not_succeeded_whatever_it_says(
     jobs: JobsByType, tmp_path: Path, everybody: bool
 ) -> None:
     """A service manager sends TERM to all processes at once; the command may be the first to end."""
-    job = a_job(JobType.COMMAND, command=["sh", "-c", TIDY], cwd=str(tmp_path))
+    job = a_job("command", command=["sh", "-c", TIDY], cwd=str(tmp_path))
     launched = jobs.launch(job, a_context())
     soon((tmp_path / "ready").exists)
     pid = pid_of(tmp_path)
@@ -287,7 +286,7 @@ def stranger(token: str | None = None) -> Iterator[int]:
 
 def lose(jobs: JobsByType, folder: Path, pid: str) -> None:
     """A job that ended long ago, without a word, and whose pid is now this one."""
-    ending(jobs, jobs.launch(a_job(JobType.COMMAND, command=["true"]), a_context()))
+    ending(jobs, jobs.launch(a_job("command", command=["true"]), a_context()))
     (folder / "jobs" / TOKEN / "pid").write_text(pid)
     (folder / "jobs" / TOKEN / "exit.json").unlink()
 

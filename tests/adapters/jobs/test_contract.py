@@ -9,14 +9,13 @@ import pytest
 from adapters.jobs.job_samples import CANARY, a_context, ending, soon
 from adapters.jobs.kinds import KINDS, Kind
 from adapters.jobs.worlds import World
-from interlock.adapters.jobs.by_type import ROWS
 from interlock.domain.budgets import Category
 from interlock.domain.job import Absent, CannotTell, Failed, Launched, Running, Succeeded
-from interlock.domain.pipeline import JobType
+from interlock.domain.job_kinds import JOB_KINDS
 
 
 def test_the_contract_is_tested_for_every_type() -> None:
-    assert {kind.type for kind in KINDS} == set(JobType) == set(ROWS)
+    assert {kind.type for kind in KINDS} == set(JOB_KINDS)
 
 
 def test_a_launched_job_has_a_run_id(world: World) -> None:
@@ -58,7 +57,7 @@ def test_launching_twice_with_one_token_starts_one_job(world: World, kind: Kind)
     for _ in range(2):
         launched = world.jobs().launch(world.pipeline("succeed"), a_context())
         ending(world.jobs(), launched)
-    assert world.starts(a_context().token) == 1 or kind.at_least_once
+    assert world.starts(a_context().token) == 1 or kind.promises.at_least_once
 
 
 def test_another_attempt_is_another_job(world: World) -> None:
@@ -70,7 +69,7 @@ def test_another_attempt_is_another_job(world: World) -> None:
 
 def test_before_the_launch_there_is_nothing_to_find(world: World, kind: Kind) -> None:
     found = world.jobs().find(world.pipeline("succeed"), a_context())
-    assert isinstance(found, Absent if kind.findable else CannotTell)
+    assert isinstance(found, Absent if kind.promises.findable else CannotTell)
 
 
 def test_a_launch_that_nobody_wrote_down_is_found_and_not_repeated(
@@ -80,10 +79,10 @@ def test_a_launch_that_nobody_wrote_down_is_found_and_not_repeated(
     launched = world.jobs().launch(world.pipeline("hang"), context)
     jobs = world.jobs()
     found = jobs.find(world.pipeline("hang"), context)
-    if not kind.findable:
+    if not kind.promises.findable:
         assert isinstance(found, CannotTell)
         return
-    if kind.is_idempotent:
+    if kind.promises.is_idempotent:
         assert isinstance(found, Absent)
         found = jobs.launch(world.pipeline("hang"), context)
     assert isinstance(found, Launched)
@@ -102,7 +101,7 @@ def test_a_job_that_ended_badly_says_why(world: World, kind: Kind) -> None:
     jobs = world.jobs()
     answer = ending(jobs, jobs.launch(world.pipeline("fail"), a_context()))
     assert isinstance(answer, Failed)
-    assert answer.category is (Category.PERMANENT if kind.says_why else None)
+    assert answer.category is (Category.PERMANENT if kind.promises.says_why else None)
     assert not answer.stopped
     assert answer.message
     assert answer.detail["state"]
@@ -112,7 +111,7 @@ def test_a_job_that_took_too_long(world: World, kind: Kind) -> None:
     jobs = world.jobs()
     answer = ending(jobs, jobs.launch(world.pipeline("time-out"), a_context()))
     assert isinstance(answer, Failed)
-    assert answer.category is (Category.TIMEOUT if kind.says_timeout else None)
+    assert answer.category is (Category.TIMEOUT if kind.promises.says_timeout else None)
     assert not answer.stopped
 
 
@@ -120,11 +119,11 @@ def test_a_job_that_somebody_stopped_on_purpose(world: World, kind: Kind) -> Non
     jobs = world.jobs()
     launched = jobs.launch(world.pipeline("hang"), a_context())
     assert isinstance(jobs.poll(launched.metadata), Running)
-    assert world.jobs().cancel(launched.metadata) is kind.is_asked
-    if kind.is_asked:
+    assert world.jobs().cancel(launched.metadata) is kind.promises.is_asked
+    if kind.promises.is_asked:
         answer = ending(jobs, launched)
         assert isinstance(answer, Failed)
-        assert answer.stopped is kind.says_stopped
+        assert answer.stopped is kind.promises.says_stopped
 
 
 def test_a_job_that_nobody_can_see_has_not_failed(world: World, kind: Kind) -> None:
@@ -133,7 +132,7 @@ def test_a_job_that_nobody_can_see_has_not_failed(world: World, kind: Kind) -> N
     ending(jobs, launched)
     world.hide(a_context().token)
     answer = jobs.poll(launched.metadata)
-    if not kind.is_asked:
+    if not kind.promises.is_asked:
         assert launched.finished and isinstance(answer, Succeeded)
         return
     assert isinstance(answer, Running) and answer.unseen and answer.message

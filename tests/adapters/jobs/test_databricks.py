@@ -15,7 +15,7 @@ from interlock.adapters.jobs.by_type import JobsByType
 from interlock.adapters.secrets.references import Secrets
 from interlock.domain.budgets import Category
 from interlock.domain.job import Absent, Failed, Running, Succeeded
-from interlock.domain.pipeline import JobType, Pipeline
+from interlock.domain.pipeline import Pipeline
 from interlock.errors import LaunchError, TransientError
 
 TOKEN = a_context().token
@@ -38,7 +38,7 @@ def jobs(tmp_path: Path) -> JobsByType:
 def a_run(workspace: DatabricksStandIn, job: int = 4, **config: Any) -> Pipeline:
     headers = {"Authorization": "Bearer secret://env/INTERLOCK_CANARY"}
     given = {"workspaceUrl": workspace.url, "jobId": job, "headers": headers}
-    return a_job(JobType.DATABRICKS, **{**given, **config})
+    return a_job("databricks", **{**given, **config})
 
 
 def failure(jobs: JobsByType, pipeline: Pipeline) -> LaunchError:

@@ -10,11 +10,11 @@ import pytest
 from adapters.jobs.aws_stand_in import Refused
 from adapters.jobs.cloud_worlds import ROLE, EmrWorld
 from adapters.jobs.job_samples import a_context, a_job, now, surroundings
+from interlock.adapters.jobs.aws.emr import LONGEST_STEP
 from interlock.adapters.jobs.classification import EMR_FULL
-from interlock.adapters.jobs.emr import LONGEST_STEP
 from interlock.domain.budgets import Category
 from interlock.domain.job import Absent, Failed, Launched, Running
-from interlock.domain.pipeline import JobType, Pipeline
+from interlock.domain.pipeline import Pipeline
 from interlock.errors import LaunchError
 
 TOKEN = a_context().token
@@ -26,7 +26,7 @@ def world(tmp_path: Path) -> EmrWorld:
 
 
 def a_step(**config: Any) -> Pipeline:
-    return a_job(JobType.EMR, **{"clusterId": "j-1", "arguments": ["hang"], **config})
+    return a_job("emr", **{"clusterId": "j-1", "arguments": ["hang"], **config})
 
 
 def test_a_step_is_named_by_its_pipeline_and_token(world: EmrWorld) -> None:

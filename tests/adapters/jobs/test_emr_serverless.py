@@ -11,7 +11,7 @@ from adapters.jobs.cloud_worlds import ROLE, EmrServerlessWorld
 from adapters.jobs.job_samples import a_context, a_job, surroundings
 from interlock.domain.budgets import Category
 from interlock.domain.job import Absent, Failed, Launched
-from interlock.domain.pipeline import JobType, Pipeline
+from interlock.domain.pipeline import Pipeline
 from interlock.errors import LaunchError
 
 TOKEN = a_context().token
@@ -28,7 +28,7 @@ def a_run(driver: Any = None, **config: Any) -> Pipeline:
         "executionRoleArn": ROLE,
         "jobDriver": driver or {"sparkSubmit": {"entryPoint": "hang"}},
     }
-    return a_job(JobType.EMR_SERVERLESS, **given, **config)
+    return a_job("emr-serverless", **given, **config)
 
 
 def test_a_start_carries_our_token_and_what_the_file_says(world: EmrServerlessWorld) -> None:

@@ -7,15 +7,14 @@ from pathlib import Path
 
 from adapters.jobs.job_samples import a_context, a_job, surroundings
 from interlock.adapters.jobs.by_type import JobsByType
-from interlock.adapters.jobs.processes.exit_pipe import Ends, ends_path
+from interlock.adapters.jobs.command.exit_pipe import Ends, ends_path
 from interlock.domain.job import Succeeded
-from interlock.domain.pipeline import JobType
 
 
 def test_the_end_of_a_command_is_heard_and_is_then_to_be_seen(tmp_path: Path) -> None:
     jobs = JobsByType(surroundings(tmp_path))
     with Ends(tmp_path) as ends:
-        launched = jobs.launch(a_job(JobType.COMMAND, command=["true"]), a_context())
+        launched = jobs.launch(a_job("command", command=["true"]), a_context())
         assert ends.wait(20) == [a_context().token]
         assert isinstance(jobs.poll(launched.metadata), Succeeded)
     jobs.close()
@@ -50,7 +49,7 @@ def test_a_wait_can_be_interrupted(tmp_path: Path) -> None:
 def test_an_end_that_nobody_listens_for_holds_nobody_up(tmp_path: Path) -> None:
     Ends(tmp_path).close()
     jobs = JobsByType(surroundings(tmp_path))
-    launched = jobs.launch(a_job(JobType.COMMAND, command=["true"]), a_context())
+    launched = jobs.launch(a_job("command", command=["true"]), a_context())
     until = time.monotonic() + 20
     while time.monotonic() < until and not isinstance(jobs.poll(launched.metadata), Succeeded):
         time.sleep(0.01)

@@ -12,7 +12,7 @@ from adapters.jobs.cloud_worlds import GlueWorld
 from adapters.jobs.job_samples import a_context, a_job, now, surroundings
 from interlock.domain.budgets import Category
 from interlock.domain.job import Absent, CannotTell, Failed, Launched
-from interlock.domain.pipeline import JobType, Pipeline
+from interlock.domain.pipeline import Pipeline
 from interlock.errors import LaunchError, TransientError
 
 TOKEN = a_context().token
@@ -24,7 +24,7 @@ def world(tmp_path: Path) -> GlueWorld:
 
 
 def a_glue(**config: Any) -> Pipeline:
-    return a_job(JobType.GLUE, **{"jobName": "hang", **config})
+    return a_job("glue", **{"jobName": "hang", **config})
 
 
 def test_a_start_carries_the_dates_the_token_and_what_the_file_says(world: GlueWorld) -> None:

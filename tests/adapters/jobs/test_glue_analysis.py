@@ -20,7 +20,6 @@ from interlock.adapters.jobs.aws.glue_analysis import (
 )
 from interlock.domain.budgets import Category
 from interlock.domain.job import Failed, Running, Succeeded
-from interlock.domain.pipeline import JobType
 
 HIT = json.dumps(
     {
@@ -42,7 +41,7 @@ class Succeeding:
         self.world = GlueWorld(surroundings(folder))
         self.logs = self.world.aws.services["logs"]
         self.jobs = self.world.jobs()
-        pipeline = a_job(JobType.GLUE, jobName="succeed", **config)
+        pipeline = a_job("glue", jobName="succeed", **config)
         self.launched = self.jobs.launch(pipeline, a_context())
         self.run = self.world.service.jobs[self.launched.run_id]
 

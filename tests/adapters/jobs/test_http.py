@@ -12,7 +12,7 @@ from interlock.adapters.jobs.by_type import JobsByType
 from interlock.adapters.secrets.references import Secrets
 from interlock.domain.budgets import Category
 from interlock.domain.job import Absent, CannotTell, Failed, Launched, Running, Succeeded
-from interlock.domain.pipeline import JobType, Pipeline
+from interlock.domain.pipeline import Pipeline
 from interlock.errors import LaunchError, TransientError
 
 TOKEN = a_context().token
@@ -24,7 +24,7 @@ def jobs(tmp_path: Path) -> JobsByType:
 
 
 def an_http(stand_in: StandIn, path: str = "/jobs/hang", **config: Any) -> Pipeline:
-    return a_job(JobType.HTTP, url=f"{stand_in.url}{path}", **config)
+    return a_job("http", url=f"{stand_in.url}{path}", **config)
 
 
 def polled(stand_in: StandIn, path: str = "/jobs/hang", **config: Any) -> Pipeline:
@@ -206,12 +206,12 @@ def test_what_can_never_work_is_permanent_and_sends_nothing(
 
 
 def test_a_blocked_address_is_permanent(jobs: JobsByType) -> None:
-    error = failure(jobs, a_job(JobType.HTTP, url="http://169.254.169.254/latest/meta-data"))
+    error = failure(jobs, a_job("http", url="http://169.254.169.254/latest/meta-data"))
     assert error.category == Category.PERMANENT
 
 
 def test_nobody_listening_is_transient_and_not_started(jobs: JobsByType) -> None:
-    error = failure(jobs, a_job(JobType.HTTP, url="http://127.0.0.1:1/"))
+    error = failure(jobs, a_job("http", url="http://127.0.0.1:1/"))
     assert error.category == Category.TRANSIENT and not error.maybe_started
 
 

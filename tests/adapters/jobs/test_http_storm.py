@@ -8,7 +8,6 @@ from adapters.jobs.job_samples import a_context, a_job, surroundings
 from adapters.jobs.stand_in import Reply, Seen, StandIn
 from interlock.adapters.jobs.by_type import JobsByType
 from interlock.domain.job import JobContext, Launched
-from interlock.domain.pipeline import JobType
 from interlock.errors import LaunchError, TransientError
 
 LAUNCHES = 1000
@@ -28,7 +27,7 @@ def test_a_thousand_launches_over_a_breaking_connection(tmp_path: Path, stand_in
     stand_in.fault = fault
     jobs = JobsByType(surroundings(tmp_path))
     pipeline = a_job(
-        JobType.HTTP,
+        "http",
         url=f"{stand_in.url}/jobs/hang",
         statusUrl=f"{stand_in.url}/runs/${{JOB_RUN_ID}}",
     )

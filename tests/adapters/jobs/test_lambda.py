@@ -13,7 +13,7 @@ from adapters.jobs.cloud_worlds import LambdaWorld
 from adapters.jobs.job_samples import a_context, a_job, surroundings
 from interlock.domain.budgets import Category
 from interlock.domain.job import Failed, Running, Succeeded
-from interlock.domain.pipeline import JobType, Pipeline
+from interlock.domain.pipeline import Pipeline
 from interlock.errors import LaunchError
 
 
@@ -23,7 +23,7 @@ def world(tmp_path: Path) -> LambdaWorld:
 
 
 def a_call(name: str = "succeed", **config: Any) -> Pipeline:
-    return a_job(JobType.LAMBDA, functionName=name, **config)
+    return a_job("lambda", functionName=name, **config)
 
 
 def payload(world: LambdaWorld) -> Any:

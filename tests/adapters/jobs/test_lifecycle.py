@@ -17,7 +17,7 @@ from adapters.jobs.worlds import World
 from interlock.adapters.jobs.by_pipeline import JobsByPipeline
 from interlock.adapters.jobs.by_type import JobsByType
 from interlock.domain import canonical
-from interlock.domain.pipeline import JobType, Pipeline
+from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import Run, Status, job_token
 from interlock.errors import LaunchError, TransientError
 from interlock.simulation.faults import Crash
@@ -84,7 +84,7 @@ def test_a_death_between_launch_and_row_starts_no_second_job(world: World, kind:
     assert run.status is Status.RUNNING and run.run_id
     soon(lambda: world.starts(TOKEN))
     # who can't be asked is asked to start again: the type's page says so
-    assert world.starts(TOKEN) == (1 if kind.findable else 2)
+    assert world.starts(TOKEN) == (1 if kind.promises.findable else 2)
 
 
 def test_no_secret_is_in_rows_events_logs_or_errors(
@@ -128,7 +128,7 @@ def test_a_request_that_may_have_arrived_is_not_sent_again(
     tmp_path: Path, stand_in: StandIn
 ) -> None:
     stand_in.plan("/jobs/succeed", Reply(None, after=True))  # started, and the answer is lost
-    pipeline = careful(a_job(JobType.HTTP, url=f"{stand_in.url}/jobs/succeed"))
+    pipeline = careful(a_job("http", url=f"{stand_in.url}/jobs/succeed"))
     controller = Controller(pipeline)
     jobs = JobsByType(surroundings(tmp_path))
     with pytest.raises(TransientError):

@@ -11,7 +11,6 @@ from adapters.jobs.kinds import Kind
 from adapters.jobs.stand_in import StandIn
 from adapters.jobs.worlds import World
 from interlock.adapters.jobs.by_type import JobsByType
-from interlock.domain.pipeline import JobType
 from interlock.errors import LaunchError
 
 TOKEN = a_context().token
@@ -39,7 +38,7 @@ def test_a_preview_is_what_is_sent(tmp_path: Path, stand_in: StandIn) -> None:
     jobs = JobsByType(surroundings(tmp_path))
     headers = {"Authorization": "Bearer secret://env/INTERLOCK_CANARY"}
     body = {"day": "${DATE}"}
-    pipeline = a_job(JobType.HTTP, url=f"{stand_in.url}/jobs/hang", headers=headers, body=body)
+    pipeline = a_job("http", url=f"{stand_in.url}/jobs/hang", headers=headers, body=body)
     shown = jobs.preview(pipeline, a_context())
     jobs.launch(pipeline, a_context())
     [seen] = stand_in.seen
@@ -52,7 +51,7 @@ def test_a_preview_is_what_is_sent(tmp_path: Path, stand_in: StandIn) -> None:
 
 def test_a_command_is_shown_with_what_it_is_told(tmp_path: Path) -> None:
     env = {"KEY": "secret://env/INTERLOCK_CANARY", "MODE": "full"}
-    pipeline = a_job(JobType.COMMAND, command=["etl", "${DATE}"], env=env, timeout="5m")
+    pipeline = a_job("command", command=["etl", "${DATE}"], env=env, timeout="5m")
     shown = JobsByType(surroundings(tmp_path)).preview(pipeline, a_context())
     assert shown["argv"] == ["etl", "2026-03-03"]
     assert shown["env"]["KEY"] == "***" and shown["env"]["MODE"] == "full"
@@ -68,13 +67,13 @@ def test_a_login_is_shown_and_not_made(
     tmp_path: Path, stand_in: StandIn, version: str, kind: str, noted: bool
 ) -> None:
     auth = {"username": "u", "password": "secret://env/INTERLOCK_CANARY"}
-    pipeline = a_job(JobType.AIRFLOW, url=stand_in.url, dagId="d", auth=auth, apiVersion=version)
+    pipeline = a_job("airflow", url=stand_in.url, dagId="d", auth=auth, apiVersion=version)
     shown = JobsByType(surroundings(tmp_path)).preview(pipeline, a_context())
     assert shown["headers"]["Authorization"] == f"{kind} ***"
     assert ("note" in shown) is noted and not stand_in.seen
 
 
 def test_what_could_not_be_launched_can_not_be_shown(tmp_path: Path) -> None:
-    pipeline = a_job(JobType.COMMAND, command=["etl", "${HOUR}"])
+    pipeline = a_job("command", command=["etl", "${HOUR}"])
     with pytest.raises(LaunchError, match="HOUR"):
         JobsByType(surroundings(tmp_path)).preview(pipeline, a_context())

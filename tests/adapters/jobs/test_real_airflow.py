@@ -23,7 +23,7 @@ import urllib3
 from adapters.jobs.job_samples import CANARY, a_context, a_job, ending, now, soon, surroundings
 from interlock.adapters.jobs.by_type import JobsByType
 from interlock.domain.job import Absent, Failed, Launched, Running, Succeeded
-from interlock.domain.pipeline import JobType, Pipeline
+from interlock.domain.pipeline import Pipeline
 from interlock.errors import LaunchError
 
 AIRFLOW = os.environ.get("INTERLOCK_TEST_AIRFLOW")
@@ -63,7 +63,7 @@ class Airflow:
 
     def pipeline(self, dag: str, **config: Any) -> Pipeline:
         auth = {"username": "interlock", "password": "secret://env/INTERLOCK_CANARY"}
-        return a_job(JobType.AIRFLOW, **{"url": self.url, "dagId": dag, "auth": auth, **config})
+        return a_job("airflow", **{"url": self.url, "dagId": dag, "auth": auth, **config})
 
     def token(self) -> str:
         body = {"username": "interlock", "password": CANARY}

@@ -13,7 +13,7 @@ from adapters.jobs.cloud_worlds import StepFunctionWorld
 from adapters.jobs.job_samples import a_context, a_job, now, surroundings
 from interlock.domain.budgets import Category
 from interlock.domain.job import Failed, Launched
-from interlock.domain.pipeline import JobType, Pipeline
+from interlock.domain.pipeline import Pipeline
 from interlock.errors import LaunchError
 
 ARN = "arn:aws:states:eu-west-1:123456789012:stateMachine"
@@ -26,7 +26,7 @@ def world(tmp_path: Path) -> StepFunctionWorld:
 
 
 def an_execution(machine: str = "hang", **config: Any) -> Pipeline:
-    return a_job(JobType.STEP_FUNCTION, stateMachineArn=f"{ARN}:{machine}", **config)
+    return a_job("step-function", stateMachineArn=f"{ARN}:{machine}", **config)
 
 
 def test_a_start_is_named_by_its_token_and_gets_the_dates(world: StepFunctionWorld) -> None:

@@ -3,13 +3,12 @@
 import os
 import threading
 from collections.abc import Callable
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from interlock.adapters.alerts.sink_context import SinkContext
 from interlock.domain import canonical
 from interlock.domain.alerting.deliveries import Answer, Posted, SendFailed
-from interlock.domain.alerting.manner import Manner
 from interlock.domain.alerting.note import (
     AlertNote,
     Note,
@@ -19,11 +18,12 @@ from interlock.domain.alerting.note import (
     headline,
     severest,
 )
+from interlock.domain.alerting.sink_kinds import SINK_KINDS, ConsoleConfig
 from interlock.domain.event import Severity
+from interlock.ports.alerts import Sink
 
 NAME = "alerts.log"
 LARGEST = 16 * 1024 * 1024
-DELAYS = tuple(timedelta(seconds=seconds) for seconds in (5, 30, 120, 600, 1800, 3600))
 
 Show = Callable[[Severity, str], None]
 
@@ -31,7 +31,7 @@ Show = Callable[[Severity, str], None]
 class ConsoleAlerts:
     """The file is the record; the screen is for those who happen to look. One older file is kept."""
 
-    manner = Manner(delays=DELAYS)
+    manner = SINK_KINDS["console"].manner
 
     def __init__(self, folder: Path, show: Show) -> None:
         self._path = folder / NAME
@@ -61,6 +61,11 @@ class ConsoleAlerts:
             os.close(handle)
         if large:
             self._path.replace(self._path.with_name(f"{NAME}.1"))
+
+
+def console_sink(context: SinkContext[ConsoleConfig]) -> Sink:
+    """There is one, however many sinks lead to it."""
+    return context.console
 
 
 def _spoken(note: Note, told: dict[str, Any]) -> str:

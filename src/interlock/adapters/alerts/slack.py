@@ -8,7 +8,9 @@ from datetime import timedelta
 from typing import Any
 
 from interlock.adapters.alerts.exchange import Outgoing, Reply, Send
+from interlock.adapters.alerts.sink_context import SinkContext, SinkSettings
 from interlock.adapters.alerts.slack_blocks import message
+from interlock.adapters.secrets.references import Secrets
 from interlock.domain import canonical
 from interlock.domain.alerting.deliveries import (
     Answer,
@@ -19,13 +21,12 @@ from interlock.domain.alerting.deliveries import (
     SendFailed,
     TryLater,
 )
-from interlock.domain.alerting.manner import Manner
 from interlock.domain.alerting.note import AlertNote, Note
+from interlock.domain.alerting.sink_kinds import SINK_KINDS, SlackConfig
 from interlock.domain.event import Severity, clean
 from interlock.errors import ConfigError, TransientError
 
 API = "https://slack.com/api"
-DELAYS = tuple(timedelta(seconds=seconds) for seconds in (5, 30, 120, 600, 1800, 3600))
 #: When Slack asks to wait and does not say how long.
 SOME_TIME = timedelta(seconds=30)
 LONGEST_WAIT = timedelta(hours=1)
@@ -37,7 +38,7 @@ Token = Callable[[bool], str | None]
 class Slack:
     """One workspace. `base_url` is where our own pages are, for links to runs."""
 
-    manner = Manner(threaded=True, paced=True, delays=DELAYS)
+    manner = SINK_KINDS["slack"].manner
 
     def __init__(
         self, send: Send, token: Token, *, base_url: str | None = None, api: str = API
@@ -88,6 +89,45 @@ class Slack:
         }
         text = canonical.encode(body).encode()
         return _understood(self._send(Outgoing(f"{self._api}/{method}", text, headers)))
+
+
+def slack_sink(context: SinkContext[SlackConfig]) -> Slack:
+    settings = context.settings
+    token = SlackToken(settings, context.secrets)
+    api = settings.slack_api or API
+    return Slack(context.send, token, base_url=settings.public_url, api=api)
+
+
+class SlackToken:
+    """Secrets Manager before the environment. One that Slack refused is read once more."""
+
+    def __init__(self, settings: SinkSettings, secrets: Secrets) -> None:
+        self._settings, self._secrets = settings, secrets
+
+    def __call__(self, fresh: bool) -> str | None:
+        arn = self._settings.slack_secret_arn
+        if arn is None:
+            return self._settings.slack_token
+        reference = f"aws-sm/{arn}"
+        if fresh:
+            self._secrets.drop([reference])
+        token = _token_in(self._secrets.get(reference).reveal())
+        self._secrets.learn(token)
+        return token
+
+
+def _token_in(text: str) -> str:
+    """Plain text, or a JSON object that holds it as `token`."""
+    if not text.startswith("{"):
+        return text.strip()
+    try:
+        document: Any = canonical.decode(text)
+    except ValueError:
+        document = {}
+    token = document.get("token")
+    if not isinstance(token, str):
+        raise ConfigError("the secret of SLACK_SECRET_ARN holds no text `token`")
+    return token
 
 
 def _understood(reply: Reply) -> tuple[Answer, str]:

@@ -5,20 +5,21 @@ import binascii
 import hashlib
 import hmac
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
+from functools import partial
 
 import msgspec
 
 from interlock.adapters.alerts.exchange import Outgoing, Send
+from interlock.adapters.alerts.sink_context import SinkContext
+from interlock.adapters.secrets.texts import Texts
 from interlock.domain import canonical
 from interlock.domain.alerting.deliveries import Answer, Posted, SendFailed, SinkGone
-from interlock.domain.alerting.manner import Manner
 from interlock.domain.alerting.note import Note, about, document
+from interlock.domain.alerting.sink_kinds import SIGNING_SECRET, SINK_KINDS, WebhookConfig
 from interlock.domain.event import clean
 from interlock.errors import ConfigError, TransientError
 
-DELAYS = tuple(timedelta(seconds=seconds) for seconds in (5, 60, 300, 1800, 7200, 18000, 36000))
-PREFIX = "whsec_"
 SHORTEST_KEY = 24
 
 
@@ -35,7 +36,7 @@ class WebhookTarget(msgspec.Struct, frozen=True):
 class Webhook:
     """`place` is asked before each request: a secret may have been replaced. It raises ConfigError."""
 
-    manner = Manner(delays=DELAYS)
+    manner = SINK_KINDS["webhook"].manner
 
     def __init__(
         self,
@@ -73,6 +74,25 @@ class Webhook:
         return Posted(receipt)  # what was sent can't be changed
 
 
+def webhook_sink(context: SinkContext[WebhookConfig]) -> Webhook:
+    return Webhook(context.name, partial(_target, context), context.send, context.clock)
+
+
+def _target(context: SinkContext[WebhookConfig]) -> WebhookTarget:
+    config, secrets = context.config, context.secrets
+    texts = Texts(
+        context.settings.environment, {}, lambda reference: secrets.get(reference).reveal()
+    )
+    url, keys = texts.text(config.url), texts.secret_text(config.secret).split()
+    if url != config.url:
+        secrets.learn(url)  # an operator who keeps it out of the file may have a reason
+    for key in keys:
+        secrets.learn(key)
+    if not keys:
+        raise ConfigError("the signing secret is empty")
+    return WebhookTarget(url, tuple(keys))
+
+
 def message_id(sink: str, note: Note) -> str:
     """The same on every try: receivers tell repeats by it."""
     events = about(note)
@@ -95,11 +115,11 @@ def _signature(key: bytes, signed: bytes) -> str:
 
 def _key(secret: str) -> bytes:
     try:
-        key = base64.b64decode(secret.removeprefix(PREFIX), validate=True)
+        key = base64.b64decode(secret.removeprefix(SIGNING_SECRET), validate=True)
     except (binascii.Error, ValueError):
         key = b""
     if len(key) < SHORTEST_KEY:
         raise ConfigError(
-            f"a signing secret is {PREFIX} and base64 of {SHORTEST_KEY} bytes or more"
+            f"a signing secret is {SIGNING_SECRET} and base64 of {SHORTEST_KEY} bytes or more"
         )
     return key

@@ -17,7 +17,7 @@ from interlock.adapters.aws.event_items import (
 from interlock.adapters.aws.failures import ask
 from interlock.adapters.aws.keys import partition
 from interlock.adapters.aws.rows import millis
-from interlock.adapters.aws.table import Table
+from interlock.adapters.aws.table import ReadOrder, Table
 from interlock.adapters.aws.values import Item
 from interlock.domain import canonical
 from interlock.domain.event import Event, EventType, envelope
@@ -128,19 +128,16 @@ class EventLog:
     ) -> Iterator[Event]:
         """The newest first, read page by page on demand."""
         first, last = millis(since or _BEGIN_OF_TIME), millis(until or _END_OF_TIME)
+        order = ReadOrder(backwards=True, limit=limit, page=page)
         if pipeline_id is None and kind is not None:
-            items = self._table.query(
-                kind, first, last, index=_TYPES, backwards=True, limit=limit, page=page
-            )
+            items = self._table.query(kind, first, last, index=_TYPES, order=order)
             return self._events(items)
         chosen: dict[str, Any] = {} if kind is None else {"keep": _OF_KIND, "kind": kind}
         items = self._table.query(
             partition(pipeline_id),
             f"{first:013}",
             f"{last:013}{_AFTER_EVENTS}",
-            backwards=True,
-            limit=limit,
-            page=page,
+            order=order,
             **chosen,
         )
         found = self._events(items)

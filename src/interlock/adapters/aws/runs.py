@@ -23,7 +23,7 @@ from interlock.adapters.aws.rows import (
     listed_keys,
 )
 from interlock.adapters.aws.run_items import run_from, run_item
-from interlock.adapters.aws.table import Key, Table, TransactionWrite, WriteResult
+from interlock.adapters.aws.table import Key, ReadOrder, Table, TransactionWrite, WriteResult
 from interlock.adapters.aws.values import Item
 from interlock.domain.baseline import Baseline
 from interlock.domain.event import Event
@@ -44,6 +44,7 @@ from interlock.ports.engine import Clock
 
 _TRIES = 4
 _FEW = 4
+_NEWEST = ReadOrder(backwards=True, limit=1)
 #: A tuple, because a row may hold anything: looking up an unhashable value in a set raises.
 _OPEN = tuple(OPEN)
 
@@ -264,13 +265,16 @@ class DynamoRuns:
         """The newest run of each schedule with rows, found by jumping from one schedule to the next."""
         last = prefix + keys.LAST
         while last > prefix:
-            found = self._control.query(partition, prefix, last, backwards=True, limit=1)
+            found = self._control.query(partition, prefix, last, order=_NEWEST)
             item = next(found, None)
             if item is None:
                 return
             schedule = f"{prefix}{item['SK'].removeprefix(prefix).split('#')[0]}#"
             rows = self._control.query(
-                partition, schedule + since, schedule + until, backwards=True, limit=limit
+                partition,
+                schedule + since,
+                schedule + until,
+                order=ReadOrder(backwards=True, limit=limit),
             )
             yield from islice(rows, limit)
             last = keys.before(schedule[:-1])

@@ -44,6 +44,19 @@ class TransactionWrite(msgspec.Struct, frozen=True):
     form: dict[str, Any]
 
 
+class ReadOrder(msgspec.Struct, frozen=True, kw_only=True):
+    """Which rows come first, how many at most, and how many are read at a time by a caller who may not
+    want them all.
+    """
+
+    backwards: bool = False
+    limit: int | None = None
+    page: int | None = None
+
+
+FORWARDS = ReadOrder()
+
+
 class Table:
     """One table. Reads are consistent unless they go through an index. Unreadable rows are noted in `met`."""
 
@@ -137,16 +150,13 @@ class Table:
         last: str | int | None = None,
         *,
         index: tuple[str, str, str] | None = None,
-        backwards: bool = False,
-        limit: int | None = None,
-        page: int | None = None,
+        order: ReadOrder = FORWARDS,
         keep: str = "",
         **values: Any,
     ) -> Iterator[Item]:
         """The rows of a partition between two sort keys, page by page.
 
-        `index` is its name and its two attributes; `keep` is an expression that selects rows; `page` is
-        how many rows one request reads, for a caller that may not want them all.
+        `index` is its name and its two attributes; `keep` is an expression that selects rows.
         """
         name, hash_key, range_key = index or (None, "PK", "SK")
         condition = f"#{hash_key} = :partition"
@@ -160,13 +170,17 @@ class Table:
         form = {
             "TableName": self.name,
             "KeyConditionExpression": condition,
-            "ScanIndexForward": not backwards,
+            "ScanIndexForward": not order.backwards,
             **({"FilterExpression": keep} if keep else {}),
             **({"IndexName": name} if name else {"ConsistentRead": True}),
-            **({"Limit": at_a_time} if (at_a_time := page or limit) and not keep else {}),
+            **(
+                {"Limit": at_a_time}
+                if (at_a_time := order.page or order.limit) and not keep
+                else {}
+            ),
             **_named(f"{condition} {keep}", given),
         }
-        return self._pages(form, limit)
+        return self._pages(form, order.limit)
 
     def _pages(self, form: dict[str, Any], limit: int | None) -> Iterator[Item]:
         count = 0

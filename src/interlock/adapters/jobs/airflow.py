@@ -24,7 +24,7 @@ from interlock.adapters.secrets.texts import Texts, dates, run_values
 from interlock.domain.budgets import Category
 from interlock.domain.job import Absent, Failed, JobContext, Launched, Running, Succeeded
 from interlock.domain.job_configs import AirflowConfig, AirflowVersion, Auth
-from interlock.domain.pipeline import JobType, Pipeline
+from interlock.domain.pipeline import Pipeline
 
 WHO = "Airflow"
 LONGEST_ID = 250
@@ -140,7 +140,7 @@ class AirflowJobs:
         answer = self._ask(handle, "GET", _path(handle, handle.run_id))
         expect_yes(answer, WHO)
         run = msgspec.convert(answer.json(), DagRun)
-        meaning = meaning_of(JobType.AIRFLOW, run.state, STATES)
+        meaning = meaning_of("airflow", run.state, STATES)
         said = self._why_queued(handle, run) if run.state == "queued" else ""
         return judged(meaning, run.state, said, run.end_date)
 

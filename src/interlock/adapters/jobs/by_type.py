@@ -4,7 +4,6 @@ Here, once for all types, what went wrong with a platform becomes what the port 
 that leaves is masked and cut.
 """
 
-import importlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from threading import Lock
@@ -26,32 +25,10 @@ from interlock.domain.job import (
     Running,
     Succeeded,
 )
-from interlock.domain.pipeline import JobType, Pipeline
+from interlock.domain.job_kinds import JOB_KINDS, JobKind, loaded
+from interlock.domain.pipeline import Pipeline
 from interlock.errors import ConfigError, LaunchError, TransientError
 from interlock.ports.jobs import Jobs
-
-
-class Row(msgspec.Struct, frozen=True):
-    """Where the adapter of a type is, and which extra brings what it imports."""
-
-    module: str
-    name: str
-    extra: str | None = None
-
-
-ROWS: dict[JobType, Row] = {
-    JobType.HTTP: Row("interlock.adapters.jobs.http", "HttpJobs", "server"),
-    JobType.COMMAND: Row("interlock.adapters.jobs.command", "CommandJobs"),
-    JobType.AIRFLOW: Row("interlock.adapters.jobs.airflow", "AirflowJobs", "server"),
-    JobType.DATABRICKS: Row("interlock.adapters.jobs.databricks", "DatabricksJobs", "server"),
-    JobType.GLUE: Row("interlock.adapters.jobs.glue", "GlueJobs", "aws"),
-    JobType.EMR: Row("interlock.adapters.jobs.emr", "EmrJobs", "aws"),
-    JobType.EMR_SERVERLESS: Row(
-        "interlock.adapters.jobs.emr_serverless", "EmrServerlessJobs", "aws"
-    ),
-    JobType.STEP_FUNCTION: Row("interlock.adapters.jobs.step_function", "StepFunctionJobs", "aws"),
-    JobType.LAMBDA: Row("interlock.adapters.jobs.aws_lambda", "LambdaJobs", "aws"),
-}
 
 
 class Adapter(Jobs, Protocol):
@@ -65,10 +42,12 @@ class Adapter(Jobs, Protocol):
 class JobsByType:
     """The port over every type that is installed."""
 
-    def __init__(self, surroundings: Surroundings, rows: Mapping[JobType, Row] = ROWS) -> None:
+    def __init__(
+        self, surroundings: Surroundings, kinds: Mapping[str, JobKind] = JOB_KINDS
+    ) -> None:
         self._surroundings = surroundings
-        self._rows = rows
-        self._made: dict[JobType, Adapter] = {}
+        self._kinds = kinds
+        self._made: dict[str, Adapter] = {}
         self._making = Lock()
 
     def preview(self, pipeline: Pipeline, context: JobContext) -> dict[str, Any]:
@@ -125,21 +104,21 @@ class JobsByType:
             if close is not None:
                 close()
 
-    def _of(self, kind: JobType) -> Adapter:
+    def _of(self, name: str) -> Adapter:
         with self._making:
-            if kind not in self._made:
-                self._made[kind] = self._make(kind)
-            return self._made[kind]
+            if name not in self._made:
+                self._made[name] = self._make(name)
+            return self._made[name]
 
-    def _make(self, kind: JobType) -> Adapter:
-        row = self._rows.get(kind)
-        if row is None:
-            raise ConfigError(f"this installation has nothing that starts {kind} jobs")
+    def _make(self, name: str) -> Adapter:
+        kind = self._kinds.get(name)
+        if kind is None:
+            raise ConfigError(f"this installation has nothing that starts {name} jobs")
         try:
-            adapter = getattr(importlib.import_module(row.module), row.name)
+            adapter = loaded(kind.adapter_path)
         except ImportError as error:
-            wanted = "interlock" if row.extra is None else f"interlock[{row.extra}]"
-            raise ConfigError(f"{kind} jobs need: pip install '{wanted}'") from error
+            wanted = "interlock" if kind.extra is None else f"interlock[{kind.extra}]"
+            raise ConfigError(f"{name} jobs need: pip install '{wanted}'") from error
         prepare_types()  # under our lock: its structs are read by whichever threads have its jobs
         made: Adapter = adapter(self._surroundings)
         return made
@@ -174,12 +153,12 @@ class JobsByType:
         return shown(self._surroundings.secrets.mask(str(text)))
 
 
-def _named(launched: Launched, kind: JobType) -> Launched:
+def _named(launched: Launched, kind: str) -> Launched:
     """With its type, by which polling finds the adapter again. Without a run id it is not launched."""
     if not launched.run_id:
         message = "the job was started, and nobody knows its run id"
         raise PlatformError(Category.TRANSIENT, message, maybe_started=True)
-    return msgspec.structs.replace(launched, metadata={"type": kind.value, **launched.metadata})
+    return msgspec.structs.replace(launched, metadata={"type": kind, **launched.metadata})
 
 
 def _each_text(value: Any, change: Callable[[str], str]) -> Any:
@@ -192,8 +171,8 @@ def _each_text(value: Any, change: Callable[[str], str]) -> Any:
     return value
 
 
-def _type_of(metadata: Mapping[str, Any]) -> JobType:
-    try:
-        return JobType(metadata["type"])
-    except (KeyError, ValueError):
-        raise ConfigError("nobody knows of what type this job is") from None
+def _type_of(metadata: Mapping[str, Any]) -> str:
+    name = metadata.get("type")
+    if not isinstance(name, str):
+        raise ConfigError("nobody knows of what type this job is")
+    return name

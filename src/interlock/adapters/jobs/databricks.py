@@ -21,7 +21,7 @@ from interlock.domain import canonical
 from interlock.domain.budgets import Category
 from interlock.domain.job import Absent, Failed, JobContext, Launched, Running, Succeeded
 from interlock.domain.job_configs import DatabricksConfig
-from interlock.domain.pipeline import JobType, Pipeline
+from interlock.domain.pipeline import Pipeline
 
 WHO = "Databricks"
 LARGEST_ARGUMENTS = 10_000
@@ -52,6 +52,8 @@ RESULTS = {
     "DISABLED": Meaning.PERMANENT,
     "UPSTREAM_FAILED": Meaning.UNEXPLAINED,
 }
+#: For the reference.
+STATES = {**LIFE_CYCLES, **RESULTS}
 
 
 class Started(msgspec.Struct, frozen=True):
@@ -181,7 +183,7 @@ def _judged(state: State, ended_at: datetime | None) -> Running | Succeeded | Fa
     life_cycle, result = state.life_cycle_state, state.result_state
     said = state.state_message or ""
     if life_cycle not in ENDED or not result:
-        meaning = meaning_of(JobType.DATABRICKS, life_cycle, LIFE_CYCLES)
+        meaning = meaning_of("databricks", life_cycle, LIFE_CYCLES)
         return judged(meaning, life_cycle, said, ended_at)
     if result == "SUCCESS_WITH_FAILURES":
         said = f"succeeded, with failures: {said}"
@@ -190,7 +192,7 @@ def _judged(state: State, ended_at: datetime | None) -> Running | Succeeded | Fa
 
 def _result(result: str) -> Meaning:
     """It has ended: a result that nobody knows is not one to wait for."""
-    known = meaning_of(JobType.DATABRICKS, result, RESULTS)
+    known = meaning_of("databricks", result, RESULTS)
     return known if result in RESULTS else Meaning.UNEXPLAINED
 
 

@@ -1,14 +1,13 @@
 """Alert routes: the last valid alerts file, used when the next one is invalid."""
 
-import msgspec
+from typing import Any
 
 from interlock.adapters.sqlite.database import Database
-from interlock.adapters.sqlite.rows import decoder
+from interlock.adapters.unreadable_rows import DAMAGED
 from interlock.domain import canonical
 from interlock.domain.alerting.alert_rules import Alerts
 
 _KEY = "alerts"
-_alerts = decoder(Alerts).decode
 
 
 class SqliteAlertRoutes:
@@ -27,14 +26,14 @@ class SqliteAlertRoutes:
             )
         )
 
-    def kept(self) -> Alerts | None:
-        """None before the first, and for one that this version can't read."""
+    def kept(self) -> Any:
+        """What is stored, decoded and not yet believed; None before the first."""
         row = self._database.read(
             lambda connection: connection.execute(
                 "SELECT value FROM meta WHERE key = ?", (_KEY,)
             ).fetchone()
         )
         try:
-            return None if row is None else _alerts(row[0])
-        except msgspec.MsgspecError:
+            return None if row is None else canonical.decode(row[0])
+        except DAMAGED:
             return None

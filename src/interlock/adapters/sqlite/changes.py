@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+import msgspec
+
 from interlock.adapters.sqlite.cursors import FeedName, move_to, place
 from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.rows import (
@@ -114,20 +116,29 @@ class SqliteChanges:
         )
 
 
-def append(
-    connection: sqlite3.Connection,
-    kind: ChangeKind,
-    pipeline_id: str,
-    key: str,
-    at: datetime,
-    body: str | None = None,
-    *,
-    removed: bool = False,
-) -> None:
-    """Runs in the unit that writes the record; `body` is that record as canonical JSON."""
+class NewChange(msgspec.Struct, frozen=True):
+    """A change before it has its number; `body` is the written record as canonical JSON."""
+
+    kind: ChangeKind
+    pipeline_id: str
+    key: str
+    at: datetime
+    body: str | None = None
+    removed: bool = False
+
+
+def append(connection: sqlite3.Connection, change: NewChange) -> None:
+    """Runs in the unit that writes the record."""
     connection.execute(
         "INSERT INTO changes (kind, pipeline, key, body, removed, at) VALUES (?, ?, ?, ?, ?, ?)",
-        (kind, pipeline_id, key, body, int(removed), micros(at)),
+        (
+            change.kind,
+            change.pipeline_id,
+            change.key,
+            change.body,
+            int(change.removed),
+            micros(change.at),
+        ),
     )
 
 

@@ -3,6 +3,7 @@
 import sqlite3
 
 from interlock.adapters.sqlite import changes
+from interlock.adapters.sqlite.changes import NewChange
 from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.rows import Reader, Row, decoder, instant, micros, run_columns
 from interlock.domain import canonical
@@ -42,7 +43,8 @@ def _append(connection: sqlite3.Connection, record: JobRecord) -> None:
     )
     if done.rowcount:
         place = f"{key.schedule_id}#{key.date}"
-        changes.append(connection, ChangeKind.JOB, key.pipeline_id, place, record.at, text)
+        change = NewChange(ChangeKind.JOB, key.pipeline_id, place, record.at, text)
+        changes.append(connection, change)
 
 
 def _read(row: Row) -> JobRecord:

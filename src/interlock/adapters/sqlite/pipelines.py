@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from interlock.adapters.sqlite import changes, outbox
+from interlock.adapters.sqlite.changes import NewChange
 from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.rows import (
     Reader,
@@ -160,7 +161,8 @@ def _want(connection: sqlite3.Connection, wanted: Wanted) -> None:
     if done.rowcount:
         gone = text is None
         place = wanted.pipeline_id, "CONFIG"
-        changes.append(connection, ChangeKind.CONFIG, *place, wanted.wanted_at, removed=gone)
+        change = NewChange(ChangeKind.CONFIG, *place, wanted.wanted_at, removed=gone)
+        changes.append(connection, change)
 
 
 def _refuse(connection: sqlite3.Connection, wanted: Wanted) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Collection
 from datetime import datetime
 
 from interlock.adapters.sqlite import changes
+from interlock.adapters.sqlite.changes import NewChange
 from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.rows import Reader, Row, decoder, instant, micros, run_columns
 from interlock.domain import canonical
@@ -99,15 +100,9 @@ def _withdraw(connection: sqlite3.Connection, key: RunKey, at: datetime) -> None
 
 
 def _tell(connection: sqlite3.Connection, key: RunKey, at: datetime, text: str | None) -> None:
-    changes.append(
-        connection,
-        ChangeKind.RERUN,
-        key.pipeline_id,
-        f"{key.schedule_id}#{key.date}",
-        at,
-        text,
-        removed=text is None,
-    )
+    place, gone = f"{key.schedule_id}#{key.date}", text is None
+    change = NewChange(ChangeKind.RERUN, key.pipeline_id, place, at, text, gone)
+    changes.append(connection, change)
 
 
 def _asked(row: Row) -> RerunRequest:

@@ -4,6 +4,7 @@ Instants are integer microseconds, so that what is read equals what was written.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any, Generic, TypeVar
@@ -58,6 +59,7 @@ def listed(values: Iterable[object]) -> str:
     return _encoder.encode(list(values)).decode()
 
 
+@dataclass(frozen=True)
 class Reader(Generic[T]):
     """Reads the rows of one table: a row has these columns, and the first ones are the key.
 
@@ -66,26 +68,16 @@ class Reader(Generic[T]):
     `text` the column that matters where others change while the row is unreadable.
     """
 
-    def __init__(
-        self,
-        table: str,
-        columns: str,
-        keys: int,
-        decode: Callable[[Row], T],
-        *,
-        kind: RowKind = RowKind.RECORD,
-        otherwise: Callable[[Row], T] | None = None,
-        where: str = "TRUE",
-        pipeline: str = "pipeline",
-        text: int | None = None,
-    ) -> None:
-        self.table, self.columns, self.where = table, columns, where
-        self._key = [name.rpartition(".")[2] for name in columns.split(", ")[:keys]]
-        self._decode = decode
-        self._kind = kind
-        self._otherwise = otherwise
-        self._pipeline = pipeline
-        self._text = slice(keys, None) if text is None else slice(text, text + 1)
+    table: str
+    columns: str
+    keys: int
+    decode: Callable[[Row], T]
+    _: KW_ONLY
+    kind: RowKind = RowKind.RECORD
+    otherwise: Callable[[Row], T] | None = None
+    where: str = "TRUE"
+    pipeline: str = "pipeline"
+    text: int | None = None
 
     def all(self, database: Database, rows: Iterable[Row]) -> list[T]:
         """The readable ones."""
@@ -100,30 +92,32 @@ class Reader(Generic[T]):
 
     def read(self, database: Database, row: Row) -> T | UnreadableRow:
         try:
-            return self._decode(row)
+            return self.decode(row)
         except DAMAGED as error:
             noted = self.unreadable(row, error)
             database.unreadable.note(noted)
             return self._salvaged(row, noted)
 
     def unreadable(self, row: Row, error: Exception) -> UnreadableRow:
-        place = dict(zip(self._key, row, strict=False))
+        names = [name.rpartition(".")[2] for name in self.columns.split(", ")[: self.keys]]
+        place = dict(zip(names, row, strict=False))
+        content = row[self.keys :] if self.text is None else row[self.text : self.text + 1]
         return UnreadableRow(
             table=self.table,
             key=_where(place),
             problem=problem_of(error),
-            content=content_hash([str(value) for value in row[self._text]], 16),
-            kind=self._kind,
-            pipeline_id=_text(place.get(self._pipeline)),
+            content=content_hash([str(value) for value in content], 16),
+            kind=self.kind,
+            pipeline_id=_text(place.get(self.pipeline)),
             schedule_id=_text(place.get("schedule")),
             date=_text(place.get("date")),
         )
 
     def _salvaged(self, row: Row, noted: UnreadableRow) -> T | UnreadableRow:
-        if self._otherwise is None:
+        if self.otherwise is None:
             return noted
         try:
-            return self._otherwise(row)
+            return self.otherwise(row)
         except DAMAGED:
             return noted
 

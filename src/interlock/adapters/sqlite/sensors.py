@@ -6,6 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from interlock.adapters.sqlite import changes
+from interlock.adapters.sqlite.changes import NewChange
 from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.rows import Reader, Row, decoder, instant, listed, micros
 from interlock.adapters.sqlite.writer import Settled
@@ -126,7 +127,8 @@ def _put(connection: sqlite3.Connection, reading: Reading) -> None:
         (*place, text, reading.version, micros(reading.received_at), _expires_at(reading)),
     )
     if done.rowcount:
-        changes.append(connection, ChangeKind.SENSOR, *place, reading.received_at, text)
+        change = NewChange(ChangeKind.SENSOR, *place, reading.received_at, text)
+        changes.append(connection, change)
 
 
 def _remove(connection: sqlite3.Connection, pipeline_id: str, key: str, at: datetime) -> None:
@@ -134,7 +136,8 @@ def _remove(connection: sqlite3.Connection, pipeline_id: str, key: str, at: date
         "DELETE FROM sensors WHERE pipeline = ? AND key = ?", (pipeline_id, key)
     )
     if gone.rowcount:
-        changes.append(connection, ChangeKind.SENSOR, pipeline_id, key, at, removed=True)
+        change = NewChange(ChangeKind.SENSOR, pipeline_id, key, at, removed=True)
+        changes.append(connection, change)
 
 
 def _expires_at(reading: Reading) -> int | None:

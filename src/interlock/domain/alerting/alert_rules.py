@@ -6,24 +6,19 @@ reference are made from them.
 
 from datetime import timedelta
 from decimal import Decimal
-from enum import StrEnum
 from typing import Annotated
 
 from msgspec import Meta, field, structs
 
 from interlock.domain import canonical
 from interlock.domain.alerting.deliveries import NO_CHANNEL, Target
+from interlock.domain.alerting.sink_kinds import SINK_KINDS, Channel, SinkConfig
 from interlock.domain.event import Severity
 from interlock.domain.pipeline import CLOCK, Clock, Declared, Weekday, Zone, text_form
 
 SINK_NAME = r"[a-z0-9][a-z0-9-]{0,31}"
-CHANNEL_ID = r"[A-Z][A-Z0-9]{2,31}"
-
 
 SinkName = Annotated[str, text_form("sink name", "Lower-case name of a sink.", SINK_NAME)]
-Channel = Annotated[
-    str, text_form("channel id", "The id of a channel, such as `C0123456789`.", CHANNEL_ID)
-]
 Glob = Annotated[
     str, text_form("name", "A name, in which `*` stands for any characters and `?` for one.")
 ]
@@ -43,35 +38,6 @@ DayName = Annotated[
         extra_json_schema={"x-type": ["string"]},
     ),
 ]
-
-
-class SinkType(StrEnum):
-    """The ways to people."""
-
-    SLACK = "slack"
-    WEBHOOK = "webhook"
-    CONSOLE = "console"
-
-
-class SinkConfig(Declared, frozen=True):
-    """One way to people."""
-
-    type: Annotated[SinkType, Meta(description="What it is.")]
-    channel: Annotated[
-        Channel | None, Meta(description="`slack`: where alerts go unless a route says otherwise.")
-    ] = None
-    url: Annotated[
-        str | None,
-        text_form("URL", "`webhook`: where each alert is sent; `${INTERLOCK_...}` is replaced."),
-    ] = None
-    secret: Annotated[
-        str | None,
-        text_form(
-            "secret text",
-            "`webhook`: the signing secret, `whsec_...`; several, with spaces between them, while "
-            "one is replaced. `${INTERLOCK_...}` and `secret://` are replaced.",
-        ),
-    ] = None
 
 
 class Match(Declared, frozen=True):
@@ -187,11 +153,7 @@ class Alerts(Declared, frozen=True):
     @property
     def usable(self) -> tuple[str, ...]:
         """The sinks that need no channel named, in their order."""
-        return tuple(
-            name
-            for name, config in self.sinks.items()
-            if config.type is not SinkType.SLACK or config.channel is not None
-        )
+        return tuple(name for name, config in self.sinks.items() if not config.lacks_channel)
 
     def declared(self, sink: str) -> str:
         """A name for a sink's settings as they are: another one when they change."""
@@ -207,7 +169,6 @@ def with_sinks(alerts: Alerts, slack_channel: str | None) -> Alerts:
     """A file that declares no sinks, or no file: Slack if it can be reached, else the console."""
     if alerts.sinks:
         return alerts
-    name, sink = CONSOLE.sink, SinkConfig(SinkType.CONSOLE)
-    if slack_channel is not None:
-        name, sink = "slack", SinkConfig(SinkType.SLACK, channel=slack_channel)
+    name = CONSOLE.sink if slack_channel is None else "slack"
+    sink = SINK_KINDS[name].settings(name, channel=slack_channel)
     return structs.replace(alerts, sinks={name: sink})

@@ -1,1 +1,1 @@
-"""What the job types of AWS share: clients, requests, and the analysis of Glue."""
+"""The job types of AWS, and what they share: clients, requests, secrets."""

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from interlock.adapters.http.platform_error import PlatformError
-from interlock.adapters.jobs.aws.requests import Aws
+from interlock.adapters.jobs.aws.job_requests import Aws
 from interlock.adapters.jobs.job_environment import Surroundings
 from interlock.adapters.jobs.job_states import Meaning, judged
 from interlock.domain import canonical

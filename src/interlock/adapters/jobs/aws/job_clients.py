@@ -26,11 +26,12 @@ from interlock import __version__
 from interlock.adapters.http.platform_error import PlatformError
 from interlock.adapters.jobs.classification import launch_category, maybe_started
 from interlock.domain.budgets import Category
+from interlock.domain.job_kinds import JOB_KINDS
 
 CONNECT_SECONDS = 5
 READ_SECONDS = 30
-#: They start jobs and take no token: botocore would repeat a start that timed out, by itself.
-NEVER_REPEATED = frozenset({"glue", "emr", "lambda"})
+#: botocore would repeat a start that timed out, by itself.
+NEVER_REPEATED = frozenset(name for kind in JOB_KINDS.values() for name in kind.never_repeated)
 
 #: Makes a client of a service in a region, or in the environment's.
 MakeClient = Callable[[str, str | None, Config], Any]

@@ -8,13 +8,13 @@ import msgspec
 
 from interlock.adapters.http.platform_error import PlatformError, without_run_id
 from interlock.adapters.jobs.ages import check_age, earliest, is_before
-from interlock.adapters.jobs.aws.requests import Aws, AwsRequest, given, is_marked, marked
+from interlock.adapters.jobs.aws.job_requests import Aws, AwsRequest, given, is_marked, marked
 from interlock.adapters.jobs.job_environment import Surroundings
 from interlock.adapters.jobs.job_states import Meaning, judged, meaning_of
 from interlock.domain.budgets import Category
 from interlock.domain.job import Absent, Failed, JobContext, Launched, Running, Succeeded
 from interlock.domain.job_configs import EmrConfig
-from interlock.domain.pipeline import JobType, Pipeline
+from interlock.domain.pipeline import Pipeline
 
 #: EMR's limit for all strings of a step together.
 LONGEST_STEP = 10_240
@@ -68,7 +68,7 @@ class EmrJobs:
             "emr:DescribeStep", handle.region, ClusterId=handle.cluster_id, StepId=handle.step_id
         )
         status = answer["Step"]["Status"]
-        meaning = meaning_of(JobType.EMR, status["State"], STATES)
+        meaning = meaning_of("emr", status["State"], STATES)
         ended_at = status.get("Timeline", {}).get("EndDateTime")
         return judged(meaning, status["State"], _reason(status), ended_at)
 

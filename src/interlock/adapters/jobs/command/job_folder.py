@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from interlock.adapters.jobs.processes.supervisor import CONTROL, EXIT, LOCK, PID, sync, write
+from interlock.adapters.jobs.command.supervisor import CONTROL, EXIT, LOCK, PID, sync, write
 
 SPEC = "spec.json"
 #: Made when a lost group was first asked to end.

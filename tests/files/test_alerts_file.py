@@ -7,8 +7,9 @@ import pytest
 from file_samples import pipeline_text
 from jsonschema import Draft202012Validator
 
-from interlock.domain.alerting.alert_rules import Alerts, SinkType
+from interlock.domain.alerting.alert_rules import Alerts
 from interlock.domain.alerting.deliveries import Target
+from interlock.domain.alerting.sink_kinds import SINK_KINDS
 from interlock.domain.event import Severity
 from interlock.domain.pipeline import Weekday
 from interlock.files import alerts_schema, load_alerts, load_project, read_alerts
@@ -51,7 +52,7 @@ def errors(text: str) -> list[tuple[str, str]]:
 
 def test_the_whole_file_is_read() -> None:
     alerts = load(FULL)
-    assert [sink.type for sink in alerts.sinks.values()] == [*SinkType]
+    assert [sink.type for sink in alerts.sinks.values()] == [*SINK_KINDS]
     assert alerts.default_target == Target("slack", "C0123456789")
     first, second, last = alerts.routes
     assert first.goes_on and not second.goes_on
@@ -182,6 +183,35 @@ def test_a_store_reads_back_what_was_compiled(tmp_path: Path) -> None:
     assert problems == () and alerts is not None
     assert alerts.default_target == Target("slack", "C0123456789")
     assert alerts.routes == load(FULL).routes and alerts.mutes == load(FULL).mutes
+
+
+def test_a_sink_that_was_stored_with_the_settings_of_every_type_is_read() -> None:
+    """Earlier versions wrote them all, most of them as nothing."""
+    stored = {"type": "console", "channel": None, "url": None, "secret": None}
+    alerts, problems = read_alerts({"sinks": {"log": stored}})
+    assert problems == () and alerts is not None
+    assert alerts.default_target == Target("log")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("sinks: {a: {type: slack, url: 'https://a.b'}}", "a sink of type slack has no url"),
+        ("sinks: {a: {type: console, channel: C0MAIN}}", "a sink of type console has no channel"),
+        (
+            "sinks: {a: {type: webhook, url: 'https://a.b'}}",
+            "a sink of type webhook needs its secret",
+        ),
+        ("sinks: {a: {channel: C0MAIN}}", "is missing"),
+        ("sinks: {a: {type: slak}}", "'slak' is not one of slack, webhook, console"),
+        ("sinks: {a: {type: slack, chanel: C0MAIN}}", "unknown key"),
+        ("sinks: {a: {type: slack, type: slack}}", "the key is written twice"),
+        ("sinks: {a: {type: 5, channel: C0MAIN, channel: C0MAIN}}", "the key is written twice"),
+        ("sinks: {a: 5}", "expected a map, found a number"),
+    ],
+)
+def test_a_sink_is_read_as_its_type_has_it(text: str, message: str) -> None:
+    assert any(each.message.startswith(message) for each in load_alerts(text)[1])
 
 
 def test_without_the_file_nothing_is_declared(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
+from interlock.adapters.jobs.command.job_folder import JobFolder, Spec
 from interlock.adapters.jobs.job_environment import RESERVE, Surroundings
-from interlock.adapters.jobs.processes.job_folder import JobFolder, Spec
 from interlock.adapters.secrets.references import Secrets
 from interlock.adapters.secrets.spellings import spellings
 from interlock.adapters.secrets.texts import PREFIX, Texts, dates

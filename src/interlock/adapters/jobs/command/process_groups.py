@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from interlock.adapters.jobs.processes.supervisor import began
+from interlock.adapters.jobs.command.supervisor import began
 
 _PROC = Path("/proc")
 

@@ -15,12 +15,10 @@ import msgspec
 
 from interlock.adapters.http.platform_error import PlatformError
 from interlock.adapters.jobs.ages import check_age
-from interlock.adapters.jobs.job_config import config_of
-from interlock.adapters.jobs.job_environment import Surroundings
-from interlock.adapters.jobs.processes import process_groups
-from interlock.adapters.jobs.processes.exit_codes import judged
-from interlock.adapters.jobs.processes.exit_pipe import ends_path
-from interlock.adapters.jobs.processes.job_folder import (
+from interlock.adapters.jobs.command import process_groups
+from interlock.adapters.jobs.command.exit_codes import judged
+from interlock.adapters.jobs.command.exit_pipe import ends_path
+from interlock.adapters.jobs.command.job_folder import (
     CommandEnded,
     CommandSupervised,
     FolderGone,
@@ -30,9 +28,11 @@ from interlock.adapters.jobs.processes.job_folder import (
     Unstarted,
     boot_id,
 )
-from interlock.adapters.jobs.processes.supervisor import FAILED
-from interlock.adapters.jobs.processes.supervisor_order import order_of, shown_order
-from interlock.adapters.jobs.processes.supervisors import StartReport, Supervisors
+from interlock.adapters.jobs.command.supervisor import FAILED
+from interlock.adapters.jobs.command.supervisor_order import order_of, shown_order
+from interlock.adapters.jobs.command.supervisors import StartReport, Supervisors
+from interlock.adapters.jobs.job_config import config_of
+from interlock.adapters.jobs.job_environment import Surroundings
 from interlock.adapters.secrets.texts import run_values
 from interlock.domain import duration
 from interlock.domain.budgets import Category

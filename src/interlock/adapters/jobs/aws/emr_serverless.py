@@ -9,13 +9,13 @@ import msgspec
 
 from interlock.adapters.http.platform_error import PlatformError, without_run_id
 from interlock.adapters.jobs.ages import ALREADY_USED, earliest, is_too_old
-from interlock.adapters.jobs.aws.requests import Aws, AwsRequest, given, is_marked, marked
+from interlock.adapters.jobs.aws.job_requests import Aws, AwsRequest, given, is_marked, marked
 from interlock.adapters.jobs.job_environment import Surroundings
 from interlock.adapters.jobs.job_states import Meaning, judged, meaning_of
 from interlock.domain import canonical
 from interlock.domain.job import Absent, Failed, JobContext, Launched, Running, Succeeded
 from interlock.domain.job_configs import EmrServerlessConfig, JobDriver
-from interlock.domain.pipeline import JobType, Pipeline
+from interlock.domain.pipeline import Pipeline
 
 MOST_RUNS = 50
 CONFLICT = "ConflictException"
@@ -76,7 +76,7 @@ class EmrServerlessJobs:
         state, said = run["state"], run.get("stateDetails", "")
         if is_too_old(run.get("createdAt"), handle.opened_at):
             return judged(Meaning.PERMANENT, state, ALREADY_USED)
-        meaning = meaning_of(JobType.EMR_SERVERLESS, state, STATES)
+        meaning = meaning_of("emr-serverless", state, STATES)
         if meaning is Meaning.STOPPED and TIMED_OUT.search(said):
             meaning = Meaning.TIMEOUT
         return judged(meaning, state, said, run.get("endedAt"))

@@ -11,7 +11,7 @@ import msgspec
 
 from interlock.adapters.http.platform_error import without_run_id
 from interlock.adapters.jobs.aws.job_clients import platform_errors
-from interlock.adapters.jobs.aws.requests import Aws, AwsRequest, given, region_of
+from interlock.adapters.jobs.aws.job_requests import Aws, AwsRequest, given, region_of
 from interlock.adapters.jobs.classification import LOOKED_AT
 from interlock.adapters.jobs.job_environment import Surroundings
 from interlock.adapters.jobs.job_states import Meaning, judged

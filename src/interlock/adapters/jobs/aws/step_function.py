@@ -8,7 +8,7 @@ import msgspec
 
 from interlock.adapters.http.platform_error import PlatformError, without_run_id
 from interlock.adapters.jobs.ages import check_age
-from interlock.adapters.jobs.aws.requests import Aws, AwsRequest, region_of
+from interlock.adapters.jobs.aws.job_requests import Aws, AwsRequest, region_of
 from interlock.adapters.jobs.job_environment import Surroundings
 from interlock.adapters.jobs.job_states import Meaning, judged, meaning_of
 from interlock.adapters.secrets.texts import dates, run_values
@@ -16,7 +16,7 @@ from interlock.domain import canonical
 from interlock.domain.budgets import Category
 from interlock.domain.job import Absent, Failed, JobContext, Launched, Running, Succeeded
 from interlock.domain.job_configs import StepFunctionConfig
-from interlock.domain.pipeline import JobType, Pipeline
+from interlock.domain.pipeline import Pipeline
 
 LARGEST_INPUT = 262_144
 LONGEST_PREFIX = 44
@@ -89,7 +89,7 @@ class StepFunctionJobs:
         handle = msgspec.convert(metadata, StepFunctionHandle)
         execution = self._describe(handle.execution_arn, handle.region)
         state, error = execution["status"], execution.get("error", "")
-        meaning = meaning_of(JobType.STEP_FUNCTION, state, STATES)
+        meaning = meaning_of("step-function", state, STATES)
         if meaning is Meaning.FAILED:
             meaning = ERRORS.get(error, meaning)
         said = ": ".join(text for text in (error, execution.get("cause", "")) if text)

@@ -5,9 +5,10 @@ from typing import Any
 
 import msgspec
 
-from interlock.domain import job_forms, timestamp
-from interlock.domain.alerting.alert_rules import CONSOLE, Alerts, Mute, SinkConfig, SinkType
+from interlock.domain import timestamp
+from interlock.domain.alerting.alert_rules import CONSOLE, Alerts, Mute
 from interlock.domain.alerting.mutes import is_endless
+from interlock.domain.alerting.sink_kinds import SinkConfig
 from interlock.files.json_nodes import node_of
 from interlock.files.loaded import in_order, read_whole, unreadable
 from interlock.files.nodes import Node, Unreadable
@@ -48,38 +49,6 @@ def _with_default(alerts: Alerts) -> Alerts:
     return msgspec.structs.replace(alerts, default=alerts.default or first)
 
 
-def check_sink(sink: SinkConfig, at: At) -> None:
-    """A sink has what its type needs, and nothing of another type."""
-    if not known(sink.type):
-        return
-    for name in ("channel", "url", "secret"):
-        given = getattr(sink, name) is not None
-        if given and name not in _SETTINGS[sink.type]:
-            at.error(name, ProblemKind.CONFLICT, f"a sink of type {sink.type} has no {name}")
-        elif not given and name in _NEEDED[sink.type]:
-            at.error(name, ProblemKind.MISSING, f"a sink of type {sink.type} needs its {name}")
-    _check_secret(sink, at)
-
-
-def _check_secret(sink: SinkConfig, at: At) -> None:
-    for name in ("url", "secret"):
-        text = getattr(sink, name)
-        own = None if text is None or not known(text) else job_forms.own_setting_in(text)
-        if own is not None:
-            at.error(
-                name,
-                ProblemKind.BAD_VALUE,
-                f"{own} is a setting of Interlock itself, not for files",
-            )
-    if sink.secret is None or not known(sink.secret):
-        return
-    hint = "write ${INTERLOCK_...} or secret://..., and the secret stands elsewhere"
-    if "whsec_" in sink.secret:
-        at.warn("secret", ProblemKind.BAD_VALUE, "a secret stands in the file", hint)
-    elif "${" not in sink.secret and "secret://" not in sink.secret:
-        at.error("secret", ProblemKind.BAD_VALUE, "a signing secret begins with whsec_", hint)
-
-
 def check_mute(mute: Mute, at: At) -> None:
     """It is weekly or once, and it ends."""
     if mute.weekly is None and mute.until is None:
@@ -110,11 +79,7 @@ def check_alerts(alerts: Alerts, at: At) -> None:
     if sinks is None:
         return
     console = sinks.get(CONSOLE.sink)
-    if (
-        console is not None
-        and known(console, console.type)
-        and console.type is not SinkType.CONSOLE
-    ):
+    if console is not None and known(console) and console.type != CONSOLE.sink:
         message = "this name is that of the console, where alerts go that nobody else takes"
         at.inner("sinks").error(CONSOLE.sink, ProblemKind.CONFLICT, message)
     if alerts.default is not None and known(alerts.default):
@@ -140,9 +105,9 @@ def _check_lead(
     if config is None:
         names = ", ".join(sinks) or "none"
         at.error(key, ProblemKind.BAD_VALUE, f"there is no sink {quoted(sink)}; there are: {names}")
-    elif not known(config) or not known(config.type):
+    elif not known(config):
         return
-    elif config.type is not SinkType.SLACK:
+    elif not config.kind.has_channels:
         if channel is not None:
             at.error(
                 "channel", ProblemKind.CONFLICT, f"a sink of type {config.type} has no channels"
@@ -154,10 +119,4 @@ def _check_lead(
         )
 
 
-_NEEDED = {SinkType.SLACK: (), SinkType.WEBHOOK: ("url", "secret"), SinkType.CONSOLE: ()}
-_SETTINGS = {
-    SinkType.SLACK: ("channel",),
-    SinkType.WEBHOOK: ("url", "secret"),
-    SinkType.CONSOLE: (),
-}
-CHECKS: dict[type, Check] = {SinkConfig: check_sink, Mute: check_mute, Alerts: check_alerts}
+CHECKS: dict[type, Check] = {Mute: check_mute, Alerts: check_alerts}

@@ -1,7 +1,7 @@
 """Exits: what the end of a command means."""
 
-from interlock.adapters.jobs.processes.job_folder import CommandEnded
-from interlock.adapters.jobs.processes.supervisor import CANCELLED, SHUT_DOWN, TIMED_OUT
+from interlock.adapters.jobs.command.job_folder import CommandEnded
+from interlock.adapters.jobs.command.supervisor import CANCELLED, SHUT_DOWN, TIMED_OUT
 from interlock.domain.budgets import Category
 from interlock.domain.job import Failed, Succeeded
 

@@ -9,7 +9,7 @@ import msgspec
 from interlock.adapters.http.platform_error import without_run_id
 from interlock.adapters.jobs.ages import check_age, earliest, is_before
 from interlock.adapters.jobs.aws.glue_analysis import GlueAnalysis
-from interlock.adapters.jobs.aws.requests import Aws, AwsRequest, given
+from interlock.adapters.jobs.aws.job_requests import Aws, AwsRequest, given
 from interlock.adapters.jobs.job_environment import Surroundings
 from interlock.adapters.jobs.job_states import Meaning, judged, meaning_of
 from interlock.adapters.secrets.texts import dates, run_values
@@ -23,7 +23,7 @@ from interlock.domain.job import (
     Succeeded,
 )
 from interlock.domain.job_configs import GlueConfig
-from interlock.domain.pipeline import JobType, Pipeline
+from interlock.domain.pipeline import Pipeline
 
 TOKEN = "--interlock_token"  # noqa: S105 - the name of an argument
 MOST_RUNS = 200
@@ -92,7 +92,7 @@ class GlueJobs:
         )
         run = answer["JobRun"]
         state = run["JobRunState"]
-        meaning = meaning_of(JobType.GLUE, state, STATES)
+        meaning = meaning_of("glue", state, STATES)
         if meaning is Meaning.SUCCEEDED and handle.verify:
             return self._analysis.confirmed(run, handle.run_id, handle.region)
         return judged(meaning, state, run.get("ErrorMessage", ""), run.get("CompletedOn"))

@@ -19,7 +19,7 @@ from typing import Any
 
 import msgspec
 
-from interlock.adapters.jobs.processes import supervisor
+from interlock.adapters.jobs.command import supervisor
 
 #: An interpreter that has not started by now is on a machine that has other troubles.
 LONGEST_START = 30.0

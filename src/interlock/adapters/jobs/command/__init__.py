@@ -1,0 +1,1 @@
+"""`command` jobs: the adapter, a supervisor for each process, and the folder it writes to."""
