@@ -399,7 +399,7 @@ def test_a_run_that_has_its_end_is_left_alone(dog: AwsBackend, status: Status) -
     assert watchdog.handle(payload("states_failed"), Context(240), dog) == {"findings": 0}
 
 
-def test_an_execution_of_a_date_that_has_no_run_is_nobodys(dog: AwsBackend) -> None:
+def test_an_execution_of_a_date_without_a_run_is_ignored(dog: AwsBackend) -> None:
     assert watchdog.handle(payload("states_failed"), Context(240), dog) == {"findings": 0}
 
 

@@ -119,7 +119,7 @@ def test_a_pass_that_died_anywhere_is_finished_by_the_next(
         {"ttl": {"N": "1"}},
     ],
 )
-def test_one_that_can_not_be_read_or_is_gone_opens_nothing_and_blinds_nobody(
+def test_an_unreadable_or_removed_request_opens_nothing_and_hides_no_other(
     changes: dict[str, Any], dog: AwsBackend, services: Services, clock: ManualClock
 ) -> None:
     write(services, **changes)

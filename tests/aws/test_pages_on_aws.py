@@ -179,9 +179,7 @@ def test_what_a_file_would_change_is_foreseen_without_a_write(viewer: Viewer) ->
 
 
 @pytest.mark.parametrize("form", [f"/runs/orders/stream/{DAY}/rerun", "/pipelines/orders/pause"])
-def test_a_form_that_somebody_kept_open_is_refused(
-    viewer: Viewer, visitor: Visitor, form: str
-) -> None:
+def test_a_form_that_was_kept_open_is_refused(viewer: Viewer, visitor: Visitor, form: str) -> None:
     answer = visitor.send(form, reason="why not")
 
     assert answer.status_code == 403

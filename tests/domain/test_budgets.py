@@ -47,7 +47,7 @@ def test_a_bug_can_not_use_up_what_an_outage_needs(
         ("", RerunSource.MANUAL),
     ],
 )
-def test_a_rerun_is_charged_to_whoever_asked(reason: str, source: RerunSource) -> None:
+def test_a_rerun_is_charged_to_its_source(reason: str, source: RerunSource) -> None:
     assert rerun_source(reason) is source
 
 

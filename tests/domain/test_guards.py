@@ -186,7 +186,7 @@ WORKING = pending(started_at=OPENED, status=Status.RUNNING)
         (pending(status=Status.FAILED_FINAL), None, LEASE + DAY, []),
     ],
 )
-def test_an_attempt_that_nobody_moves_on_is_found(
+def test_an_attempt_without_progress_is_found(
     run: Run, engine: EngineState | None, now: datetime, expected: list[Finding]
 ) -> None:
     engines = {} if engine is None else {run.execution_name: engine}

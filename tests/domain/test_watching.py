@@ -96,5 +96,7 @@ def test_a_dry_run_has_no_deadline_and_no_retry() -> None:
         (a_run(DRY, status=Status.FAILED_FINAL, changed_at=LEASE + DAY), LEASE + 92 * DAY),
     ],
 )
-def test_a_row_goes_only_when_nobody_can_need_it(run: Run, expected: datetime | None) -> None:
+def test_a_row_expires_only_when_it_is_no_longer_needed(
+    run: Run, expected: datetime | None
+) -> None:
     assert expires_at(run) == expected

@@ -104,7 +104,7 @@ def test_whatever_is_stored_is_refused_and_not_an_error(home: Home, config: Any)
     assert len(home.events(REJECTED)) == 1
 
 
-def test_a_mended_file_is_adopted(home: Home) -> None:
+def test_a_corrected_file_is_adopted(home: Home) -> None:
     home.want("validation: {rules: []}")
     adopt_config("silver-orders", home.ports)
     home.pass_time(minutes=1)

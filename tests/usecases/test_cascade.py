@@ -180,7 +180,7 @@ def test_without_all_each_hour_opens_its_hour(home: Home) -> None:
     assert set(readings(home)) == {"pipeline:silver-orders#2026-03-03T07"}
 
 
-def test_a_dry_run_completes_for_nobody(home: Home) -> None:
+def test_a_dry_run_completes_for_no_downstream_pipeline(home: Home) -> None:
     home.adopt("dryRun: true")
     home.adopt(GOLD)
     home.admit()

@@ -344,7 +344,7 @@ def test_a_deadline_that_the_file_has_moved_is_judged_by_the_file(home: Home) ->
 
 
 @pytest.mark.parametrize("text", ["", PROMISED + "\nschedule: {id: new, cron: '0 8 * * *'}"])
-def test_a_deadline_that_the_file_has_dropped_breaches_nobody(home: Home, text: str) -> None:
+def test_a_deadline_that_the_file_has_dropped_breaches_no_date(home: Home, text: str) -> None:
     home.adopt(PROMISED)
     arm(home)
     home.admit(date="2026-03-01")
@@ -404,7 +404,7 @@ def test_what_is_not_armed_is_armed_and_remembered(home: Home) -> None:
     assert home.armed() == {names[0]: WARNING_AT, names[1]: BREACH_AT}
 
 
-def test_a_moved_deadline_is_armed_anew(home: Home) -> None:
+def test_a_moved_deadline_is_armed_again(home: Home) -> None:
     home.adopt(PROMISED)
     arm(home)
     home.adopt(PROMISED.replace("10:00", "11:00"))
@@ -707,9 +707,7 @@ def test_an_end_without_a_date_that_is_found_much_later_breaches_and_says_so(hom
     at(home, BREACH_AT + timedelta(minutes=4))
     assert fire_deadline(DAY, B, home.with_ports(jobs=Undated(home)))
     (cause,) = home.event(EventType.SLA_BREACH).detail["blockedBy"]
-    assert cause == (
-        "its job had succeeded when it was asked 4m later; its platform does not say when"
-    )
+    assert cause == ("its job had succeeded when checked 4m later; its platform does not say when")
 
 
 def test_a_platform_that_does_not_answer_is_asked_again_and_then_given_up(home: Home) -> None:
@@ -725,7 +723,7 @@ def test_a_platform_that_does_not_answer_is_asked_again_and_then_given_up(home: 
         at(home, timer.due_at)
     assert fire_deadline(DAY, B, home.ports)
     (cause,) = home.event(EventType.SLA_BREACH).detail["blockedBy"][1:]
-    assert cause.startswith("its job can't be asked: poll fails")
+    assert cause.startswith("the state of its job is unknown: poll fails")
     assert home.run(DAY).unasked_since is None
 
 

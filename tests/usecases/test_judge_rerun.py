@@ -188,7 +188,7 @@ def test_a_request_that_opened_a_date_is_not_granted_again_when_its_attempts_hav
     assert len(home.events(ACCEPTED)) == 1
 
 
-def test_a_refused_request_again_is_not_told_again_and_not_judged_anew(home: Home) -> None:
+def test_a_repeated_refused_request_is_neither_published_nor_judged_again(home: Home) -> None:
     home.adopt()
     home.completed(count=1)
     home.pass_time(seconds=1)

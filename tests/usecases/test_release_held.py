@@ -129,7 +129,7 @@ def test_released_twice_is_released_once(desk: Desk) -> None:
     assert desk.slack.said == ["summary 1 open 1 recovered", "root another failed"]
 
 
-def test_if_whoever_releases_dies_nothing_is_lost(desk: Desk) -> None:
+def test_a_crash_during_the_release_loses_nothing(desk: Desk) -> None:
     desk.tell(FAILED, STILL)
     desk.settle()
     desk.clock.advance(hours=1)
@@ -149,7 +149,7 @@ def test_if_whoever_releases_dies_nothing_is_lost(desk: Desk) -> None:
     assert sorted(desk.slack.said) == ["root another failed", "root it failed"]
 
 
-def test_somebody_who_is_at_it_already_is_left_alone(desk: Desk) -> None:
+def test_a_release_in_progress_is_left_alone(desk: Desk) -> None:
     desk.tell(FAILED)
     desk.settle()
     desk.clock.advance(hours=1)

@@ -216,7 +216,7 @@ def test_a_retry_that_the_watchdog_makes_up_for_is_told(home: Home) -> None:
     assert event.detail["how"] == "restart"
 
 
-def test_an_infra_failure_is_retried_and_charged_to_nobody(home: Home) -> None:
+def test_an_infra_failure_is_retried_and_charged_to_no_budget(home: Home) -> None:
     home.adopt(TWO)
     home.admit()
     home.mode("infra-failure", errors={"Evaluate": {"Error": "Boom", "Cause": "no store"}})

@@ -89,7 +89,7 @@ class Busy:
 
 
 @pytest.mark.parametrize(("times", "wins"), [(0, True), (7, True), (8, False)])
-def test_who_is_overtaken_decides_anew_but_not_for_ever(home: Home, times: int, wins: bool) -> None:
+def test_a_lost_race_is_decided_again_but_not_for_ever(home: Home, times: int, wins: bool) -> None:
     home.adopt()
     home.admit()
     decided: list[int] = []

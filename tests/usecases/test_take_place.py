@@ -182,7 +182,7 @@ def test_the_older_of_two_that_wait_goes_first(home: Home) -> None:
     assert look(home, THIRD)["passed"]
 
 
-def test_one_that_does_not_look_any_more_holds_up_nobody(home: Home) -> None:
+def test_a_run_that_no_longer_looks_holds_up_no_other(home: Home) -> None:
     opened(home, FIRST, SECOND, THIRD)
     launch(home, FIRST)
     for key in (SECOND, THIRD):

@@ -144,7 +144,7 @@ def test_the_poll_window_ends_a_job_that_its_second_execution_watches(home: Home
     assert home.jobs.launches[-1].cancelled
 
 
-def test_a_launch_that_nobody_noted_is_found_by_its_token(home: Home) -> None:
+def test_an_unrecorded_launch_is_found_by_its_token(home: Home) -> None:
     triggering(home)
     look(home)
     home.settle()
@@ -338,7 +338,7 @@ def test_an_execution_that_is_under_way_is_not_asked_about(home: Home) -> None:
     assert home.started() == [FIRST]
 
 
-def test_an_engine_that_can_not_list_what_is_under_way_declares_nobody_dead(home: Home) -> None:
+def test_an_engine_that_can_not_list_its_executions_declares_no_run_dead(home: Home) -> None:
     running(home)
     report = look(home, home.with_ports(workflows=AskedEngine(home, can_list=False)))
     assert [(f.check, f.pipeline) for f in report.failures] == [("stale-triggers", "*")]

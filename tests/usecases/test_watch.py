@@ -153,7 +153,7 @@ def test_a_moment_that_a_living_controller_did_not_fire_says_so(home: Home) -> N
     assert home.event(MISSED).detail["cause"] == "not-fired"
 
 
-def test_a_run_that_nobody_started_is_started_and_told_once(home: Home) -> None:
+def test_a_run_that_was_never_started_is_started_and_published_once(home: Home) -> None:
     home.adopt()
     home.fails(Call.START)
     with pytest.raises(TransientError):
@@ -242,7 +242,7 @@ class SilentEngine:
         raise UnavailableError("the engine can't be asked")
 
 
-def test_an_engine_that_can_not_be_asked_declares_nobody_dead(home: Home) -> None:
+def test_an_unavailable_engine_declares_no_run_dead(home: Home) -> None:
     hang(home)
     ports = home.with_ports(workflows=SilentEngine(home))
     report = look(home, ports, hours=5)
@@ -461,7 +461,7 @@ def test_a_retired_pipeline_is_watched_for_what_it_left_open(home: Home) -> None
     assert home.events(EventType.SLA_BREACH) == []
 
 
-def test_a_run_of_a_pipeline_that_nobody_knows_is_no_error(home: Home) -> None:
+def test_a_run_of_an_unknown_pipeline_is_no_error(home: Home) -> None:
     home.adopt()
     home.admit()
     home.database.write(lambda connection: connection.execute("DELETE FROM pipelines"))
