@@ -64,7 +64,7 @@ class Commands(Protocol):
         ...
 
     def watch(self, query: WatchQuery = WatchQuery()) -> WatchdogPass | None:
-        """Run one pass of the watchdog now; None when another is in progress."""
+        """Run one pass of the watchdog now; does nothing while another is in progress."""
         ...
 
     def prune(self, wanted: NewPrune = NewPrune()) -> Pruned:
