@@ -317,7 +317,7 @@ def dog(services: Services, clock: ManualClock, jobs: Jobs) -> AwsBackend:
 
 
 def put_in_force(home: AwsBackend, pipeline: Pipeline) -> None:
-    """Wanted and adopted: one that nobody wants would be retired."""
+    """Wanted and adopted: an unwanted pipeline would be retired."""
     home.store.pipelines.want(wanted(pipeline))
     assert home.store.pipelines.save(a_config(pipeline, config_hash=wanted(pipeline).config_hash))
 

@@ -41,7 +41,7 @@ def dog(services: Services, clock: ManualClock, jobs: Jobs) -> AwsBackend:
 
 
 def write(services: Services, **changes: Any) -> None:
-    """As somebody with the console does it; its record gets lost."""
+    """As an operator with the console does it; its stream record is lost."""
     item = {name: value for name, value in (WRITTEN | changes).items() if value is not None}
     services.tables.put_item(TableName=NAMES.control, Item=item)
 
@@ -111,7 +111,7 @@ def test_a_pass_that_died_anywhere_is_finished_by_the_next(
 @pytest.mark.parametrize(
     "changes",
     [
-        {"requestedAt": None},  # nobody could tell whether it was judged already
+        {"requestedAt": None},  # there is no way to tell whether it was judged already
         {"requestedAt": {"S": "soon"}},
         {"SK": {"S": "RERUN_REQUEST#stream"}},  # names no date
         {"SK": {"S": "RERUN_REQUEST#stream#2026-03-03#dry#more"}},

@@ -24,7 +24,7 @@ WAITING = Waiting(wait="decision")
 
 
 class Asked(NamedTuple):
-    """Somebody at the command line."""
+    """A user of the command line."""
 
     queries: StoreQueries
     commands: StoreCommands

@@ -63,7 +63,7 @@ def stored(services: Services, table: str, sort_key: str) -> dict[str, Any]:
     "also",
     [
         {},
-        {"owner": {"S": "ops"}, "note": {"M": {}}},  # what nobody knows is passed over
+        {"owner": {"S": "ops"}, "note": {"M": {}}},  # unknown attributes are ignored
         {"completedAt": {"S": "yesterday"}, "runId": {"N": "5"}},  # and so is what can't be read
         {"attempt": {"N": "0"}, "version": {"N": "0"}},
         {"ttl": {"N": "4102444800"}},

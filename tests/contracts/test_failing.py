@@ -141,7 +141,7 @@ def test_a_store_that_fails_leaves_the_old_state_or_the_new_one(
                 call(home.failing(broken_at))
             except (TransientError, UnavailableError):
                 assert state(home) in (old, new)
-                call(home)  # whoever tries again finishes the work
+                call(home)  # the next try finishes the work
                 assert state(home) == new
             else:
                 assert state(home) == new

@@ -250,7 +250,7 @@ HOUR = timedelta(hours=1)
 @pytest.mark.parametrize(
     ("run", "due_after"),
     [
-        pytest.param(RUN, timedelta(minutes=2), id="nobody has started it"),
+        pytest.param(RUN, timedelta(minutes=2), id="not started yet"),
         pytest.param(msgspec.structs.replace(RUN, started_at=NOW), LEASE, id="its lease ends"),
         pytest.param(RUN.to(Status.TRIGGERING, NOW), LEASE, id="its lease ends while launching"),
         pytest.param(

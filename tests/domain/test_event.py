@@ -223,7 +223,7 @@ def test_a_long_id_keeps_its_head_and_stays_unlike_others() -> None:
     [
         ("plain", "plain"),
         ("a\x00b\r\nc\x1b[31m", "a b c [31m"),
-        ("\u202eevil\u2066", "evil"),  # nobody turns the line around
+        ("\u202eevil\u2066", "evil"),  # no control character may reverse the line
         ("é😀", "é😀"),
         ("  padded  ", "padded"),
     ],
@@ -310,7 +310,7 @@ def test_an_event_without_a_subject_names_none() -> None:
     ("given", "pipeline_id", "date"),
     [
         (subject(PIPELINE), "silver-orders", None),
-        (subject(None, KEY), "silver-orders", "2026-03-03"),  # nobody knows its owner any more
+        (subject(None, KEY), "silver-orders", "2026-03-03"),  # its owner is no longer known
         (subject(None), None, None),
     ],
 )

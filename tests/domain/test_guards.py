@@ -179,7 +179,7 @@ WORKING = pending(started_at=OPENED, status=Status.RUNNING)
         (WORKING, ENDED, LEASE + SECOND, [TimeOut(WORKING, ENDED)]),
         (WORKING, RUNNING, LEASE + SECOND, [ExtendLease(WORKING)]),
         (WORKING, RUNNING, LEASE, []),  # at the instant itself it may still be over
-        (WORKING, None, LEASE + SECOND, []),  # nobody asked the engine: nothing is declared
+        (WORKING, None, LEASE + SECOND, []),  # the engine was not asked: nothing is declared
         (FAILED, None, OPENED + HOUR + 2 * MINUTE, [RetryNow(FAILED)]),
         (FAILED, None, OPENED + HOUR + 119 * SECOND, []),  # its timer may still come
         (pending(status=Status.FAILED), None, LEASE + DAY, []),
@@ -250,7 +250,7 @@ def test_a_retry_waits_while_the_pipeline_is_paused() -> None:
         (PENDING, True, OPENED + 2 * MINUTE, True),
         (STARTED, True, OPENED + HOUR, False),
         (STARTED, False, OPENED + HOUR, True),
-        # a wait that was handed over has begun anew
+        # a wait that was handed over has started over
         (pending(handed_over_at=OPENED + HOUR), True, OPENED + HOUR + MINUTE, False),
         (pending(handed_over_at=OPENED + HOUR), True, OPENED + HOUR + 2 * MINUTE, True),
         (STARTED, True, LEASE, False),

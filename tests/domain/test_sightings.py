@@ -20,7 +20,7 @@ OLD: Mapping[str, Stamp] = {"a": (1,), "b": (1,)}
 
 
 def read(stamps: Mapping[str, Stamp] = OLD) -> Sightings:
-    """The sightings of somebody who has read these files."""
+    """The sightings after these files were read."""
     return after_reading(look(Sightings(), stamps, NOW - SETTLED), NOW)
 
 

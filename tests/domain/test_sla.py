@@ -85,7 +85,7 @@ def done(at: datetime | None) -> Run:
             done(BREACH_AT),
             DeadlineNotice(B, BREACHED),
         ),  # at the instant is late
-        (B, BREACH_AT + MINUTE, done(None), DeadlineNotice(B, BREACHED)),  # nobody knows when
+        (B, BREACH_AT + MINUTE, done(None), DeadlineNotice(B, BREACHED)),  # the time is unknown
     ],
 )
 def test_a_moment_is_told_only_if_it_is_true(

@@ -1,4 +1,4 @@
-"""What needs a person: the worst first, each thing once, and nothing that has mended itself."""
+"""What needs a person: the worst first, each thing once, and nothing that has recovered."""
 
 from datetime import timedelta
 from typing import Any

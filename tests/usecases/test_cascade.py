@@ -19,7 +19,7 @@ HOURLY = "schedule: {cron: '0 * * * *', timezone: Europe/Berlin}"
 def complete(
     home: Home, date: str, schedule: str = "stream", attempt: int = 0, at: datetime = NOW
 ) -> None:
-    """An upstream run is done, and is told to whoever waits."""
+    """An upstream run is done, and its downstream pipelines get the reading."""
     key = RunKey("silver-orders", schedule, date)
     run = a_run(key, at, status=Status.COMPLETED, completed_at=at, attempt=attempt)
     if not home.store.runs.open(run):

@@ -265,7 +265,7 @@ def taken_away(home: Home) -> None:
 @pytest.mark.parametrize(
     "scene",
     [
-        lambda home: None,  # nobody knows the pipeline
+        lambda home: None,  # the pipeline is unknown
         taken_away,
         lambda home: opened(home, PROMISED + "\ndryRun: true"),
         lambda home: opened(home, ""),  # nothing is promised
@@ -355,7 +355,7 @@ def test_a_deadline_that_the_file_has_dropped_breaches_no_date(home: Home, text:
 
 
 class LosingMarks:
-    """Marks that somebody else always writes first."""
+    """Marks that another process always writes first."""
 
     def __init__(self, home: Home) -> None:
         self._marks = home.store.claims
@@ -476,7 +476,7 @@ def test_a_late_completion_says_by_how_much_and_breaches_no_second_time(home: Ho
 
 def test_of_two_deadlines_that_passed_unseen_both_are_reported(home: Home) -> None:
     opened(home, BOTH)
-    done(home, BREACH_AT + timedelta(minutes=5))  # nobody was there to fire the timers
+    done(home, BREACH_AT + timedelta(minutes=5))  # nothing ran that could fire the timers
     assert settle(home) is SlaVerdict.BREACHED
     assert len(home.events(EventType.RELATIVE_SLA_BREACH)) == 1
     assert len(home.events(EventType.SLA_BREACH)) == 1
@@ -497,7 +497,7 @@ def test_a_run_whose_deadline_was_dropped_on_the_way_has_no_verdict(home: Home) 
     assert settle(home) is None
     assert home.events(EventType.SLA_BREACH) == []
     assert home.armed() == {}
-    assert not home.run(DAY).is_unfinished  # nobody has to look at it again
+    assert not home.run(DAY).is_unfinished  # no further look is due
 
 
 def test_a_run_without_a_deadline_has_no_verdict(home: Home) -> None:
@@ -592,7 +592,7 @@ def test_the_usual_date_is_another_one(home: Home) -> None:
 
 
 def launched(home: Home, after: timedelta) -> None:
-    """The run of the day has a job that succeeds after so long, and nobody has polled it since."""
+    """The run of the day has a job that succeeds after this long, and was not polled since."""
     opened(home)
     home.mode("evaluate", DAY)
     home.mode("trigger", DAY)

@@ -41,7 +41,7 @@ def test_what_recovers_is_summed_up_and_what_does_not_gets_its_thread(desk: Desk
     desk.settle(minutes=2)
     assert desk.slack.said == ["summary 1 open 1 recovered", "root another failed"]
     assert desk.state(FAILED) == desk.state(STILL) == {"slack C0MAIN": "sent"}
-    assert desk.state(DONE) == {}  # nobody had heard of the problem
+    assert desk.state(DONE) == {}  # the problem was never sent
     desk.tell(told(E.JOB_COMPLETED, 9, key=OTHER, message="another succeeded"))
     desk.settle(minutes=1)
     assert desk.slack.said[-1] == "reply another succeeded"

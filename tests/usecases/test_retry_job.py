@@ -79,7 +79,7 @@ def test_a_success_is_news_to_its_run_unless_it_was_polled(home: Home, polled: b
     [
         ("success", {}),
         ("timeout", {"final": True}),  # the job may still be running
-        ("fail", {"stopped": True}),  # somebody stopped it on purpose
+        ("fail", {"stopped": True}),  # it was stopped on purpose
         ("triggered", {}),
         ("fail", {"attempt": 7}),  # of another attempt
     ],

@@ -72,7 +72,7 @@ def test_a_change_that_tells_nothing_changes_nothing(home: Home) -> None:
 
 
 class Busy:
-    """Runs that somebody else writes first, so many times."""
+    """Runs that another process writes first, this many times."""
 
     def __init__(self, home: Home, times: int) -> None:
         self._runs, self.left = home.store.runs, times

@@ -33,7 +33,7 @@ E = EventType
 
 
 class Death(BaseException):
-    """Not an Exception: nobody catches its own death."""
+    """Not an Exception: no process catches its own death."""
 
 
 class Deaths:

@@ -1,4 +1,4 @@
-"""A trial of a job: what each part says, and that its token is nobody else's."""
+"""A trial of a job: what each part says, and that its token belongs to no attempt."""
 
 import re
 from collections.abc import Iterator

@@ -53,7 +53,7 @@ def pending(home: Home) -> None:
 
 
 def triggering(home: Home, launched: bool = True) -> None:
-    """The launch was begun and nobody took note of what came of it, and its execution is over."""
+    """The launch was begun, its result was not recorded, and its execution is over."""
     home.adopt()
     home.admit()
     home.mode("evaluate")
@@ -96,7 +96,7 @@ def test_a_job_that_runs_on_is_watched_by_another_execution_to_its_end(home: Hom
     assert home.started() == [FIRST, SECOND]
     assert (home.run().execution_name, home.run().executions) == (SECOND, 2)
     assert home.event(RECOVERED).detail["how"] == "resume"
-    for _ in range(12):  # polls every minute; nobody wakes it
+    for _ in range(12):  # polls every minute; nothing wakes it
         home.pass_time(minutes=1)
         home.settle()
     assert home.run().status is Status.RUNNING

@@ -51,7 +51,7 @@ def not_cascaded(home: Home) -> None:
 
 
 def not_settled(home: Home) -> None:
-    """It completed, and nobody judged its deadline."""
+    """It completed, and its deadline was not judged."""
     home.adopt(PROMISED)
     home.completed()
     assert home.run().sla_verdict is None

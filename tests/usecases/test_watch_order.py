@@ -1,4 +1,4 @@
-"""Turns: everybody has one in time, and who was left out comes first."""
+"""Watch order: every pipeline has its turn in time, and one that was left out comes first."""
 
 from datetime import timedelta
 
@@ -41,7 +41,7 @@ def test_a_pass_that_is_made_again_gives_the_same_turns() -> None:
 @pytest.mark.parametrize(
     ("state", "minutes", "every"),
     [
-        (WatchdogState(), 5, EVERY),  # nobody has ever looked
+        (WatchdogState(), 5, EVERY),  # there was no look yet
         (WatchdogState(since=NOW), 15, EVERY),  # a gap
         (WatchdogState(since=NOW), 1, timedelta(0)),  # where it costs nothing
     ],

@@ -1,4 +1,4 @@
-"""Database: a unit happens whole or not at all, and nobody hears of it before it is durable."""
+"""Database: a unit happens whole or not at all, and no caller gets its answer before it is durable."""
 
 import sqlite3
 import subprocess
