@@ -210,4 +210,6 @@ def _behind(found: Sequence[T], query: Paging, names: Sequence[str]) -> Page[T]:
 
 def _check_range(query: RangeQuery) -> None:
     if not query.since <= query.until <= query.since + LONGEST_RANGE:
-        raise ConfigError(f"from must be before to, and at most {LONGEST_RANGE.days} days apart")
+        raise ConfigError(
+            f"from must not be after to, and at most {LONGEST_RANGE.days} days before it"
+        )
