@@ -124,7 +124,7 @@ WRONG_TOGETHER: tuple[tuple[dict[str, Any], str], ...] = (
     ),
     (
         {"create_slack_secret": True},
-        "Give at most one of slack_secret_arn, create_slack_secret and slack_bot_token",
+        "Set at most one of slack_secret_arn, create_slack_secret and slack_bot_token",
     ),
     ({"lambda_architecture": "x86_64"}, "run make package ARCH=x86_64"),
     (
