@@ -26,11 +26,11 @@ $(READY): $(RUNS)
 	$(INSTALL) --editable ".[server,holidays,dev]"
 	@touch $(READY)
 
-format: $(READY) ## Write the code as the formatter would
+format: $(READY) ## Format the code
 	$(BIN)/ruff check --quiet --fix src tests benchmarks
 	$(BIN)/ruff format --quiet src tests benchmarks
 
-lint: $(READY) ## Check the form of the code
+lint: $(READY) ## Lint the code and check its format
 	$(BIN)/ruff check src tests benchmarks
 	$(BIN)/ruff format --check src tests benchmarks
 
@@ -64,13 +64,13 @@ faketime:
 	    { apt-get update -qq; DEBIAN_FRONTEND=noninteractive apt-get install -qq --yes --no-install-recommends libfaketime >/dev/null; }; } || \
 	  echo "there is no libfaketime: no clock will be moved; apt-get install libfaketime brings it"
 
-quick: $(READY) ## Check what changed since main: form, types, and the tests beside it
+quick: $(READY) ## Check what changed since main: lint, types, and the tests next to it
 	$(BIN)/python tests/quick.py
 
 test: $(READY) browser compiler faketime ## Run the whole test suite
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q
 
-coverage: $(READY) ## Check that the tests take every branch of the domain
+coverage: $(READY) ## Check that the tests cover every branch of the domain
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest -q tests/domain tests/test_conformance.py --ignore=tests/domain/test_time_properties.py
 	$(BIN)/coverage combine -q
@@ -84,47 +84,47 @@ $(EMULATOR)/.ready: tests/emulated/requirements.txt | $(READY)
 	$(EMULATOR)/bin/python -m pip install --quiet --disable-pip-version-check --requirement tests/emulated/requirements.txt
 	@touch $(EMULATOR)/.ready
 
-test-aws: $(EMULATOR)/.ready ## Deploy the AWS home on an emulator, and see its flows from end to end
+test-aws: $(EMULATOR)/.ready ## Deploy the AWS backend to an emulator, and test it end to end
 	INTERLOCK_TEST_EMULATOR=$(abspath $(EMULATOR))/bin/ministack $(BIN)/python -m pytest -q tests/emulated
 
-check: lint types imports coverage lowest test test-aws ## Everything that must be green before a commit lands
+check: lint types imports coverage lowest test test-aws ## Run every check that must pass before a commit lands
 
-lowest: $(READY) ## Try the lowest versions of the dependencies that pyproject.toml allows
+lowest: $(READY) ## Test with the lowest versions of the dependencies that pyproject.toml allows
 	cd tests && ../$(BIN)/python -m bounds --set lowest --python ../$(BIN)/python --workers $(WORKERS)
 
-bounds: $(READY) ## Try the lowest and the newest versions, on each of Python 3.11, 3.12 and 3.13 that is here
+bounds: $(READY) ## Test with the lowest and the newest versions, on each installed Python of 3.11, 3.12 and 3.13
 	cd tests && ../$(BIN)/python -m bounds --workers $(WORKERS)
 
 faults: $(READY) ## Play every scenario with every fault
 	$(BIN)/interlock simulate --quiet --faults scenarios/*.yaml
 
-cloud: $(READY) ## Play every scenario on the AWS functions too
+cloud: $(READY) ## Play every scenario on the AWS functions
 	INTERLOCK_EVERY_SCENARIO=1 $(BIN)/python -m pytest -q -n $(WORKERS) tests/aws/test_scenarios.py
 
 # An Airflow has hundreds of requirements of its own, so it lives outside of the project.
 AIRFLOW_VENV ?= $(or $(TMPDIR),/tmp)/interlock-airflow
 
-airflow: $(READY) ## Try jobs against a real Airflow 3, installed for that in AIRFLOW_VENV
+airflow: $(READY) ## Test jobs against a real Airflow 3, installed in AIRFLOW_VENV
 	test -x $(AIRFLOW_VENV)/bin/airflow || { $(PYTHON) -m venv $(AIRFLOW_VENV) && $(AIRFLOW_VENV)/bin/pip install --quiet "apache-airflow>=3,<4"; }
 	INTERLOCK_TEST_AIRFLOW=$(AIRFLOW_VENV)/bin/airflow $(BIN)/python -m pytest -q -v tests/adapters/jobs/test_real_airflow.py
 
-kills: $(READY) ## Kill the real server 500 times under load, and go through its books
+kills: $(READY) ## Kill the real server 500 times under load, and audit its records
 	cd tests && ../$(BIN)/python -m crash.kill_loop 500
 
 # How long, and which random numbers: make attack SECONDS=600 SEED=7
 SECONDS ?= 3600
 SEED ?= $(shell date +%s)
 
-attack: $(READY) faketime ## Make every trouble for the real server for an hour, and go through its books
+attack: $(READY) faketime ## Inject every fault into the real server for an hour, and audit its records
 	cd tests && ../$(BIN)/python -m attack $(SECONDS) --seed $(SEED)
 
-bench: $(READY) ## Measure for some 15 minutes, and keep it in benchmarks/results/LATEST.md and the README
+bench: $(READY) ## Run the benchmarks (about 15 minutes) and update benchmarks/results/LATEST.md and the README
 	$(BIN)/python -m benchmarks
 
-docs: $(READY) ## Write the generated pages of the reference anew
+docs: $(READY) ## Regenerate the reference pages
 	$(BIN)/python -m docs.generate
 
-screenshots: $(READY) browser ## Take the pictures of the pages anew
+screenshots: $(READY) browser ## Retake the screenshots of the pages
 	$(BIN)/python -m docs.screenshots
 
 demo: $(RUNS) ## Watch live pipelines with simulated sources; Ctrl-C ends it
@@ -141,5 +141,5 @@ wheel: $(READY) ## Build the wheel and the source archive
 	$(INSTALL) build
 	$(BIN)/python -m build --outdir dist
 
-clean: ## Remove what was built
+clean: ## Remove build products
 	rm -rf $(VENV) dist build .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

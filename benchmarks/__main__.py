@@ -1,6 +1,6 @@
-"""Run every benchmark and keep what it said: `make bench`, or `python -m benchmarks [--short] [NAME...]`.
+"""Run every benchmark and store its result: `make bench`, or `python -m benchmarks [--short] [NAME...]`.
 
-With `--short` each is only tried, and nothing is kept.
+With `--short` each benchmark is only tried, and nothing is stored.
 """
 
 import json
@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 
 from benchmarks.kept import LATEST, ROOT, Row, keep
 
-#: In the order of the table, each with what it is given: usually, and to be only tried.
+#: In the order of the table, each with its arguments: normally, and with `--short`.
 BENCHMARKS: dict[str, tuple[list[str], list[str]]] = {
     "latency": ([], ["--short"]),
     "ingest": ([], ["--short"]),
-    "load": (["--minutes", "3"], ["--minutes", "0.5"]),  # by itself it takes half an hour
+    "load": (["--minutes", "3"], ["--minutes", "0.5"]),  # on its own it takes half an hour
     "idle": ([], ["--short"]),
     "start": ([], []),
     "sleepers": ([], []),
@@ -40,7 +40,7 @@ def main(*given: str) -> int:
 
 
 def _rows(name: str, short: bool) -> list[Row]:
-    """Nothing for one that failed: its last figures stay, with their day."""
+    """Empty for a failed benchmark: its last figures stay, with their date."""
     print(f"... {name}", flush=True)
     command = [sys.executable, "-m", f"benchmarks.{name}", *BENCHMARKS[name][short]]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)

@@ -1,6 +1,6 @@
-"""AWS cost: what one successful run asks of the services: state transitions, requests, invocations.
+"""AWS cost: what one successful run uses: state transitions, requests, invocations.
 
-The deployed functions over stand-ins of the services and a virtual clock, so the numbers are exact.
+Runs the deployed functions on stand-ins of the services and a virtual clock, so the numbers are exact.
 """
 
 import contextlib
@@ -52,7 +52,7 @@ class _Counted:
 
 
 class _Meter:
-    """Requests by what a function was called for, service and operation."""
+    """Requests by purpose of the call, service and operation."""
 
     def __init__(self) -> None:
         self.calls: Counter[tuple[str, str, str]] = Counter()

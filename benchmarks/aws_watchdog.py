@@ -1,4 +1,4 @@
-"""AWS watchdog: what a quiet pass over 1,000 pipelines asks of the services, counted on their stand-ins."""
+"""AWS watchdog: the requests of a quiet pass over 1,000 pipelines, counted on stand-ins of the services."""
 
 import contextlib
 import io

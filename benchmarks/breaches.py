@@ -1,7 +1,7 @@
-"""Breaches: ten thousand dates miss a deadline in the same minute; how long until each is told.
+"""Breaches: ten thousand dates miss a deadline in the same minute; how long until each is published.
 
-Half of them have a run that waits for its rules, and half have none. The timers are fired by one pair of
-hands and by those of the server, side by side on copies of one store.
+Half of them have a run that waits for its rules, and half have none. The timers are fired by one worker and
+by the server's workers, side by side on copies of one store.
 """
 
 import shutil
@@ -44,14 +44,14 @@ def main(count: int = COUNT) -> None:
         one = _seconds(copy, count, InlineRunner)
         served = _seconds(path, count, lambda engine: Workers(engine, lambda: None))
     line = (
-        f"{served:.1f} s for {count} breaches with the hands of the server,"
-        f" {one:.1f} s with one pair: x{one / served:.1f}"
+        f"{served:.1f} s for {count} breaches with the server's workers,"
+        f" {one:.1f} s with one worker: x{one / served:.1f}"
     )
     tell("breaches", "<= 20 s", line, served=served, one=one, ratio=one / served, count=count)
 
 
 def _fill(store: Store, ports: Ports, count: int) -> None:
-    """Declared the day before, so that today is expected; half of the readings came."""
+    """Declared the day before, so that today is expected; half of the readings arrived."""
     clock = ports.clock
     clock.now = START - timedelta(days=1)  # type: ignore[attr-defined] # that of a benchmark can be moved
     adopt(store, ports, (_PIPELINE.format(n=n) for n in range(count)))

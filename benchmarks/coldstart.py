@@ -1,8 +1,8 @@
-"""Cold start: how long a function of the built zip takes to be ready, each time in a fresh process.
+"""Cold start: how long a function of the built zip takes to become ready, each time in a fresh process.
 
     python -m benchmarks.coldstart
 
-Import of the handler and its first client, against boto3 with four clients from the same zip in the same run.
+Measures the import of the handler and its first client, against boto3 with four clients from the same zip.
 """
 
 import importlib.util

@@ -1,4 +1,4 @@
-"""Figures: how the benchmarks say what they measured. One JSON line, one line for people."""
+"""Figures: how the benchmarks report their measurements. One JSON line, one line for people."""
 
 import json
 import statistics
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def timed(act: Callable[[], object]) -> float:
-    """Seconds that one call takes."""
+    """The seconds that one call takes."""
     start = perf_counter()
     act()
     return perf_counter() - start
@@ -22,6 +22,6 @@ def spread(values: Sequence[float]) -> dict[str, float]:
 
 
 def tell(name: str, target: str, line: str, **figures: Any) -> None:
-    """What `make bench` gathers."""
+    """Print the result that `make bench` collects."""
     print(json.dumps({"benchmark": name, "target": target, "line": line, **figures}))
     print(f"{name}: {line} (to reach: {target})")

@@ -1,4 +1,4 @@
-"""Homes: local stores of a size, for the benchmarks that need history or many waiting runs."""
+"""Homes: local stores of a given size, for benchmarks that need history or many waiting runs."""
 
 import resource
 from collections.abc import Callable, Iterable, Iterator
@@ -38,7 +38,7 @@ job: {{type: command, config: {{command: [etl]}}}}
 
 
 class PeakMemory:
-    """How much more memory the process has needed since."""
+    """How much more memory the process has used since."""
 
     def __init__(self) -> None:
         self._before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -73,7 +73,7 @@ def home(path: Path | str) -> Iterator[tuple[Store, Ports, Runtime]]:
 
 
 def stored(path: Path, fill: Callable[[Store, Ports], None]) -> None:
-    """Fill a store in memory, where nobody waits for the disk, and write it to a file."""
+    """Fill a store in memory, which does not wait for the disk, and write it to a file."""
     with home(":memory:") as (store, ports, _):
         fill(store, ports)
         back_up(store.database, path)
@@ -102,7 +102,7 @@ def adopt(store: Store, ports: Ports, texts: Iterable[str]) -> None:
 
 
 def sleeping_runs(store: Store, ports: Ports, count: int) -> None:
-    """Open that many runs whose rules do not hold, and let each wait."""
+    """Open that many runs whose rules don't hold, and let each wait."""
     engine = Engine(store.workflows, ports)
     configs = store.pipelines.in_force()
     for n in range(count):

@@ -2,7 +2,7 @@
 
     python -m benchmarks.idle [--short]
 
-Half of the pipelines have a cron; in the time that is measured a few of them fire, and none may be late.
+Half of the pipelines have a cron; a few of them fire during the measurement, and none may be late.
 """
 
 import sqlite3
@@ -76,7 +76,7 @@ def _file(n: int) -> str:
 
 
 def _settle(server: Server) -> None:
-    """Until what the start brought about is done."""
+    """Wait until the work after the start is done."""
     client = server.client()
     until = time.monotonic() + 600
     quiet = 0
@@ -88,7 +88,7 @@ def _settle(server: Server) -> None:
 
 
 def _ticks(server: Server, since: datetime) -> tuple[int, int]:
-    """The cron moments of that time that opened a run, and those of them that came late."""
+    """The cron moments of that time that opened a run, and how many of them were late."""
     path = server.project / ".interlock" / "interlock.db"
     with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as store:
         rows = store.execute(

@@ -1,9 +1,9 @@
-"""Ingest: durable readings a second over HTTP, from 1 and 8 clients, and in batches of 1,000.
+"""Ingest: durable readings per second over HTTP, from 1 and 8 clients, and in batches of 1,000.
 
     python -m benchmarks.ingest [--short]
 
-Clients are processes of their own: on two cores they share them with the server. Afterwards every reading
-is looked for in the store, and the raw speed of a durable write is measured in the same minute.
+Clients are separate processes: on two cores they compete with the server. Afterwards every reading is
+looked up in the store, and the raw speed of a durable write is measured in the same minute.
 """
 
 import json
@@ -59,7 +59,7 @@ def main(seconds: float) -> None:
 
 
 def _rate(server: Server, clients: int, seconds: float, *, batch: bool) -> tuple[float, int]:
-    """Readings a second of all clients together, and how many were accepted."""
+    """Readings per second of all clients together, and how many were accepted."""
     address = json.loads((server.project / ".interlock" / "serve.json").read_text())
     gate = multiprocessing.Barrier(clients)
     told: Queue[tuple[int, float]] = multiprocessing.Queue()
@@ -117,7 +117,7 @@ def _catch_up(server: Server) -> float:
 
 
 def _durable_write(path: Path) -> float:
-    """What the disk alone takes, in the way the store writes."""
+    """The time of the disk alone, writing as the store does."""
     taken = []
     with sqlite3.connect(path, isolation_level=None) as probe:
         probe.execute("PRAGMA journal_mode = WAL")

@@ -1,6 +1,6 @@
-"""Kept: what the benchmarks said last, as a table in `results/LATEST.md` and in the README.
+"""Kept: the latest results of the benchmarks, as a table in `results/LATEST.md` and in the README.
 
-A benchmark that was run replaces its own row and leaves the others, each with the day it was measured.
+A benchmark replaces its own row and leaves the others, each with the date of its measurement.
 """
 
 import platform
@@ -18,7 +18,7 @@ _SHOWN = re.compile(r"(?<=<!-- benchmarks -->\n).*?(?=<!-- end of benchmarks -->
 
 
 class Row(NamedTuple):
-    """What one benchmark said."""
+    """The result of one benchmark."""
 
     name: str
     target: str
@@ -30,7 +30,7 @@ class Row(NamedTuple):
 
 
 def keep(fresh: list[Row], order: tuple[str, ...]) -> None:
-    """Into both places."""
+    """Update both places."""
     by_name = {row.name: row for row in (*rows_in(LATEST.read_text()), *fresh)}
     rows = [by_name[name] for name in order if name in by_name]
     table = _HEAD + "".join(f"{row}\n" for row in rows)
@@ -45,5 +45,5 @@ def rows_in(text: str) -> list[Row]:
 def _machine() -> str:
     return (
         f"Measured with Python {platform.python_version()} on {platform.machine()} with two cores;"
-        " `make bench` measures anew. What each one does stands at the top of its script."
+        " `make bench` measures again. The top of each script says what it does."
     )

@@ -1,9 +1,9 @@
-"""Latency: from a reading that was accepted to the first line of its job.
+"""Latency: from an accepted reading to the first line of its job.
 
     python -m benchmarks.latency [--short]
 
-The real server with 100 pipelines. Each job is a shell that writes the time, so the figure holds the
-start of its process too. One reading at a time; then all pipelines at once.
+The real server with 100 pipelines. Each job is a shell that writes the time, so the figure includes the
+start of its process. One reading at a time; then all pipelines at once.
 """
 
 import sys
@@ -48,7 +48,7 @@ def main(rounds: int) -> None:
 
 
 def _one(server: Server, client: Client, pipeline: str, date: str) -> float:
-    """Milliseconds from the answer to the job's own word for when it began."""
+    """Milliseconds from the response to the start time that the job reports."""
     client.put(pipeline, f"landed#{date}", b'{"count": 12}')
     accepted = time.time()
     began = _began(server.project / f"out-{pipeline}-{date}")

@@ -1,9 +1,9 @@
-"""Load: half of what `ingest` takes, for a long time, with runs completing all the while.
+"""Load: half of what `ingest` achieves, for a long time, while runs complete.
 
     python -m benchmarks.load [--minutes N] [--rate N]
 
-One reading in a hundred opens a run, whose job ends at once. What is asked for: no error, memory that does
-not grow, and answers that stay quick. Memory is the slope of a line through the second half.
+One reading in a hundred opens a run, whose job ends at once. The goal: no errors, memory that does not
+grow, and responses that stay quick. Memory is the slope of a line through the second half.
 """
 
 import argparse
@@ -31,7 +31,7 @@ job: {type: command, config: {command: ["true"]}}
 
 
 class Clients:
-    """Each keeps to its share of the rate, and notes how long every answer took."""
+    """Each client keeps to its share of the rate, and records the time of every response."""
 
     def __init__(self, server: Server, rate: float) -> None:
         self.taken: list[float] = []

@@ -1,4 +1,4 @@
-"""Pages: how long each takes to be made, with 10,000 pipelines and a year of runs behind them."""
+"""Pages: how long each takes to render, with 10,000 pipelines and a year of runs."""
 
 import asyncio
 import os
@@ -31,7 +31,7 @@ from interlock.wiring.settings import Settings
 
 PIPELINES = int(os.environ.get("PIPELINES", "10000"))
 DAYS = 365
-#: Of so many pipelines three in ten have runs by the hour, for so many days.
+#: Of this many pipelines, three in ten have hourly runs, for this many days.
 HOURLY, HOURLY_DAYS = 200, 90
 EVENT_DAYS = 45
 TIMES = 15
@@ -136,7 +136,7 @@ def _scope(path: str) -> dict[str, Any]:
 
 
 async def _measured(get: Get, path: str) -> tuple[dict[str, float], dict[str, float], float]:
-    """The first answer warms what a process keeps; it is not counted."""
+    """The first response warms the caches of the process; it is not counted."""
     size = await get(path)
     clock, cpu = [], []
     for _ in range(TIMES):
@@ -181,7 +181,7 @@ _SCHEDULE = "iif(n % 10 < 3, 'cron', 'stream')"
 
 
 def _runs(connection: sqlite3.Connection) -> None:
-    """One run a day and pipeline: a twentieth late, a hundredth given up, today's still waiting."""
+    """One run per day and pipeline: a twentieth late, a hundredth given up, today's still waiting."""
     texts = [
         _text(Status.COMPLETED, 30),
         _text(Status.COMPLETED, -5),
@@ -229,7 +229,7 @@ def _runs(connection: sqlite3.Connection) -> None:
 
 
 def _text(status: Status, minutes: int) -> str:
-    """A run as it would be stored, with places for its names; done so long before its deadline."""
+    """A run as it would be stored, with placeholders for its names; done this long before its deadline."""
     breach = START + timedelta(hours=2)
     done = breach - timedelta(minutes=minutes) if status is Status.COMPLETED else None
     run = Run(
@@ -262,7 +262,7 @@ def _text(status: Status, minutes: int) -> str:
 
 
 def _events(connection: sqlite3.Connection) -> None:
-    """Two events a run, and one for every deadline that broke."""
+    """Two events per run, and one for every breached deadline."""
     for kind, share in ((EventType.TRIGGER_STARTED, 1), (EventType.JOB_COMPLETED, 1),
                         (EventType.SLA_BREACH, 20)):  # fmt: skip
         text = _event_text(kind, START)

@@ -1,4 +1,4 @@
-"""Served: the real `interlock serve` as a process of its own, and a client that costs little."""
+"""Served: the real `interlock serve` in its own process, and a client with little overhead."""
 
 import http.client
 import json
@@ -19,7 +19,7 @@ _PATIENCE = 600.0
 
 
 class Server:
-    """One that runs, and what the system knows of it."""
+    """A running server, and what the system reports about it."""
 
     def __init__(self, project: Path, process: "subprocess.Popen[bytes]") -> None:
         self.project, self._process = project, process
@@ -60,7 +60,7 @@ class Server:
             if self._process.poll() is not None:
                 raise RuntimeError((self.project / "output").read_text()[-2000:])
             time.sleep(0.01)
-        raise TimeoutError("it is not ready")
+        raise TimeoutError("the server is not ready")
 
 
 class Client:

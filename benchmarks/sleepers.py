@@ -1,4 +1,4 @@
-"""Sleepers: ten thousand runs wait; the process is killed; how long until all are live again."""
+"""Sleepers: ten thousand runs wait; the process is killed; how long until all are active again."""
 
 import os
 import signal
@@ -37,7 +37,7 @@ def _killed_asleep(path: Path) -> None:
 
 
 def _live_again(path: Path) -> dict[str, float]:
-    """Measured in a process of its own, from opening the file to a runtime that has looked at all."""
+    """Measured in a separate process, from opening the file until the runtime has looked at all runs."""
     told = subprocess.run(
         [sys.executable, "-m", "benchmarks.sleepers", "wake", str(path)],
         stdout=subprocess.PIPE,

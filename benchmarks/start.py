@@ -1,8 +1,8 @@
-"""Start: how long one waits. `serve` until it is ready, `--help`, importing the package, checking files.
+"""Start: how long a user waits for `serve` to be ready, `--help`, importing the package, validating files.
 
     python -m benchmarks.start
 
-Each figure is taken from fresh processes, as a person would see it.
+Each figure comes from fresh processes, as a user would see it.
 """
 
 import statistics
@@ -92,7 +92,7 @@ def _times(arguments: list[str], runs: int) -> list[float]:
 
 
 def _without(times: list[float], empty: list[float]) -> list[float]:
-    """What comes on top of starting Python."""
+    """The time on top of starting Python."""
     base = statistics.median(empty)
     return [max(0.0, each - base) for each in times]
 

@@ -36,7 +36,7 @@ def _fill(store: Store, ports: Ports) -> None:
 
 
 def _passes(ports: Ports) -> dict[str, float]:
-    """The first pass warms what a process keeps; it is not counted."""
+    """The first pass warms the caches of the process; it is not counted."""
     times = []
     for _ in range(6):
         times.append(timed(lambda: _pass(ports)))
@@ -50,7 +50,7 @@ def _pass(ports: Ports) -> None:
 
 
 def _past(connection: sqlite3.Connection) -> None:
-    """Finished runs and readings of the years before, copied from one that is there."""
+    """Finished runs and readings of earlier years, copied from an existing one."""
     connection.execute(
         "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ?)"
         " INSERT INTO runs (pipeline, schedule, date, dry, status, version, attempt,"

@@ -1,10 +1,10 @@
-"""Package: one zip with the six functions and all they need, the same bytes whenever it is built.
+"""Package: one zip with the six functions and their dependencies; every build gives the same bytes.
 
     python deploy/package.py [--arch arm64|x86_64] [--python 3.13] [--dist dist]
 
 Writes interlock-{arch}.zip and manifest.json. The libraries are those of constraints.txt, as wheels for the
-target; botocore keeps the models of the services that the functions call. Where an interpreter of the
-target's version is here, the code is compiled for it: a function can't keep what it compiles by itself.
+target; botocore keeps only the models of the services that the functions call. If an interpreter of the
+target's version is installed, the code is compiled for it: a function can't store what it compiles itself.
 """
 
 import argparse
@@ -27,7 +27,7 @@ SERVICES = (
     "dynamodb", "emr", "emr-serverless", "events", "glue", "lambda", "logs", "scheduler",
     "secretsmanager", "sqs", "stepfunctions", "sts",
 )  # fmt: skip
-#: Of the package itself: what runs only on a machine of ours, or reads files of people.
+#: The parts of the package that only run locally, or read people's files.
 _NOT_INSIDE = (
     "adapters/sqlite", "cli", "client.py", "conformance.py", "demo", "simulation", "web", "__main__.py",
 )  # fmt: skip
@@ -40,7 +40,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def build(arch: str, python: str, dist: Path, fetched: Path | None = None) -> Path:
-    """The zip. `fetched` holds the libraries, where somebody has them already."""
+    """The zip. `fetched` is a folder with the libraries, if they are already downloaded."""
     with tempfile.TemporaryDirectory() as folder:
         libraries = fetched or fetch(arch, python, Path(folder, "fetched"))
         stage = Path(folder, "stage")
@@ -49,7 +49,9 @@ def build(arch: str, python: str, dist: Path, fetched: Path | None = None) -> Pa
         compiled = _compile(stage, python)
         size = sum(file.stat().st_size for file in stage.rglob("*") if file.is_file())
         if size > _LARGEST:
-            raise SystemExit(f"{size} bytes unzipped, and {_LARGEST} at most")
+            raise SystemExit(
+                f"the package has {size} bytes unzipped; Lambda allows at most {_LARGEST}"
+            )
         dist.mkdir(parents=True, exist_ok=True)
         archive = dist / f"interlock-{arch}.zip"
         _zip(stage, archive)
@@ -87,7 +89,7 @@ def _copy_libraries(fetched: Path, stage: Path) -> None:
 
 
 def _is_ours_to_call(name: str) -> bool:
-    """Of botocore's models, those of our services; of everything else, all."""
+    """Of botocore's models, only those of our services; everything else is kept."""
     parts = name.split("/")
     if parts[:2] != ["botocore", "data"] or len(parts) < 4:
         return True
@@ -104,10 +106,10 @@ def _copy_interlock(target: Path) -> None:
 
 
 def _compile(stage: Path, python: str) -> bool:
-    """By hash and unchecked: times do not survive a zip, and the folder can't be written to."""
+    """With unchecked hashes: a zip does not keep times, and the folder is read-only in Lambda."""
     interpreter = _interpreter(python)
     if interpreter is None:
-        message = f"python{python} is not here: the code is not compiled, and each cold start pays for it"
+        message = f"python{python} is not installed: the code is not compiled, so every cold start is slower"
         sys.stderr.write(f"package: {message}\n")
         return False
     command = [
@@ -119,7 +121,7 @@ def _compile(stage: Path, python: str) -> bool:
 
 
 def _interpreter(python: str) -> str | None:
-    """One of that version, if it runs: a name on the path may be a promise only."""
+    """An interpreter of that version, if it runs: a name on the path may be a broken shim."""
     ask = ["-I", "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
     for found in (sys.executable, shutil.which(f"python{python}")):
         if found is None:

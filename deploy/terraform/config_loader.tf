@@ -3,7 +3,7 @@ locals {
   pipelines = try(local.compiled.pipelines, {})
   alerts    = var.alert_routes == null ? jsonencode(try(local.compiled.alerts, {})) : jsonencode(var.alert_routes)
 
-  # What the compiled file must have been made from. Hidden files are nobody's pipelines.
+  # The sources that the compiled file must match. Hidden files are not pipelines.
   folders = { for name, path in { pipelines = var.pipelines_path, calendars = var.calendars_path } : name => path if path != "" }
   sources = merge(
     [
@@ -44,19 +44,19 @@ resource "terraform_data" "compiled" {
     }
     precondition {
       condition     = local.compiled == null || local.expected == local.found
-      error_message = "${var.compiled_config_path} is not of these pipeline files: run interlock compile PROJECT -o ${var.compiled_config_path}."
+      error_message = "${var.compiled_config_path} does not match these pipeline files: run interlock compile PROJECT -o ${var.compiled_config_path}."
     }
     precondition {
       condition     = local.compiled == null || try(local.compiled.format == local.manifest.format, false)
-      error_message = "${var.compiled_config_path} has another format than the package: build both with the same version of Interlock."
+      error_message = "${var.compiled_config_path} and the package have different formats: build both with the same version of Interlock."
     }
     precondition {
       condition     = local.compiled == null || length(local.pipelines) > 0
-      error_message = "${var.compiled_config_path} has no pipelines: it would remove all that are loaded. Run interlock compile PROJECT on the folder that holds pipelines/; to remove all of them, leave compiled_config_path out."
+      error_message = "${var.compiled_config_path} has no pipelines: it would remove all loaded pipelines. Run interlock compile PROJECT on the folder that holds pipelines/; to remove all of them, leave compiled_config_path out."
     }
     precondition {
       condition     = alltrue([for id, entry in local.pipelines : entry.config.pipeline.id == id])
-      error_message = "${var.compiled_config_path} has a pipeline under another id than its own: run interlock compile again."
+      error_message = "${var.compiled_config_path} has a pipeline under a wrong id: run interlock compile again."
     }
   }
 }
@@ -100,6 +100,6 @@ check "holidays_reach_far_enough" {
     condition = alltrue([
       for until in local.holidays_until : timecmp("${until}T00:00:00Z", timeadd(plantimestamp(), "8760h")) > 0
     ])
-    error_message = "Holidays are written out for less than a year from now: run interlock compile again."
+    error_message = "The compiled holidays end less than a year from now: run interlock compile again."
   }
 }

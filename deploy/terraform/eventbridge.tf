@@ -44,7 +44,7 @@ locals {
   }
 }
 
-# Nobody else may say that something was completed.
+# No other principal may publish completions.
 resource "aws_cloudwatch_event_bus_policy" "events" {
   event_bus_name = aws_cloudwatch_event_bus.events.name
   policy = jsonencode({
@@ -120,7 +120,7 @@ locals {
 
 resource "aws_cloudwatch_event_rule" "watchdog" {
   name                = "${local.name}-watchdog"
-  description         = "The watchdog's next look"
+  description         = "Runs the watchdog"
   schedule_expression = var.watchdog_schedule
   tags                = local.tags
 

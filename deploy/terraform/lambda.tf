@@ -127,7 +127,7 @@ resource "aws_lambda_function" "function" {
   lifecycle {
     precondition {
       condition     = sum([for name, value in each.value.environment : length(name) + length(value)]) < 3800
-      error_message = "The environment of ${each.key} is more than Lambda takes (4 KB): use secrets for what is long."
+      error_message = "The environment of ${each.key} is larger than Lambda allows (4 KB): move long values into secrets."
     }
   }
 
@@ -148,19 +148,19 @@ resource "terraform_data" "package" {
     }
     precondition {
       condition     = try(local.manifest.sha256 == filesha256(local.zip), false)
-      error_message = "The zip is not the one of manifest.json: run make package again."
+      error_message = "The zip does not match manifest.json: run make package again."
     }
     precondition {
       condition     = length([for given in [var.slack_secret_arn != "", var.create_slack_secret, nonsensitive(var.slack_bot_token != "")] : given if given]) <= 1
-      error_message = "Give at most one of slack_secret_arn, create_slack_secret and slack_bot_token."
+      error_message = "Set at most one of slack_secret_arn, create_slack_secret and slack_bot_token."
     }
     precondition {
       condition     = var.slack_channel_id != "" || !(local.has_slack_secret || nonsensitive(var.slack_bot_token != ""))
-      error_message = "A token for Slack needs slack_channel_id."
+      error_message = "A Slack token needs slack_channel_id."
     }
     precondition {
       condition     = var.slack_channel_id == "" || local.has_slack_secret || nonsensitive(var.slack_bot_token != "")
-      error_message = "slack_channel_id needs a token for Slack: give slack_secret_arn, create_slack_secret or slack_bot_token."
+      error_message = "slack_channel_id needs a Slack token: set slack_secret_arn, create_slack_secret or slack_bot_token."
     }
   }
 }
@@ -168,7 +168,7 @@ resource "terraform_data" "package" {
 check "slack_token_in_the_state_file" {
   assert {
     condition     = nonsensitive(var.slack_bot_token == "")
-    error_message = "slack_bot_token stands in the state file: for more than a trial use slack_secret_arn or create_slack_secret."
+    error_message = "slack_bot_token is stored in the state file: for anything but a trial, use slack_secret_arn or create_slack_secret."
   }
 }
 

@@ -1,5 +1,5 @@
 output "table_names" {
-  description = "The four tables, by what they hold."
+  description = "The four tables, by content."
   value       = local.table_names
 }
 
@@ -9,7 +9,7 @@ output "table_arns" {
 }
 
 output "event_bus_name" {
-  description = "The bus on which every event is told: make rules of your own there."
+  description = "The bus on which every event is published: add your own rules to it."
   value       = aws_cloudwatch_event_bus.events.name
 }
 
@@ -39,7 +39,7 @@ output "function_arns" {
 }
 
 output "function_role_names" {
-  description = "Roles of the functions, for policies of your own."
+  description = "Roles of the functions, for your own policies."
   value       = { for function, role in aws_iam_role.function : function => role.name }
 }
 
@@ -54,7 +54,7 @@ output "alert_queue_url" {
 }
 
 output "dead_letter_queue_arns" {
-  description = "Queues for what could not be delivered."
+  description = "Queues for undelivered messages."
   value       = { for queue, made in aws_sqs_queue.queue : queue => made.arn if queue != "alerts" }
 }
 
@@ -80,12 +80,12 @@ output "alarm_names" {
 }
 
 output "slack_secret_arn" {
-  description = "The secret that holds Slack's bot token, if there is one."
+  description = "The secret with Slack's bot token, if there is one."
   value       = local.slack_secret_arn
 }
 
 output "pipelines" {
-  description = "The hash of each pipeline that was loaded."
+  description = "The hash of each loaded pipeline."
   value       = { for id, entry in local.pipelines : id => entry.hash }
 }
 
@@ -105,7 +105,7 @@ output "sensor_writer_policy_json" {
 }
 
 output "viewer_policy_json" {
-  description = "For people who look: a policy for interlock serve --backend aws --read-only, and for commands that only look."
+  description = "For viewers: a policy for interlock serve --backend aws --read-only, and for commands that only read."
   value = jsonencode({
     Version = "2012-10-17"
     Statement = concat(
@@ -134,7 +134,7 @@ output "viewer_policy_json" {
 }
 
 output "kms_key_policy_json" {
-  description = "Statements that the policy of kms_key_arn needs: without them no alert and no log arrives."
+  description = "Statements that the policy of kms_key_arn needs: without them no alerts and no logs arrive."
   value = jsonencode({
     Version = "2012-10-17"
     Statement = [

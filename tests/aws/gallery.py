@@ -1,4 +1,4 @@
-"""Gallery: an installation on which something has happened, for whoever looks at it."""
+"""Gallery: an installation with some history, for tests that look at it."""
 
 from datetime import datetime, timedelta
 from pathlib import Path

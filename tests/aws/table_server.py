@@ -23,7 +23,7 @@ Doorkeeper = Callable[[str, dict[str, Any]], None]
 
 
 def everybody(operation: str, given: dict[str, Any]) -> None:
-    """Lets everybody in."""
+    """Allows every caller."""
 
 
 @contextmanager

@@ -46,7 +46,7 @@ def test_what_people_must_hear_of_is_told_once_however_often_it_comes(
     assert queue.dead == [] and queue.later == []
 
 
-def test_a_message_that_can_not_be_read_goes_to_the_dead_letters_and_keeps_nobody_waiting(
+def test_an_unreadable_message_goes_to_the_dead_letters_and_holds_up_no_other(
     alerting: AwsAlerting, board: Board, queue: Queue
 ) -> None:
     assert handle(messages(2, 1), alerting) == {"batchItemFailures": []}

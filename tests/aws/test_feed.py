@@ -159,7 +159,7 @@ def test_a_look_that_fails_is_made_good_by_the_next(log: Log) -> None:
 # --- the lookout
 
 
-def test_a_lookout_looks_while_somebody_follows(log: Log) -> None:
+def test_the_poller_looks_while_a_client_follows(log: Log) -> None:
     lookout = FeedPoller(log.feed(), 0.01)
     place = lookout.last()
     log.tell(an_event("x"))
@@ -167,7 +167,7 @@ def test_a_lookout_looks_while_somebody_follows(log: Log) -> None:
     lookout.close()
 
 
-def test_nobody_follows_and_nothing_is_asked(log: Log) -> None:
+def test_without_followers_nothing_is_read(log: Log) -> None:
     moments = [0.0]
     lookout = FeedPoller(log.feed(), 5.0, monotonic=lambda: moments[0])
     lookout.last()
@@ -183,7 +183,7 @@ def test_nobody_follows_and_nothing_is_asked(log: Log) -> None:
     lookout.close()
 
 
-def test_while_looks_fail_whoever_follows_is_told_so(log: Log) -> None:
+def test_followers_get_an_error_while_looks_fail(log: Log) -> None:
     lookout = FeedPoller(log.feed(), 0.01)
     place, changes = lookout.last(), lookout.changes()
     log.tables.broken = _denied

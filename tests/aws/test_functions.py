@@ -317,7 +317,7 @@ def dog(services: Services, clock: ManualClock, jobs: Jobs) -> AwsBackend:
 
 
 def put_in_force(home: AwsBackend, pipeline: Pipeline) -> None:
-    """Wanted and adopted: one that nobody wants would be retired."""
+    """Wanted and adopted: an unwanted pipeline would be retired."""
     home.store.pipelines.want(wanted(pipeline))
     assert home.store.pipelines.save(a_config(pipeline, config_hash=wanted(pipeline).config_hash))
 
@@ -399,7 +399,7 @@ def test_a_run_that_has_its_end_is_left_alone(dog: AwsBackend, status: Status) -
     assert watchdog.handle(payload("states_failed"), Context(240), dog) == {"findings": 0}
 
 
-def test_an_execution_of_a_date_that_has_no_run_is_nobodys(dog: AwsBackend) -> None:
+def test_an_execution_of_a_date_without_a_run_is_ignored(dog: AwsBackend) -> None:
     assert watchdog.handle(payload("states_failed"), Context(240), dog) == {"findings": 0}
 
 

@@ -24,7 +24,7 @@ WAITING = Waiting(wait="decision")
 
 
 class Asked(NamedTuple):
-    """Somebody at the command line."""
+    """A user of the command line."""
 
     queries: StoreQueries
     commands: StoreCommands
@@ -78,7 +78,7 @@ def test_pages_are_turned(asked: Asked) -> None:
     assert [state.id for state in page.items] == ["silver-orders"] and page.next is None
 
 
-def test_a_pause_is_seen_at_once_by_whoever_asked_for_it(asked: Asked) -> None:
+def test_a_caller_sees_its_own_pause_at_once(asked: Asked) -> None:
     asked.commands.pause("silver-orders")
     assert asked.queries.pipeline("silver-orders").paused
     asked.commands.resume("silver-orders")

@@ -179,9 +179,7 @@ def test_what_a_file_would_change_is_foreseen_without_a_write(viewer: Viewer) ->
 
 
 @pytest.mark.parametrize("form", [f"/runs/orders/stream/{DAY}/rerun", "/pipelines/orders/pause"])
-def test_a_form_that_somebody_kept_open_is_refused(
-    viewer: Viewer, visitor: Visitor, form: str
-) -> None:
+def test_a_form_that_was_kept_open_is_refused(viewer: Viewer, visitor: Visitor, form: str) -> None:
     answer = visitor.send(form, reason="why not")
 
     assert answer.status_code == 403
@@ -201,7 +199,7 @@ def test_each_refusal_is_of_an_endpoint_and_names_a_command() -> None:
 
 def test_a_client_that_only_reads_can_do_nothing_else() -> None:
     for operation in ("put_item", "update_item", "delete_item", "transact_write_items", "scan"):
-        with pytest.raises(UnavailableError, match="only reads"):
+        with pytest.raises(UnavailableError, match="this client is read-only"):
             getattr(ReadingClient(object()), operation)
 
 

@@ -63,7 +63,7 @@ def stored(services: Services, table: str, sort_key: str) -> dict[str, Any]:
     "also",
     [
         {},
-        {"owner": {"S": "ops"}, "note": {"M": {}}},  # what nobody knows is passed over
+        {"owner": {"S": "ops"}, "note": {"M": {}}},  # unknown attributes are ignored
         {"completedAt": {"S": "yesterday"}, "runId": {"N": "5"}},  # and so is what can't be read
         {"attempt": {"N": "0"}, "version": {"N": "0"}},
         {"ttl": {"N": "4102444800"}},
@@ -137,7 +137,7 @@ def test_a_lock_that_has_expired_is_no_lock(
     assert store.runs.get(KEY).status is Status.PENDING
 
 
-def test_dates_that_failed_long_ago_are_left_out_where_nobody_asks_for_them(
+def test_dates_that_failed_long_ago_are_left_out_unless_requested(
     store: Store, clock: ManualClock
 ) -> None:
     """What is due is always there; of the rest, what was opened lately."""

@@ -169,7 +169,7 @@ def test_an_unknown_pipeline_is_named(place: AwsPlace) -> None:
 
 def test_a_pipeline_is_taken_away_by_an_apply_and_not_by_a_command(place: AwsPlace) -> None:
     refused = place.run("retire", "silver-orders").exception
-    assert "apply without its file" in str(refused)
+    assert "apply without the pipeline's file" in str(refused)
     assert "no file is missing" in str(place.run("retire", "--all-missing").exception)
 
 

@@ -36,7 +36,7 @@ LEASE = timedelta(hours=4, minutes=30)
 
 
 class ManualClock:
-    """A clock that stands still until somebody moves it."""
+    """A clock that stands still until the test moves it."""
 
     def __init__(self, now: datetime = NOW) -> None:
         self.now = now

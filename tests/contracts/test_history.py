@@ -198,7 +198,7 @@ def test_pages_of_runs_hold_each_once(home: Home) -> None:
     assert found == [f"2026-03-{day:02}" for day in range(7, 0, -1)]
 
 
-def test_events_are_found_by_what_somebody_wants_to_see(home: Home) -> None:
+def test_events_are_found_by_their_filter(home: Home) -> None:
     other = a_key(pipeline_id="other")
     home.events.publish(
         [

@@ -142,7 +142,7 @@ def test_a_run_that_has_ended_can_be_opened_again(home: Home, ended: Run) -> Non
     assert home.runs.get(KEY).attempt == 1
 
 
-def test_a_run_that_nobody_opened_cannot_be_saved(home: Home) -> None:
+def test_a_run_that_was_never_opened_cannot_be_saved(home: Home) -> None:
     assert not home.runs.save(TRIGGERING, [an_event()])
     assert home.runs.find([KEY]) == {} and home.outbox.pending(OWNER) == []
 
@@ -250,7 +250,7 @@ HOUR = timedelta(hours=1)
 @pytest.mark.parametrize(
     ("run", "due_after"),
     [
-        pytest.param(RUN, timedelta(minutes=2), id="nobody has started it"),
+        pytest.param(RUN, timedelta(minutes=2), id="not started yet"),
         pytest.param(msgspec.structs.replace(RUN, started_at=NOW), LEASE, id="its lease ends"),
         pytest.param(RUN.to(Status.TRIGGERING, NOW), LEASE, id="its lease ends while launching"),
         pytest.param(
@@ -330,7 +330,7 @@ HOUR = timedelta(hours=1)
         ),
     ],
 )
-def test_a_run_is_due_exactly_when_somebody_must_look(
+def test_a_run_is_due_exactly_when_the_watchdog_must_look(
     home: Home, run: Run, due_after: timedelta | None
 ) -> None:
     assert home.runs.open(run)

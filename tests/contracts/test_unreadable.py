@@ -67,7 +67,7 @@ def spoiled(family: Family, tmp_path: Path, clock: ManualClock) -> Spoiled:
 
 
 def two_runs(home: Home) -> None:
-    """Both are due: nobody has started them."""
+    """Both are due: they were not started."""
     assert home.runs.open(a_run(), [an_event()])
     assert home.runs.open(a_run(OTHER))
 

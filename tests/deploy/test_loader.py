@@ -12,10 +12,10 @@ from deploy.terraform import EXAMPLE, compile_project, needed_plugins, package, 
 from interlock.domain import canonical
 from interlock.files import load_project
 
-_STALE = "is not of these pipeline files: run interlock compile"
-_FORMAT = "has another format than the package"
-_MISPLACED = "has a pipeline under another id than its own"
-_NONE = "has no pipelines: it would remove all that are loaded"
+_STALE = "does not match these pipeline files: run interlock compile"
+_FORMAT = "and the package have different formats"
+_MISPLACED = "has a pipeline under a wrong id"
+_NONE = "has no pipelines: it would remove all loaded pipelines"
 
 _PIPELINE = """
 pipeline: {id: orders, owner: data}

@@ -17,53 +17,53 @@ _HERE = f"{REGION}:{ACCOUNT}"
 
 #: Each wrong value, and what Terraform says of it. All of them are given at once.
 WRONG: dict[str, tuple[Any, str]] = {
-    "environment": ("Prod_1", "environment is a lower-case letter"),
-    "account_id": ("123", "account_id has 12 digits"),
-    "lambda_architecture": ("riscv", "lambda_architecture is arm64 or x86_64"),
-    "lambda_memory_size": (64, "lambda_memory_size is a whole number from 128 to 10240"),
+    "environment": ("Prod_1", "environment must be a lower-case letter"),
+    "account_id": ("123", "account_id must have 12 digits"),
+    "lambda_architecture": ("riscv", "lambda_architecture must be arm64 or x86_64"),
+    "lambda_memory_size": (64, "lambda_memory_size must be a whole number from 128 to 10240"),
     "lambda_memory": ({"watchdg": 256}, "lambda_memory names functions"),
     "orchestrator_timeout_seconds": (
         30,
-        "orchestrator_timeout_seconds is a whole number from 60 to 900",
+        "orchestrator_timeout_seconds must be a whole number from 60 to 900",
     ),
-    "lambda_concurrency": ({"watchdog": 0}, "lambda_concurrency is -1 (none reserved)"),
+    "lambda_concurrency": ({"watchdog": 0}, "lambda_concurrency must be -1 (none reserved)"),
     "stream_parallelization_factor": (
         11,
-        "stream_parallelization_factor is a whole number from 1 to 10",
+        "stream_parallelization_factor must be a whole number from 1 to 10",
     ),
-    "log_retention_days": (2, "log_retention_days is one of CloudWatch's values"),
-    "log_level": ("LOUD", "log_level is DEBUG"),
-    "sfn_log_level": ("SOME", "sfn_log_level is OFF"),
-    "sfn_timeout_seconds": (10, "sfn_timeout_seconds is a whole number from 300"),
-    "trigger_max_attempts": (0, "trigger_max_attempts is a whole number from 1 to 10"),
-    "events_table_ttl_days": (0, "events_table_ttl_days is a whole number from 1 to 3650"),
-    "watchdog_schedule": ("often", "watchdog_schedule is rate(1 minute), rate(N minutes)"),
-    "watchdog_silence_seconds": (700, "watchdog_silence_seconds is at least 600"),
-    "dead_man_url": ("http://plain.example.com", "dead_man_url begins with https://"),
-    "slack_secret_arn": ("slack", "slack_secret_arn is the ARN"),
-    "alert_routes": ({"route": []}, "alert_routes has the parts of alerts.yaml"),
-    "job_environment": ({"PATH": "x"}, "job_environment has names that begin with INTERLOCK_"),
-    "alert_environment": ({"HOME": "x"}, "alert_environment has names that begin with INTERLOCK_"),
-    "job_secret_arns": (["*"], "job_secret_arns are ARNs of secrets"),
-    "alert_secret_arns": (["*"], "alert_secret_arns are ARNs of secrets"),
-    "allow_hosts": (["0.0.0.0/0"], "allow_hosts has no * and no /0"),
-    "glue_job_arns": (["*"], "glue_job_arns are ARNs of Glue jobs"),
-    "emr_cluster_arns": (["*"], "emr_cluster_arns are ARNs of EMR clusters"),
-    "emr_role_arns": (["*"], "emr_role_arns are ARNs of roles"),
-    "emr_serverless_app_arns": (["*"], "emr_serverless_app_arns are ARNs of EMR Serverless"),
-    "emr_serverless_role_arns": (["*"], "emr_serverless_role_arns are ARNs of roles"),
-    "sfn_trigger_arns": (["*"], "sfn_trigger_arns are ARNs of state machines"),
-    "lambda_trigger_arns": (["*"], "lambda_trigger_arns are ARNs of functions"),
-    "kms_key_arn": (f"arn:aws:kms:{_HERE}:alias/mine", "kms_key_arn is the ARN of a key"),
-    "sns_alarm_topic_arn": ("topic", "sns_alarm_topic_arn is the ARN of an SNS topic"),
-    "extra_publisher_arns": (["*"], "extra_publisher_arns are ARNs of roles or users"),
-    "tags": ({"interlock:environment": "x"}, "tags can't set interlock:environment"),
+    "log_retention_days": (2, "log_retention_days must be one of CloudWatch's values"),
+    "log_level": ("LOUD", "log_level must be DEBUG"),
+    "sfn_log_level": ("SOME", "sfn_log_level must be OFF"),
+    "sfn_timeout_seconds": (10, "sfn_timeout_seconds must be a whole number from 300"),
+    "trigger_max_attempts": (0, "trigger_max_attempts must be a whole number from 1 to 10"),
+    "events_table_ttl_days": (0, "events_table_ttl_days must be a whole number from 1 to 3650"),
+    "watchdog_schedule": ("often", "watchdog_schedule must be rate(1 minute), rate(N minutes)"),
+    "watchdog_silence_seconds": (700, "watchdog_silence_seconds must be at least 600"),
+    "dead_man_url": ("http://plain.example.com", "dead_man_url must begin with https://"),
+    "slack_secret_arn": ("slack", "slack_secret_arn must be the ARN"),
+    "alert_routes": ({"route": []}, "alert_routes can have only the parts of alerts.yaml"),
+    "job_environment": ({"PATH": "x"}, "Names in job_environment must begin with INTERLOCK_"),
+    "alert_environment": ({"HOME": "x"}, "Names in alert_environment must begin with INTERLOCK_"),
+    "job_secret_arns": (["*"], "job_secret_arns must be ARNs of secrets"),
+    "alert_secret_arns": (["*"], "alert_secret_arns must be ARNs of secrets"),
+    "allow_hosts": (["0.0.0.0/0"], "Each of allow_hosts must be a host"),
+    "glue_job_arns": (["*"], "glue_job_arns must be ARNs of Glue jobs"),
+    "emr_cluster_arns": (["*"], "emr_cluster_arns must be ARNs of EMR clusters"),
+    "emr_role_arns": (["*"], "emr_role_arns must be ARNs of roles"),
+    "emr_serverless_app_arns": (["*"], "emr_serverless_app_arns must be ARNs of EMR Serverless"),
+    "emr_serverless_role_arns": (["*"], "emr_serverless_role_arns must be ARNs of roles"),
+    "sfn_trigger_arns": (["*"], "sfn_trigger_arns must be ARNs of state machines"),
+    "lambda_trigger_arns": (["*"], "lambda_trigger_arns must be ARNs of functions"),
+    "kms_key_arn": (f"arn:aws:kms:{_HERE}:alias/mine", "kms_key_arn must be the ARN of a key"),
+    "sns_alarm_topic_arn": ("topic", "sns_alarm_topic_arn must be the ARN of an SNS topic"),
+    "extra_publisher_arns": (["*"], "extra_publisher_arns must be ARNs of IAM roles or users"),
+    "tags": ({"interlock:environment": "x"}, "tags can't contain interlock:environment"),
 }
 
 #: Further wrong values: each would do nothing, or something else than it says.
 ALSO_WRONG: tuple[tuple[str, Any, str], ...] = (
-    ("lambda_memory_size", 256.5, "lambda_memory_size is a whole number"),
-    ("lambda_memory", {"watchdog": 64}, "lambda_memory is a whole number from 128"),
+    ("lambda_memory_size", 256.5, "lambda_memory_size must be a whole number"),
+    ("lambda_memory", {"watchdog": 64}, "lambda_memory must be a whole number from 128"),
     (
         "lambda_memory",
         {"event-sink": 256, "event_sink": 512},
@@ -75,12 +75,12 @@ ALSO_WRONG: tuple[tuple[str, Any, str], ...] = (
         {"sla-monitor": 1, "sla_monitor": 2},
         "lambda_concurrency names a function twice",
     ),
-    ("sfn_timeout_seconds", 300.5, "sfn_timeout_seconds is a whole number"),
-    ("trigger_max_attempts", 1.5, "trigger_max_attempts is a whole number"),
-    ("events_table_ttl_days", 1.5, "events_table_ttl_days is a whole number"),
-    ("watchdog_schedule", "rate(1 minutes)", "watchdog_schedule is rate(1 minute)"),
+    ("sfn_timeout_seconds", 300.5, "sfn_timeout_seconds must be a whole number"),
+    ("trigger_max_attempts", 1.5, "trigger_max_attempts must be a whole number"),
+    ("events_table_ttl_days", 1.5, "events_table_ttl_days must be a whole number"),
+    ("watchdog_schedule", "rate(1 minutes)", "watchdog_schedule must be rate(1 minute)"),
     ("watchdog_silence_seconds", 86700, "at most 86400"),
-    ("alert_routes", [], "alert_routes has the parts of alerts.yaml"),
+    ("alert_routes", [], "alert_routes can have only the parts of alerts.yaml"),
     (
         "job_environment",
         {"INTERLOCK_INSTANCE": "other"},
@@ -91,13 +91,13 @@ ALSO_WRONG: tuple[tuple[str, Any, str], ...] = (
         {"INTERLOCK_ALLOW_HOSTS": "10.0.0.0/8"},
         "alert_environment can't set what Interlock sets itself",
     ),
-    ("allow_hosts", ["https://etl.internal"], "allow_hosts has no * and no /0, no scheme"),
-    ("allow_hosts", ["a.internal, b.internal"], "allow_hosts has no * and no /0, no scheme"),
-    ("glue_job_arns", [f"arn:aws:glue:{_HERE}:database/x"], "glue_job_arns are ARNs of Glue"),
+    ("allow_hosts", ["https://etl.internal"], "Each of allow_hosts must be a host"),
+    ("allow_hosts", ["a.internal, b.internal"], "Each of allow_hosts must be a host"),
+    ("glue_job_arns", [f"arn:aws:glue:{_HERE}:database/x"], "glue_job_arns must be ARNs of Glue"),
     (
         "extra_publisher_arns",
         [f"arn:aws:sts::{ACCOUNT}:assumed-role/etl/session"],
-        "of a session, give the role",
+        "for a session, use its role",
     ),
 )
 
@@ -120,11 +120,11 @@ WRONG_TOGETHER: tuple[tuple[dict[str, Any], str], ...] = (
     ),
     (
         {"slack_secret_arn": EVERYTHING["slack_secret_arn"]},
-        "A token for Slack needs slack_channel_id",
+        "A Slack token needs slack_channel_id",
     ),
     (
         {"create_slack_secret": True},
-        "Give at most one of slack_secret_arn, create_slack_secret and slack_bot_token",
+        "Set at most one of slack_secret_arn, create_slack_secret and slack_bot_token",
     ),
     ({"lambda_architecture": "x86_64"}, "run make package ARCH=x86_64"),
     (
@@ -151,7 +151,7 @@ WRONG_TOGETHER: tuple[tuple[dict[str, Any], str], ...] = (
 )
 
 #: A channel without a token goes to another plan: the one above gives a token.
-_CHANNEL_ALONE = "slack_channel_id needs a token for Slack"
+_CHANNEL_ALONE = "slack_channel_id needs a Slack token"
 
 
 def variables() -> dict[str, str]:

@@ -124,7 +124,7 @@ def test_dead_letters_are_there_before_they_are_named(default_plan: Plan) -> Non
 
 
 def test_streams_are_opened_when_whatever_they_set_going_is_there(default_plan: Plan) -> None:
-    """Else what the first records tell of, the configs that came into force, would reach nobody."""
+    """Else what the first records tell of, the configs that came into force, would be lost."""
     assert waits_for(default_plan, "aws_lambda_event_source_mapping.stream") >= {
         "aws_cloudwatch_event_target.ours",
         "aws_lambda_permission.rule",

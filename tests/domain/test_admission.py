@@ -145,7 +145,7 @@ _NEW = reading(count=600)
         (
             reading(),
             run_of(Status.FAILED, trigger_version=reading().version),
-            "the reading says nothing new since the attempt failed",
+            "the reading has not changed since the attempt failed",
         ),
         (
             reading(),
@@ -168,7 +168,7 @@ def test_a_failed_attempt_that_saw_no_reading_is_opened_by_the_first() -> None:
     assert admitted(DAILY, reading(), run) == [Reopen(run, OpenedBy.SENSOR, reading())]
 
 
-def test_the_reading_that_opened_a_run_starts_it_if_nobody_did() -> None:
+def test_the_reading_that_opened_a_run_starts_it_if_nothing_else_did() -> None:
     run = run_of(Status.PENDING, first_sensor_at=NOW, trigger_version=reading().version)
     assert admitted(DAILY, reading(), run) == [StartAgain(run)]
     started = run_of(
@@ -401,7 +401,7 @@ validation: {rules: [{key: orders, check: exists}, {key: stock, check: exists}]}
 schedules: [{id: a, trigger: {key: orders, check: exists}}, {id: b, cron: "0 6 * * *"}]
 """
     )
-    said = "stock opens nothing: its rules look at it when a run is judged"
+    said = "stock opens nothing: rules use it when a run is judged"
     assert why_ignored(pipeline, reading("stock")) == said
     found = admitted(pipeline, reading("stock", date="soon"))
     assert [type(each) for each in found] == [Reject, Reject]
@@ -588,7 +588,7 @@ def test_after_the_post_run_window_changed_content_is_late_data() -> None:
 def test_a_post_run_reading_older_than_its_attempt_speaks_of_another_run() -> None:
     run = run_of(Status.COMPLETED, completed_at=NOW)
     old = reading("audit", NOW - timedelta(seconds=1))
-    assert why_ignored(WATCHED, old, run) == "it came before the attempt was opened"
+    assert why_ignored(WATCHED, old, run) == "it arrived before the attempt was opened"
 
 
 @pytest.mark.parametrize(

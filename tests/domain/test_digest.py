@@ -46,6 +46,6 @@ def test_channels_are_counted_by_themselves_and_sinks_without_a_pace_not_at_all(
     assert split(hooks, 5, {"slack"})[0] == []
 
 
-def test_nothing_waits_behind_what_fails_and_critical_alerts_wait_for_nobody() -> None:
+def test_nothing_waits_behind_what_fails_and_critical_alerts_go_first() -> None:
     failing, plain, late, grave = due(1, tries=2), due(2), due(3), due(4, critical=True)
     assert in_order([late, failing, grave, plain]) == [grave, plain, late, failing]

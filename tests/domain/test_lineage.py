@@ -85,6 +85,6 @@ def test_sources_are_found_by_globs(namespace: str, job: str, fed: bool) -> None
     assert sources_of(event(), [source]) == ([source] if fed else [])
 
 
-def test_what_is_not_about_a_run_feeds_nobody() -> None:
+def test_an_event_without_a_run_feeds_no_sensor() -> None:
     source = LineageSource(job="*", pipeline="p", key="k")
     assert sources_of(event(run=None), [source]) == sources_of(event(job=None), [source]) == []

@@ -111,7 +111,7 @@ def test_that_a_sink_gave_up_is_told_by_the_others() -> None:
     assert places(lost, a_file(slack=SLACK, ops=HOOK)) == ["console"]
     assert places(lost, a_file(ops=HOOK, slack=SLACK)) == ["ops"]
     own = told(E.ALERT_UNDELIVERED, detail={"sink": "console"})
-    assert places(own, a_file(console=CONSOLE)) == []  # nobody is left to tell
+    assert places(own, a_file(console=CONSOLE)) == []  # no sink is left
 
 
 def test_the_default_is_the_first_sink_that_can_be_reached_as_it_is() -> None:

@@ -85,7 +85,7 @@ def done(at: datetime | None) -> Run:
             done(BREACH_AT),
             DeadlineNotice(B, BREACHED),
         ),  # at the instant is late
-        (B, BREACH_AT + MINUTE, done(None), DeadlineNotice(B, BREACHED)),  # nobody knows when
+        (B, BREACH_AT + MINUTE, done(None), DeadlineNotice(B, BREACHED)),  # the time is unknown
     ],
 )
 def test_a_moment_is_told_only_if_it_is_true(
@@ -319,11 +319,11 @@ def test_a_platform_that_can_not_be_asked_is_waited_for_within_bounds() -> None:
     ("said", "word"),
     [
         (seen(), None),
-        (seen(problem="away"), "its job can't be asked: away"),
+        (seen(problem="away"), "the state of its job is unknown: away"),
         (seen(succeeded_at=BREACH_AT + MINUTE / 2), "its job succeeded 30s later"),
         (
             seen(succeeded_at=BREACH_AT + 2 * MINUTE, undated=True),
-            "its job had succeeded when it was asked 2m later; its platform does not say when",
+            "its job had succeeded when checked 2m later; its platform does not say when",
         ),
     ],
 )

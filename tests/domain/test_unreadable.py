@@ -59,7 +59,7 @@ def test_the_same_row_with_other_content_is_news() -> None:
     assert len(ids) == 2
 
 
-def test_whoever_needs_the_row_learns_what_is_wrong_and_who_can_help() -> None:
+def test_a_caller_that_needs_the_row_learns_what_is_wrong_and_what_helps() -> None:
     assert str(unreadable_error("the stored row of x", "status is missing")) == (
         "the stored row of x can't be read: status is missing;"
         " `interlock doctor` says what to do about it"

@@ -1,4 +1,4 @@
-"""What needs a person: the worst first, each thing once, and nothing that has mended itself."""
+"""What needs a person: the worst first, each thing once, and nothing that has recovered."""
 
 from datetime import timedelta
 from typing import Any
@@ -88,7 +88,7 @@ def test_dates_that_failed_long_ago_hide_nothing_that_is_late_now(house: House) 
     assert kinds(house) == [AttentionKind.OVERDUE]
 
 
-def test_one_that_will_be_tried_again_needs_nobody(house: House) -> None:
+def test_a_run_that_will_be_retried_needs_no_person(house: House) -> None:
     now = house.home.ports.clock()
     run = a_waiting_run(house)
     assert house.home.store.runs.save(run.to(Status.FAILED, now, retry_at=now + HOUR))
@@ -172,7 +172,7 @@ def test_a_row_that_cannot_be_read_needs_a_person_until_it_can(house: House) -> 
     assert kinds(house) == []
 
 
-def test_other_rows_that_cannot_be_read_are_of_their_pipeline_or_of_nobody(house: House) -> None:
+def test_other_unreadable_rows_belong_to_their_pipeline_or_to_none(house: House) -> None:
     house.put({"date": "2026-03-03"})
     house.database.write(lambda connection: connection.execute("UPDATE sensors SET reading = '{'"))
     house.home.store.sensors.of_pipeline("silver-orders")

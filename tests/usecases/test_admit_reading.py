@@ -154,7 +154,7 @@ class Wakes:
     ("key", "wakes"),
     [("orders", 1), ("orders#2026-03-03", 1), ("stock", 1), ("weather", 0), ("stock-eu", 0)],
 )
-def test_a_reading_that_the_rules_use_wakes_whoever_waits_for_them(
+def test_a_reading_that_the_rules_use_wakes_the_waiting_executions(
     home: Home, key: str, wakes: int
 ) -> None:
     home.adopt("validation: {rules: [{key: orders, check: exists}, {key: stock, check: exists}]}")

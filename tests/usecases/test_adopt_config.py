@@ -80,7 +80,7 @@ def test_a_file_whose_id_is_another_one_is_refused(home: Home) -> None:
     assert adopt_config("silver", home.ports) is None
     event = home.event(REJECTED)
     assert (
-        event.message == "the file is refused: pipeline.id: is gold, and the row is that of silver"
+        event.message == "the file is refused: pipeline.id: is gold, but the row belongs to silver"
     )
     assert event.detail["problems"][0]["path"] == "pipeline.id"
 
@@ -104,7 +104,7 @@ def test_whatever_is_stored_is_refused_and_not_an_error(home: Home, config: Any)
     assert len(home.events(REJECTED)) == 1
 
 
-def test_a_mended_file_is_adopted(home: Home) -> None:
+def test_a_corrected_file_is_adopted(home: Home) -> None:
     home.want("validation: {rules: []}")
     adopt_config("silver-orders", home.ports)
     home.pass_time(minutes=1)

@@ -265,7 +265,7 @@ def taken_away(home: Home) -> None:
 @pytest.mark.parametrize(
     "scene",
     [
-        lambda home: None,  # nobody knows the pipeline
+        lambda home: None,  # the pipeline is unknown
         taken_away,
         lambda home: opened(home, PROMISED + "\ndryRun: true"),
         lambda home: opened(home, ""),  # nothing is promised
@@ -344,7 +344,7 @@ def test_a_deadline_that_the_file_has_moved_is_judged_by_the_file(home: Home) ->
 
 
 @pytest.mark.parametrize("text", ["", PROMISED + "\nschedule: {id: new, cron: '0 8 * * *'}"])
-def test_a_deadline_that_the_file_has_dropped_breaches_nobody(home: Home, text: str) -> None:
+def test_a_deadline_that_the_file_has_dropped_breaches_no_date(home: Home, text: str) -> None:
     home.adopt(PROMISED)
     arm(home)
     home.admit(date="2026-03-01")
@@ -355,7 +355,7 @@ def test_a_deadline_that_the_file_has_dropped_breaches_nobody(home: Home, text: 
 
 
 class LosingMarks:
-    """Marks that somebody else always writes first."""
+    """Marks that another process always writes first."""
 
     def __init__(self, home: Home) -> None:
         self._marks = home.store.claims
@@ -404,7 +404,7 @@ def test_what_is_not_armed_is_armed_and_remembered(home: Home) -> None:
     assert home.armed() == {names[0]: WARNING_AT, names[1]: BREACH_AT}
 
 
-def test_a_moved_deadline_is_armed_anew(home: Home) -> None:
+def test_a_moved_deadline_is_armed_again(home: Home) -> None:
     home.adopt(PROMISED)
     arm(home)
     home.adopt(PROMISED.replace("10:00", "11:00"))
@@ -476,7 +476,7 @@ def test_a_late_completion_says_by_how_much_and_breaches_no_second_time(home: Ho
 
 def test_of_two_deadlines_that_passed_unseen_both_are_reported(home: Home) -> None:
     opened(home, BOTH)
-    done(home, BREACH_AT + timedelta(minutes=5))  # nobody was there to fire the timers
+    done(home, BREACH_AT + timedelta(minutes=5))  # nothing ran that could fire the timers
     assert settle(home) is SlaVerdict.BREACHED
     assert len(home.events(EventType.RELATIVE_SLA_BREACH)) == 1
     assert len(home.events(EventType.SLA_BREACH)) == 1
@@ -497,7 +497,7 @@ def test_a_run_whose_deadline_was_dropped_on_the_way_has_no_verdict(home: Home) 
     assert settle(home) is None
     assert home.events(EventType.SLA_BREACH) == []
     assert home.armed() == {}
-    assert not home.run(DAY).is_unfinished  # nobody has to look at it again
+    assert not home.run(DAY).is_unfinished  # no further look is due
 
 
 def test_a_run_without_a_deadline_has_no_verdict(home: Home) -> None:
@@ -592,7 +592,7 @@ def test_the_usual_date_is_another_one(home: Home) -> None:
 
 
 def launched(home: Home, after: timedelta) -> None:
-    """The run of the day has a job that succeeds after so long, and nobody has polled it since."""
+    """The run of the day has a job that succeeds after this long, and was not polled since."""
     opened(home)
     home.mode("evaluate", DAY)
     home.mode("trigger", DAY)
@@ -707,9 +707,7 @@ def test_an_end_without_a_date_that_is_found_much_later_breaches_and_says_so(hom
     at(home, BREACH_AT + timedelta(minutes=4))
     assert fire_deadline(DAY, B, home.with_ports(jobs=Undated(home)))
     (cause,) = home.event(EventType.SLA_BREACH).detail["blockedBy"]
-    assert cause == (
-        "its job had succeeded when it was asked 4m later; its platform does not say when"
-    )
+    assert cause == ("its job had succeeded when checked 4m later; its platform does not say when")
 
 
 def test_a_platform_that_does_not_answer_is_asked_again_and_then_given_up(home: Home) -> None:
@@ -725,7 +723,7 @@ def test_a_platform_that_does_not_answer_is_asked_again_and_then_given_up(home: 
         at(home, timer.due_at)
     assert fire_deadline(DAY, B, home.ports)
     (cause,) = home.event(EventType.SLA_BREACH).detail["blockedBy"][1:]
-    assert cause.startswith("its job can't be asked: poll fails")
+    assert cause.startswith("the state of its job is unknown: poll fails")
     assert home.run(DAY).unasked_since is None
 
 

@@ -151,7 +151,7 @@ def test_a_key_that_is_the_trigger_too_makes_one_request(home: Home) -> None:
     assert len(home.store.reruns.unjudged()) == 1
 
 
-def test_after_the_window_nobody_judges(home: Home) -> None:
+def test_after_the_window_nothing_is_judged(home: Home) -> None:
     done(home, WATCHED.replace("driftThreshold: 10", "evaluation: {window: 1h}"))
     home.pass_time(hours=2)
     home.admit("audit", count=500)

@@ -148,7 +148,7 @@ def test_dying_at_any_line_changes_nothing() -> None:
 
 @dataclass
 class Overtaken:
-    """Timers during whose arming somebody else opens the date."""
+    """Timers during whose arming another process opens the date."""
 
     home: Home
 

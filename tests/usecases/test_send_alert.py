@@ -33,7 +33,7 @@ E = EventType
 
 
 class Death(BaseException):
-    """Not an Exception: nobody catches its own death."""
+    """Not an Exception: no process catches its own death."""
 
 
 class Deaths:
@@ -81,7 +81,7 @@ def test_one_thread_per_date_whose_first_message_shows_what_is_so_now(desk: Desk
     assert desk.state(DONE) == {"slack C0MAIN": "sent"}
 
 
-def test_what_nobody_is_told_of_still_shows_in_the_first_message(desk: Desk) -> None:
+def test_an_event_without_an_alert_still_shows_in_the_first_message(desk: Desk) -> None:
     desk.tell(FAILED)
     desk.settle()
     desk.tell(told(E.TRIGGER_STARTED, 5))
@@ -207,7 +207,7 @@ def test_who_loses_the_thread_waits_three_seconds_and_spends_no_try(desk: Desk) 
     assert desk.slack.said == ["root it failed"]
 
 
-def test_a_thread_that_was_deleted_is_begun_anew(desk: Desk) -> None:
+def test_a_deleted_thread_is_replaced_by_a_new_one(desk: Desk) -> None:
     desk.tell(FAILED)
     desk.settle(seconds=2)
     desk.slack.answers.append(NoThread("thread_not_found"))
@@ -217,7 +217,7 @@ def test_a_thread_that_was_deleted_is_begun_anew(desk: Desk) -> None:
     assert desk.state(DONE) == {"slack C0MAIN": "sent"}
 
 
-def test_a_first_message_that_was_deleted_is_posted_anew_with_the_next_alert(desk: Desk) -> None:
+def test_a_deleted_first_message_is_posted_again_with_the_next_alert(desk: Desk) -> None:
     desk.tell(FAILED)
     desk.settle(seconds=2)
     desk.slack.update_answers.append(NoThread("message_not_found"))
@@ -291,7 +291,7 @@ def test_a_failure_is_tried_again_and_at_last_given_up_and_told_elsewhere(desk: 
     assert desk.state(lost) == {"console": "sent"}
 
 
-def test_a_failing_alert_of_a_thread_holds_up_nobody(desk: Desk) -> None:
+def test_a_failing_alert_of_a_thread_holds_up_no_other(desk: Desk) -> None:
     desk.tell(FAILED)
     desk.settle(seconds=2)
     desk.slack.answers.append(SendFailed("internal_error"))
@@ -370,7 +370,7 @@ def test_a_digest_for_a_sink_that_is_no_longer_there_is_handed_over_whole(desk: 
     assert len(desk.console.posts) == 6
 
 
-def test_that_nobody_could_be_told_is_told_nobody(desk: Desk) -> None:
+def test_an_alert_about_an_undelivered_alert_makes_no_further_one(desk: Desk) -> None:
     desk.slack.answers += [NoAccess("invalid_auth")] * 9
     desk.console.answers += [SendFailed("disk full")] * 30
     desk.tell(FAILED)
@@ -471,7 +471,7 @@ class Unpublished:
         raise TransientError("no event is taken")
 
 
-def test_giving_up_that_can_not_be_told_waits_and_keeps_nobody_else_waiting(desk: Desk) -> None:
+def test_giving_up_that_can_not_be_published_waits_and_holds_up_no_other_alert(desk: Desk) -> None:
     (delivery,) = desk.route(FAILED)
     given_up = delivery.given_up("HTTP 500", NOW)
     assert desk.store.deliveries.save(given_up)

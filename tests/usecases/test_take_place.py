@@ -182,7 +182,7 @@ def test_the_older_of_two_that_wait_goes_first(home: Home) -> None:
     assert look(home, THIRD)["passed"]
 
 
-def test_one_that_does_not_look_any_more_holds_up_nobody(home: Home) -> None:
+def test_a_run_that_no_longer_looks_holds_up_no_other(home: Home) -> None:
     opened(home, FIRST, SECOND, THIRD)
     launch(home, FIRST)
     for key in (SECOND, THIRD):
@@ -250,7 +250,7 @@ def test_of_two_that_see_one_free_place_one_waits(home: Home) -> None:
 def test_a_row_that_others_write_all_the_time_fails_the_step(home: Home) -> None:
     opened(home, FIRST)
     ports = home.with_ports(claims=Raced(home.store.claims, 100))
-    with pytest.raises(TransientError, match="its places were taken first"):
+    with pytest.raises(TransientError, match="other runs took its place first"):
         call(ORCHESTRATOR, home.payload("evaluate", FIRST), ports)
     assert look(home, FIRST)["passed"]
 

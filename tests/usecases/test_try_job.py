@@ -1,4 +1,4 @@
-"""A trial of a job: what each part says, and that its token is nobody else's."""
+"""A trial of a job: what each part says, and that its token belongs to no attempt."""
 
 import re
 from collections.abc import Iterator
@@ -90,7 +90,7 @@ def test_whether_a_repeat_would_be_recognised_is_said_and_stops_nothing(
     ("end", "message"),
     [
         (Failed(Category.TRANSIENT, "out of memory"), "failed (TRANSIENT): out of memory"),
-        (Failed(None, "it broke"), "failed (of no known kind): it broke"),
+        (Failed(None, "it broke"), "failed (unknown kind): it broke"),
         (Failed(None, "by hand", stopped=True), "stopped: by hand"),
     ],
 )
@@ -112,7 +112,7 @@ def test_patience_ends_and_the_job_goes_on() -> None:
 def test_a_job_that_tells_its_end_itself_is_not_waited_for() -> None:
     pipeline = a_job("http", url="https://etl.example.com", completion="event")
     last = tried(Platform(), pipeline)[-1]
-    assert last.is_good and "itself" in last.message
+    assert last.is_good and "its own end" in last.message
 
 
 def test_a_trial_has_a_token_that_no_attempt_has() -> None:

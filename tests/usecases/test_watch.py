@@ -153,7 +153,7 @@ def test_a_moment_that_a_living_controller_did_not_fire_says_so(home: Home) -> N
     assert home.event(MISSED).detail["cause"] == "not-fired"
 
 
-def test_a_run_that_nobody_started_is_started_and_told_once(home: Home) -> None:
+def test_a_run_that_was_never_started_is_started_and_published_once(home: Home) -> None:
     home.adopt()
     home.fails(Call.START)
     with pytest.raises(TransientError):
@@ -242,7 +242,7 @@ class SilentEngine:
         raise UnavailableError("the engine can't be asked")
 
 
-def test_an_engine_that_can_not_be_asked_declares_nobody_dead(home: Home) -> None:
+def test_an_unavailable_engine_declares_no_run_dead(home: Home) -> None:
     hang(home)
     ports = home.with_ports(workflows=SilentEngine(home))
     report = look(home, ports, hours=5)
@@ -403,7 +403,7 @@ def test_post_run_readings_that_came_some_other_way_are_not_missing(home: Home) 
     audited(home)
     done_at = home.run().completed_at
     assert done_at is not None
-    for key in ("audit", "totals"):  # nobody admitted them, but their producer dates them
+    for key in ("audit", "totals"):  # they were not admitted, but their producer dates them
         later = (done_at + timedelta(minutes=1)).isoformat()
         home.reading(key, date="2026-03-03", updatedAt=later)
     look(home, hours=2)
@@ -461,7 +461,7 @@ def test_a_retired_pipeline_is_watched_for_what_it_left_open(home: Home) -> None
     assert home.events(EventType.SLA_BREACH) == []
 
 
-def test_a_run_of_a_pipeline_that_nobody_knows_is_no_error(home: Home) -> None:
+def test_a_run_of_an_unknown_pipeline_is_no_error(home: Home) -> None:
     home.adopt()
     home.admit()
     home.database.write(lambda connection: connection.execute("DELETE FROM pipelines"))
@@ -591,7 +591,7 @@ def test_readings_are_looked_for_only_in_a_pipelines_turn(home: Home) -> None:
 
 def test_a_suspicion_is_followed_up_in_the_next_pass_whosever_turn_it_is(home: Home) -> None:
     home.adopt("schedule: {trigger: {key: orders, check: exists}}")
-    home.reading(date="2026-03-03")  # and nobody was told
+    home.reading(date="2026-03-03")  # and its change was lost
     look(home)
     home.pass_time(minutes=5)
     watch(CADENCE, home.ports, reconcile_every=NEVER)
@@ -601,7 +601,7 @@ def test_a_suspicion_is_followed_up_in_the_next_pass_whosever_turn_it_is(home: H
 def test_before_a_date_is_closed_its_reading_is_looked_for_whosever_turn_it_is(home: Home) -> None:
     home.adopt("schedule: {trigger: {key: orders, check: exists, deadline: '08:30'}, dayOffset: 0}")
     look(home, days=1)
-    home.reading(date="2026-03-04")  # in time, and nobody was told
+    home.reading(date="2026-03-04")  # in time, but its change was lost
     for _ in range(7):
         home.pass_time(minutes=5)
         watch(CADENCE, home.ports, reconcile_every=NEVER)
@@ -612,7 +612,7 @@ def test_before_a_date_is_closed_its_reading_is_looked_for_whosever_turn_it_is(h
 def test_a_pass_for_which_the_time_was_too_short_says_so_and_the_next_goes_on_there(
     home: Home,
 ) -> None:
-    """So many that they can't all be noted as lagging: a hundred a pass, and everybody's turn comes."""
+    """So many that they can't all be noted as lagging: a hundred a pass, and every pipeline gets its turn."""
     names = [f"p{n:03}" for n in range(701)]
     for name in names:
         home.adopt(pipeline(name, "schedule: {trigger: {key: orders, check: exists}}"))
@@ -631,7 +631,7 @@ def test_a_pass_for_which_the_time_was_too_short_says_so_and_the_next_goes_on_th
     home.pass_time(seconds=1)
     late = watch(CADENCE, ports, has_time=lambda: False)
     assert late is not None and ("time", "*") in {(f.check, f.pipeline) for f in late.failures}
-    assert home.store.watch.load().since is None  # nobody is taken for looked at
+    assert home.store.watch.load().since is None  # no pipeline counts as looked at
 
 
 # --- when it fails itself ---
@@ -675,7 +675,7 @@ def test_a_pipeline_that_failed_catches_up_later(home: Home) -> None:
     poisoned = home.with_ports(sensors=PoisonedSensors(home, "bad"))
     for _ in range(36):
         look(home, poisoned)
-    look(home)  # it is mended
+    look(home)  # it is repaired
     dates = {
         name: sorted(
             {e.date for e in home.events() if e.pipeline_id == name and e.date is not None}
@@ -686,7 +686,7 @@ def test_a_pipeline_that_failed_catches_up_later(home: Home) -> None:
 
 
 class BrokenRuns:
-    """Runs whose due ones nobody can list."""
+    """Runs whose due ones can't be listed."""
 
     def __init__(self, home: Home) -> None:
         self._runs = home.store.runs
@@ -704,7 +704,7 @@ def test_a_common_read_that_fails_is_a_failure_for_all(home: Home) -> None:
     look(home, home.with_ports(runs=BrokenRuns(home)), hours=2)
     event = home.event(DEGRADED)
     assert event.message == "watchdog checks failed: stale-triggers (all)"
-    assert home.store.watch.load().since == before  # nobody moves on
+    assert home.store.watch.load().since == before  # no pipeline moves on
     assert len(home.events(MISSED)) == 1  # and the other checks are made all the same
 
 
@@ -763,7 +763,7 @@ def test_one_finding_that_fails_leaves_the_rest_acted_on(home: Home) -> None:
 
 
 class DeadBus:
-    """A bus that nobody can publish on."""
+    """A bus that accepts no events."""
 
     def publish(self, events: object) -> None:
         raise UnavailableError("the bus is down")
@@ -810,7 +810,7 @@ def test_dying_after_any_write_of_a_pass_ends_in_the_same_state() -> None:
 
     def act(home: Home) -> None:
         state = home.store.watch.load()
-        if state.pass_until is not None:  # whoever held it is dead
+        if state.pass_until is not None:  # the process that held it has crashed
             home.store.watch.save(
                 type(state)(
                     **{f: getattr(state, f) for f in state.__struct_fields__}

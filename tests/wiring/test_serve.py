@@ -153,7 +153,7 @@ def test_tokens_are_made_and_revoked_while_it_runs_and_while_it_does_not(served:
         _token(served, "create", "early", "--scope", "read")
     assert (taken.value.returncode, taken.value.stderr) == (
         1,
-        "interlock: there is a token early already\n",
+        "interlock: a token named early already exists\n",
     )
     _token(served, "revoke", "early")
     assert _status(served, before) == 401

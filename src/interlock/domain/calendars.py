@@ -19,12 +19,12 @@ class Excluded(msgspec.Struct, frozen=True):
 
 
 def expects(schedule: Schedule, calendars: Mapping[str, Calendar], day: date) -> bool:
-    """Whether runs of that day are wanted at all."""
+    """Whether runs are expected on that day at all."""
     return excluded(schedule, calendars, day) is None
 
 
 def excluded(schedule: Schedule, calendars: Mapping[str, Calendar], day: date) -> Excluded | None:
-    """The first reason why a local day has no runs. A calendar that is not there has no days."""
+    """The first reason why a local day has no runs. A missing calendar has no days."""
     if schedule.exclude is None and schedule.calendar is None and schedule.include is None:
         return None
     return next(_reasons(schedule, calendars, day), None)

@@ -1,4 +1,4 @@
-"""Callers: what they may do, the tokens by which they are known, and the record of what they asked for."""
+"""Callers: what they may do, the tokens that identify them, and the record of their requests."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -7,7 +7,7 @@ import msgspec
 
 
 class Scope(StrEnum):
-    """What a caller may do. `own` is for the holder of the installation: no token can be given it."""
+    """What a caller may do. `own` is for the owner of the installation: no token can have it."""
 
     READ = "read"
     OBSERVE = "observe"
@@ -15,12 +15,12 @@ class Scope(StrEnum):
     OWN = "own"
 
 
-#: What tokens can be given.
+#: The scopes that tokens can have.
 GRANTABLE = (Scope.READ, Scope.OBSERVE, Scope.OPERATE)
 
 
 class Token(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """A right to call us. Of its secret only the hash is kept; no pipelines means all of them."""
+    """A caller's credential. Only the hash of its secret is stored; no pipelines means all of them."""
 
     name: str
     hash: str

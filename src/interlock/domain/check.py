@@ -182,7 +182,7 @@ def _older(actual: Any, expected: Any, now: datetime) -> str | None:
 
 
 def _age(value: Any, now: datetime) -> timedelta | str:
-    """How old a timestamp is, at least zero; or the word for why nobody can tell."""
+    """How old a timestamp is, at least zero; or the word for why that is unknown."""
     then = timestamp.instant(value)
     if then is None:
         return "timestamp_invalid"
@@ -195,7 +195,7 @@ def _age(value: Any, now: datetime) -> timedelta | str:
 
 
 def _number_objection(check: str, value: Any) -> str | None:
-    return f"{check} compares with a number, and this is none" if number(value) is None else None
+    return f"{check} compares with a number, and this is not one" if number(value) is None else None
 
 
 def _duration_objection(check: str, value: Any) -> str | None:

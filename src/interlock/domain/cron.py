@@ -1,6 +1,6 @@
 """Cron: five fields, and the moments at which they fire in a zone with clock changes.
 
-What cronsim says stands. On top of it, one occurrence per label: when a clock change makes two
+The moments are cronsim's, with one addition: each label has one occurrence. When a clock change makes two
 fires of one label, the first is the occurrence.
 """
 
@@ -40,7 +40,7 @@ class Occurrence(msgspec.Struct, frozen=True):
 
 
 def check_cron(text: str) -> None:
-    """Raises ValueError, with a sentence for the author, unless this cron can be kept to."""
+    """Raises ValueError, with a sentence for the author, unless this cron is valid."""
     count = len(text.split())
     if text.lstrip().startswith("@"):
         raise ValueError(f"{text!r} is an alias: write its five fields, such as 0 8 * * *")
@@ -93,7 +93,7 @@ def _offset(instant: datetime, zone: ZoneInfo) -> timedelta:
 
 
 def _steady(cron: str, since: datetime, until: datetime, offset: timedelta) -> Iterator[Occurrence]:
-    """The moments on a clock that nobody changes: hours and minutes of matching days.
+    """The moments without clock changes: hours and minutes of matching days.
 
     What CronSim would say, without its search for a next fire that may lie years ahead.
     """
@@ -141,7 +141,7 @@ def _fires(cron: str, zone_name: str, since: datetime) -> Iterator[datetime]:
 
 @lru_cache(maxsize=16384)
 def _parsed(cron: str, zone_name: str) -> CronSim:
-    """Never advanced: whoever wants to fire it takes a copy."""
+    """Never advanced: callers that iterate over it take a copy."""
     if zone_name == "UTC":
         return CronSim(cron, _SOME_DAY)
     return _Onward(cron, _SOME_DAY.astimezone(zones.zone(zone_name)))

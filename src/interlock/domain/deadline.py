@@ -16,7 +16,7 @@ from interlock.domain.partition import Grain, Label, instant_of, shifted, starts
 from interlock.domain.pipeline import Calendar, Schedule, Sla
 from interlock.domain.schedule import expected_start
 
-#: How long before the breach to warn when nobody said when the run should start.
+#: How long before the breach to warn when nothing says when the run should start.
 UNKNOWN_LEAD = timedelta(minutes=10)
 
 _MINUTE = timedelta(minutes=1)
@@ -24,7 +24,7 @@ _NO_CALENDARS: Mapping[str, Calendar] = {}
 
 
 class SlaVerdict(StrEnum):
-    """How a run fared against its deadline."""
+    """Whether a run met its deadline."""
 
     MET = "MET"
     BREACHED = "BREACHED"
@@ -38,7 +38,7 @@ class Deadline(msgspec.Struct, frozen=True):
 
 
 class Deadlines(msgspec.Struct, frozen=True):
-    """The moments of a date: by the clock, relative to its first reading, and by when its rules must hold."""
+    """The moments of a date: absolute, relative to its first reading, and by when its rules must hold."""
 
     warning_at: datetime | None = None
     breach_at: datetime | None = None
@@ -138,7 +138,7 @@ def _readiness(schedule: Schedule, sla: Sla, label: Label) -> datetime | None:
 
 
 def _lead(schedule: Schedule, sla: Sla, label: Label, breach_at: datetime) -> timedelta:
-    """How long before the breach to warn. One that precedes the start is warned of as it breaks."""
+    """How long before the breach to warn. A breach before the start is warned of when it happens."""
     if sla.expected_duration is not None:
         return duration.parse(sla.expected_duration)
     start = expected_start(schedule, label)

@@ -32,7 +32,7 @@ def drift(
     field: str,
     threshold: int | Decimal = 0,
 ) -> Drift | None:
-    """The drift of one field; None too when a side is absent or no number: nothing to compare."""
+    """The drift of one field; also None when a side is absent or not a number: nothing to compare."""
     before, after = number(field_value(baseline, field)), number(field_value(current, field))
     if before is None or after is None:
         return None

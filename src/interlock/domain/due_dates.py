@@ -27,7 +27,7 @@ from interlock.domain.zones import zone
 ARM_AHEAD = timedelta(minutes=75)
 _HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
 
-#: Whoever expects a job to take longer than this is not warned any earlier.
+#: The longest lead time of a warning: a longer expected duration does not warn earlier.
 _LONGEST_LEAD = timedelta(days=31)
 
 

@@ -1,4 +1,4 @@
-"""Telling edits: what an edit changes about schedules, as lines for people and as detail of an event."""
+"""Edit events: what an edit changes in schedules, as lines for people and as the detail of an event."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -6,18 +6,18 @@ from typing import Any
 from interlock.domain.edits import Edit, EditKind, ScheduleEdit
 from interlock.domain.timestamp import spell
 
-#: So many dates of a kind are named.
+#: How many dates of a kind are named.
 _SHOWN = 20
 
 
 def in_words(said: str, edit: Edit) -> str:
-    """One line: which schedules are others than before, and from when each counts."""
+    """One line: which schedules have changed, and since when each counts."""
     told = [line_of(each) for each in edit.schedules if each.kind is not EditKind.UNCHANGED]
     return "; ".join((said, *told))
 
 
 def loses_dates(edit: Edit) -> bool:
-    """Whether there is something that an owner may not have meant."""
+    """Whether the edit loses dates, which its owner may not have intended."""
     return any(each.skipped or each.repeated or each.overtaken for each in edit.schedules)
 
 
@@ -27,7 +27,7 @@ def line_of(edit: ScheduleEdit) -> str:
 
 
 def as_detail(edit: ScheduleEdit) -> dict[str, Any]:
-    """The same for programs; of many dates the first."""
+    """The same for programs; of many dates, the first ones."""
     found: dict[str, Any] = {
         "schedule": edit.schedule,
         "change": edit.kind,

@@ -1,7 +1,7 @@
-"""Edits: what another file changes about the schedules of a pipeline, and from when on each counts.
+"""Edits: what another file changes in the schedules of a pipeline, and since when each counts.
 
-One function says it, for whoever brings the file into force and for whoever asks beforehand. The form
-before answers for what lies before the edit, the new one for what lies after it.
+One function decides it, both for adopting the file and for a preview. The old form covers what lies before
+the edit, the new one what lies after it.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -25,7 +25,7 @@ from interlock.domain.standing import (
 
 _DAY = timedelta(days=1)
 
-#: No zone is farther from another than this, so labels repeat or are passed over within it.
+#: No two zones are farther apart than this, so labels repeat or are skipped within it.
 _REACH = timedelta(hours=26)
 
 
@@ -54,20 +54,20 @@ class ScheduleEdit(msgspec.Struct, frozen=True, rename="camel", kw_only=True, om
 
     schedule: str
     kind: EditKind
-    #: From when on its moments count; of one that is gone, until when they did.
+    #: Since when its moments count; for a removed schedule, until when they did.
     since: datetime
-    #: The id that it had; its dates that ran under it count as run.
+    #: Its former id; dates that ran under it count as run.
     formerly: str | None = None
-    #: The fields that say something else than before.
+    #: The fields that have changed.
     changed: tuple[str, ...] = ()
     #: The next date that it expects, and when.
     next_date: str | None = None
     next_due: datetime | None = None
-    #: Dates that the file before still had ahead and that this one has behind it: they do not run.
+    #: Dates that were ahead in the old file and are past in this one: they do not run.
     skipped: tuple[str, ...] = ()
-    #: Dates that come again and have a run already: they do not run again.
+    #: Dates that are due again but already have a run: they do not run again.
     repeated: tuple[str, ...] = ()
-    #: Dates whose deadline was ahead, and by this file lies before its adoption: it is not judged.
+    #: Dates whose deadline was ahead, and in this file lies before its adoption: it is not judged.
     overtaken: tuple[str, ...] = ()
 
 
@@ -80,7 +80,7 @@ class Edit(msgspec.Struct, frozen=True):
 
 
 class _Pair(msgspec.Struct, frozen=True):
-    """A schedule as it was and as it is to be."""
+    """A schedule before and after the edit."""
 
     before: Pipeline
     after: Pipeline
@@ -185,7 +185,7 @@ def paired(before: Pipeline, after: Pipeline) -> dict[str, str]:
 
 
 def _formerly(before: Pipeline, after: Pipeline, ids: Mapping[str, str]) -> dict[str, str]:
-    """An id that a schedule has is its own, whoever had it before."""
+    """An id belongs to the schedule that has it now, even if another had it before."""
     taken = {schedule.id for schedule in after.schedules}
     return {
         name: new
@@ -258,7 +258,7 @@ def _ahead(schedule: Schedule, pipeline: Pipeline, now: datetime) -> list[str]:
 
 
 def _passed_over(pair: _Pair) -> list[str]:
-    """Dates that were ahead, and that the new form has behind it."""
+    """Dates that were ahead, and are past in the new form."""
     since = within_calendar(pair.now - _REACH - (pair.new.offset + 1) * _DAY)
     behind = {
         moment.date for moment in occurrences(pair.new, pair.after.calendars, since, pair.now)

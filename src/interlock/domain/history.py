@@ -21,13 +21,13 @@ class Glance(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Tally(msgspec.Struct, frozen=True, kw_only=True):
-    """The runs of one schedule and day that stand alike: how many, and the newest of them."""
+    """The runs of one schedule and day in the same state: how many, and the newest of them."""
 
     newest: RunKey
     status: Status
     sla_verdict: SlaVerdict | None
     count: int
-    #: Of those that completed: how much was left, added up.
+    #: The sum of the seconds left, of those that completed.
     slack: int | None = None
 
     @property
@@ -43,12 +43,12 @@ class LoggedEvent(msgspec.Struct, frozen=True):
 
 
 class EventFilter(msgspec.Struct, frozen=True, kw_only=True):
-    """Which events somebody wants to see."""
+    """Which events to show."""
 
     pipeline_id: str | None = None
     kind: str | None = None
     since: datetime | None = None
     #: Warnings and above.
     of_note: bool = False
-    #: Stands somewhere in the event, whatever its case.
+    #: Text that the event contains, ignoring case.
     text: str | None = None

@@ -1,4 +1,4 @@
-"""Job: what one is given when it is launched, and what its platform answers."""
+"""Job: what a job gets at its launch, and what its platform answers."""
 
 from datetime import datetime
 from typing import Any
@@ -9,7 +9,7 @@ from interlock.domain.budgets import Category
 
 
 class JobContext(msgspec.Struct, frozen=True):
-    """What a job may be told about its run."""
+    """What a job may know about its run."""
 
     pipeline: str
     schedule: str
@@ -38,8 +38,8 @@ class CannotTell(msgspec.Struct, frozen=True):
 
 
 class Running(msgspec.Struct, frozen=True):
-    """The job has not ended; `unseen` when the platform will not tell us, `ending` when it is over and how
-    it ended is not known yet.
+    """The job has not ended; `unseen` when the platform denies access to its state, `ending` when it is
+    over and its outcome is not known yet.
     """
 
     message: str = ""
@@ -48,7 +48,7 @@ class Running(msgspec.Struct, frozen=True):
 
 
 class Succeeded(msgspec.Struct, frozen=True):
-    """The job ended well."""
+    """The job succeeded."""
 
     message: str = ""
     ended_at: datetime | None = None
@@ -56,7 +56,7 @@ class Succeeded(msgspec.Struct, frozen=True):
 
 
 class Failed(msgspec.Struct, frozen=True):
-    """The job ended badly; `stopped` when somebody ended it on purpose."""
+    """The job failed; `stopped` when it was ended on purpose."""
 
     category: Category | None
     message: str

@@ -1,4 +1,4 @@
-"""Launch: the job of an attempt that runs, as whoever polls it must know it."""
+"""Launch: the running job of an attempt, with what polling it needs."""
 
 from datetime import datetime
 from typing import Any
@@ -11,7 +11,7 @@ from interlock.domain.run import Run, RunKey, Status
 
 
 class Launch(msgspec.Struct, frozen=True, rename="camel"):
-    """`job` is what its platform needs; `message` and `unseen` are what the run has of it already. `polled`
+    """`job` is what its platform needs; `message` and `unseen` are what the run already has of it. `polled`
     is None until an execution has looked at the job.
     """
 
@@ -25,12 +25,12 @@ class Launch(msgspec.Struct, frozen=True, rename="camel"):
     polled: Polled | None = None
 
     def says_nothing_new(self, message: str | None, unseen: bool) -> bool:
-        """That a job can't be seen is told once, and stays so."""
+        """That a job can't be seen is reported once, and stays recorded."""
         return message == self.message and (self.unseen or not unseen)
 
 
 def launch_of(run: Run) -> Launch | None:
-    """None unless the job runs."""
+    """None unless the job is running."""
     if run.status is not Status.RUNNING or run.launched_at is None:
         return None
     return Launch(
@@ -45,5 +45,5 @@ def launch_of(run: Run) -> Launch | None:
 
 
 def at_most_once(job: Job) -> bool:
-    """Whether the owner would rather not have the job than have it twice."""
+    """Whether the owner prefers no job to a duplicate one."""
     return bool(job.config.get("atMostOnce", False))

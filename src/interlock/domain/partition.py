@@ -125,7 +125,7 @@ def starts_at(label: Label, zone: ZoneInfo) -> datetime:
 def occurs(label: Label, zone: ZoneInfo) -> bool:
     """Whether the clocks of that zone ever show this label."""
     if not _FIRST_WALL <= label.wall <= _LAST_WALL:
-        return True  # nobody knows, and nothing skipped it
+        return True  # outside the calendar, where no clock change is known
     return label_at(starts_at(label, zone), zone, label.grain) == label
 
 

@@ -1,4 +1,4 @@
-"""Post-run: what readings after the launch say about a run: drift, late data, and how its rules fare."""
+"""Post-run: what readings after the launch say about a run: drift, late data, and its post-run rules."""
 
 from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime, timedelta
@@ -17,10 +17,10 @@ from interlock.domain.sensor import Reading, names_date
 #: How long a changed trigger reading reruns the job of a pipeline without post-run rules.
 LATE_WINDOW = timedelta(hours=24)
 
-#: A file says no less; what was stored before that was checked may.
+#: Files can't set less; configs stored before that check may.
 _SHORTEST = timedelta(seconds=1)
 
-#: What is compared where a rule's own field holds no number.
+#: What is compared when a rule's own field is not a number.
 COUNT_FIELD = "sensor_count"
 
 
@@ -42,7 +42,7 @@ def post_run_window(post_run: PostRun) -> timedelta:
 
 
 def late_window(pipeline: Pipeline) -> timedelta:
-    """For how long after completion late data reruns the job by itself."""
+    """For how long after completion late data reruns the job automatically."""
     post_run = pipeline.post_run
     if post_run is None:
         return LATE_WINDOW
@@ -84,9 +84,9 @@ def drifts(
 
 
 def came_since(run: Run, readings: Mapping[str, Reading]) -> dict[str, Reading]:
-    """The readings that can speak of this attempt: its inputs, and what came since it was opened. Of
-    those without a date that came after completion, what was taken to be of this run: the next may be
-    another date's.
+    """The readings that can belong to this attempt: its inputs, and what arrived since it was opened. Of
+    those without a date that arrived after completion, the ones assigned to this run: the next may
+    belong to another date.
     """
     return {
         key: reading
@@ -110,8 +110,8 @@ def _is_of_another(run: Run, key: str, reading: Reading) -> bool:
 def outcome(
     post_run: PostRun, readings: Mapping[str, Reading], seen: Collection[str], now: datetime
 ) -> Verdict | None:
-    """How the post-run rules fare; all must hold. None while some have no reading yet and none fails:
-    what never comes is reported by itself. One that was `seen` and is gone fails its rule.
+    """The result of the post-run rules; all must hold. None while some have no reading yet and none fails:
+    a reading that never arrives is reported separately. One that was `seen` and is gone fails its rule.
     """
     there = [rule for rule in post_run.rules if rule.key in readings or rule.key in seen]
     verdict = judge(there, readings, now)

@@ -129,7 +129,7 @@ class RuleRecord(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Judgement(msgspec.Struct, frozen=True, rename="camel"):
-    """The last evaluation of the rules, kept so that anybody can ask why."""
+    """The last evaluation of the rules, stored so that `why` can explain it."""
 
     at: datetime
     ready: bool

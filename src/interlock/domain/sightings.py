@@ -1,8 +1,8 @@
-"""Sightings: how a project's files looked, look after look, and which of them may be read now.
+"""Sightings: how a project's files looked, look by look, and which of them may be read now.
 
-A file whose write is under way must not be read: a prefix of it may be valid and have fewer rules. So a
-file that has changed, come or gone is read only once it has looked the same for SETTLED. The others wait
-with it, so that files that change together are read together, but no longer than PATIENCE.
+A file must not be read while it is being written: a prefix of it may be valid and have fewer rules. So a
+changed, new or removed file is read only once it has looked the same for SETTLED. The others wait with it,
+so that files that change together are read together, but no longer than PATIENCE.
 """
 
 from collections.abc import Mapping
@@ -11,23 +11,23 @@ from datetime import datetime, timedelta
 import msgspec
 
 SETTLED = timedelta(seconds=1)
-#: At a start, files say themselves when they were changed, and have come to rest after this.
+#: At a start, the files' own modification times count, and a file has settled after this.
 SETTLED_AT_START = timedelta(milliseconds=500)
 PATIENCE = timedelta(seconds=10)
 
-#: What tells one state of a file from another without reading it. None: there is no file.
+#: What distinguishes the states of a file without reading it. None: there is no file.
 Stamp = tuple[int, ...] | None
 
 
 class ChangedFile(msgspec.Struct, frozen=True):
-    """A file that does not look as it did when it was read, and since when it looks as it does."""
+    """A file that has changed since it was read, and since when it has its present state."""
 
     stamp: Stamp
     since: datetime
 
 
 class Sightings(msgspec.Struct, frozen=True):
-    """What the looks so far add up to."""
+    """The result of all looks so far."""
 
     #: How each file looked when it was last read; None before the first reading.
     read: Mapping[str, Stamp] | None = None
@@ -42,7 +42,7 @@ class Sightings(msgspec.Struct, frozen=True):
         )
 
     def is_due(self, now: datetime) -> bool:
-        """Whether the files should be read now, but for the unsettled ones."""
+        """Whether the files should be read now, except the unsettled ones."""
         if self.since is None:
             return self.read is None
         return not self.unsettled(now) or now - self.since >= PATIENCE
@@ -63,8 +63,8 @@ def look(
 ) -> Sightings:
     """The sightings after one more look.
 
-    `changed_at`, when the files were changed by their own account, counts at the first look alone: a
-    start need not wait for files that nobody has touched.
+    `changed_at`, the files' own modification times, counts only at the first look: a start need not wait
+    for untouched files.
     """
     ahead = SETTLED - SETTLED_AT_START
     own = {path: at - ahead for path, at in (changed_at or {}).items() if before.read is None}
@@ -80,7 +80,7 @@ def look(
 
 
 def after_reading(seen: Sightings, now: datetime) -> Sightings:
-    """The sightings once all files but the unsettled ones have been read."""
+    """The sightings once all files except the unsettled ones have been read."""
     left = seen.unsettled(now)
     read = dict(seen.read or {})
     read.update({path: change.stamp for path, change in seen.changes.items() if path not in left})

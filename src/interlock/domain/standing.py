@@ -10,37 +10,37 @@ from interlock.domain.pipeline import Calendar, Pipeline, Schedule, holiday_cale
 
 
 class Standing(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """From when on the moments, deadlines and trigger of a schedule count."""
+    """Since when the moments, deadlines and trigger of a schedule count."""
 
     #: Since when its dates are due at these moments.
     since: datetime
     #: Since when its deadlines are these.
     deadlines_since: datetime
-    #: Only readings received since then open its dates; None: all, as those that waited for a new pipeline.
+    #: Only readings received since then open its dates; None: all, even those from before the pipeline.
     readings_since: datetime | None = None
-    #: Dates that began before `since`, were expected by the form before, and whose deadline was still ahead.
+    #: Dates that began before `since`, that the old form expected, and whose deadline was still ahead.
     carried: tuple[str, ...] = ()
 
     def counts(self, date: str, begins_at: datetime) -> bool:
-        """Whether a date is this form's to look after."""
+        """Whether this form covers a date."""
         return begins_at >= self.since or date in self.carried
 
     def promised(self, moment: datetime | None) -> datetime | None:
-        """A moment of a deadline, if its file was in force by then; else none."""
+        """A moment of a deadline, if its file was in force by then; otherwise None."""
         return None if moment is None or moment < self.deadlines_since else moment
 
     def opens(self, received_at: datetime) -> bool:
-        """Whether a reading of that moment may open a date."""
+        """Whether a reading received at that moment may open a date."""
         return self.readings_since is None or received_at >= self.readings_since
 
 
 def standing_since(moment: datetime) -> Standing:
-    """Of a schedule that has not been edited since its pipeline came into force."""
+    """The standing of a schedule that was not edited since its pipeline came into force."""
     return Standing(since=moment, deadlines_since=moment)
 
 
 def moments_of(schedule: Schedule, calendars: Mapping[str, Calendar]) -> dict[str, Any]:
-    """What says when the dates of a schedule are due and what opens them, by field of the file."""
+    """What determines when the dates of a schedule are due and what opens them, by field of the file."""
     exclude = schedule.exclude
     listed = [schedule.calendar]
     if exclude is not None:
@@ -58,8 +58,8 @@ def moments_of(schedule: Schedule, calendars: Mapping[str, Calendar]) -> dict[st
 
 
 def _watched_by(schedule: Schedule) -> tuple[str | None, ...]:
-    """Which reading opens its dates, and until when. What the reading must say is a rule like any other:
-    the reading that is there is judged by it anew.
+    """Which reading opens its dates, and until when. The content that the reading must have is a rule like
+    any other: the present reading is judged by it again.
     """
     trigger = schedule.trigger
     if trigger is None:
@@ -68,7 +68,7 @@ def _watched_by(schedule: Schedule) -> tuple[str | None, ...]:
 
 
 def deadlines_of(pipeline: Pipeline) -> dict[str, Any]:
-    """What says by when the dates of a pipeline must be done, beside their moments."""
+    """What determines by when the dates of a pipeline must be done, besides their moments."""
     sla = pipeline.sla
     if sla is None:
         return {}

@@ -16,7 +16,7 @@ def known_zones() -> frozenset[str]:
 
 @lru_cache(maxsize=1024)
 def zone(name: str) -> ZoneInfo:
-    """The zone of that name. Raises ValueError when there is none."""
+    """The zone of that name. Raises ValueError for an unknown one."""
     if name not in known_zones():
         raise ValueError(f"{name!r} is not an IANA time zone such as Europe/Berlin")
     with resources.files("tzdata").joinpath("zoneinfo", *name.split("/")).open("rb") as data:

@@ -1,1 +1,1 @@
-"""Operations: everything that people and programs may ask of a backend or have it do, each declared once."""
+"""Operations: everything that people and programs may ask of a backend, each operation declared once."""

@@ -1,6 +1,6 @@
-"""Commands: everything that a backend can be told to do.
+"""Commands: everything that a backend can do for a caller.
 
-Each command is declared in this one place, as each question is in `queries.py`.
+Each command is declared here once, as each question is in `queries.py`.
 """
 
 from typing import Any, Protocol
@@ -28,9 +28,9 @@ from interlock.queries.watchdog_pass import WatchdogPass
 
 
 class Commands(Protocol):
-    """What one caller has done. Durable on return; who asked and why is in the audit log before it happens.
+    """Commands on behalf of one caller. Durable on return; the audit log has who asked and why beforehand.
 
-    What does not exist raises NotFoundError, what can't be done ConfigError.
+    A missing object raises NotFoundError, an invalid request ConfigError.
     """
 
     def put(
@@ -44,19 +44,19 @@ class Commands(Protocol):
         ...
 
     def put_lineage(self, event: LineageEvent) -> Page[StoredReading]:
-        """An OpenLineage event becomes a reading of every sensor that `[[lineage]]` says it feeds."""
+        """Turn an OpenLineage event into a reading of every sensor that `[[lineage]]` assigns to it."""
         ...
 
     def rerun(self, pipeline: str, wanted: NewRerun) -> RerunRequest:
-        """Ask for a date to run again. Whether that is granted is told as an event."""
+        """Ask for a date to run again. An event says whether it is granted."""
         ...
 
     def pause(self, pipeline: str, wanted: NewPause = NewPause()) -> Config:
-        """Hold a pipeline back: nothing opens, readings are kept."""
+        """Pause a pipeline: nothing opens, readings are kept."""
         ...
 
     def resume(self, pipeline: str, wanted: NewResume = NewResume()) -> Config:
-        """Let a pipeline go on; every date of the pause is handled."""
+        """Resume a pipeline; every date of the pause is handled."""
         ...
 
     def retire(self, pipeline: str, wanted: NewRetirement = NewRetirement()) -> Config:
@@ -64,21 +64,21 @@ class Commands(Protocol):
         ...
 
     def watch(self, query: WatchQuery = WatchQuery()) -> WatchdogPass | None:
-        """One pass of the watchdog now; nothing when another is under way."""
+        """Run one pass of the watchdog now; does nothing while another is in progress."""
         ...
 
     def prune(self, wanted: NewPrune = NewPrune()) -> Pruned:
-        """Remove what has expired, and finished runs of dates before a day. It can't be undone."""
+        """Remove expired rows, and finished runs of dates before a day. This can't be undone."""
         ...
 
     def retry_parked(self, wanted: NewRetry = NewRetry()) -> Retried:
-        """Have the changes that could not be handled tried again."""
+        """Retry the changes that could not be handled."""
         ...
 
     def create_token(self, wanted: NewToken) -> TokenShown:
-        """Make a token. Its secret is told this once."""
+        """Create a token. Its secret is shown only this once."""
         ...
 
     def revoke_token(self, name: str) -> None:
-        """Revoke a token, from now on."""
+        """Revoke a token at once."""
         ...

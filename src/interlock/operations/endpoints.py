@@ -1,8 +1,8 @@
-"""Endpoints: where each query and command stands in the HTTP interface, and who may call it.
+"""Endpoints: the place of each query and command in the HTTP API, and who may call it.
 
-A row names the operation; what it takes and answers is read from its declaration in `Queries` or
+A row names the operation; its parameters and its answer come from its declaration in `Queries` or
 `Commands`. The server binds these rows to paths, the OpenAPI document describes them, and the command
-line reaches a server through the very same ones.
+line reaches a server through the same rows.
 """
 
 import inspect

@@ -1,7 +1,7 @@
-"""Queries: everything that can be asked of a backend. Nothing here changes anything.
+"""Queries: everything that can be asked of a backend. No query changes anything.
 
-Each question is declared in this one place. A backend answers it (`StoreQueries`), the HTTP interface
-offers it (`endpoints.py`), and the command line asks it of a file, of a server or of AWS alike.
+Each question is declared here once. A backend answers it (`StoreQueries`), the HTTP API offers it
+(`endpoints.py`), and the command line asks it in the same way of a file, a server or AWS.
 """
 
 from typing import Protocol
@@ -36,7 +36,7 @@ from interlock.usecases.pause import Foreseen
 
 
 class Queries(Protocol):
-    """Answers are a moment old at most. An unknown pipeline, run or token raises NotFoundError, a
+    """Answers are at most a moment old. An unknown pipeline, run or token raises NotFoundError, a
     malformed date or range ConfigError.
     """
 
@@ -73,19 +73,19 @@ class Queries(Protocol):
         ...
 
     def alerts(self, query: EventsQuery = EventsQuery()) -> Page[Alerted]:
-        """The event log, newest first, each event with where it went as an alert."""
+        """The event log, newest first, each event with the sinks that got it as an alert."""
         ...
 
     def timeline(self, query: RangeQuery) -> Page[TimelineRow]:
-        """By pipeline: the dates with a run, or on which one is expected."""
+        """By pipeline: the dates on which there is a run, or one is expected."""
         ...
 
     def sla(self, query: RangeQuery) -> Page[Attainment]:
-        """By pipeline: how well its deadlines are kept."""
+        """By pipeline: how well its deadlines are met."""
         ...
 
     def watchdog(self) -> Heartbeat:
-        """How the watchdog is doing."""
+        """The state of the watchdog."""
         ...
 
     def refused(self) -> Page[RefusedConfig]:
@@ -93,11 +93,11 @@ class Queries(Protocol):
         ...
 
     def missing(self) -> Page[Missing]:
-        """The pipelines in force whose files are gone, and when they are retired."""
+        """The pipelines in force whose files are missing, and when they are retired."""
         ...
 
     def foresee(self, files: NewFiles) -> Page[FileEdit]:
-        """What files would change if they were adopted now; nothing is done."""
+        """What files would change if they were adopted now; changes nothing."""
         ...
 
     def backfill(self, pipeline: str, query: BackfillQuery) -> Page[str]:
@@ -109,7 +109,7 @@ class Queries(Protocol):
         ...
 
     def prunable(self, query: PruneQuery) -> Prunable:
-        """How many finished runs of dates before a day there are."""
+        """How many finished runs there are of dates before a day."""
         ...
 
     def parked(self) -> Page[Parked]:

@@ -1,4 +1,4 @@
-"""Requests: what a caller may send with a query or a command. The types check it at every door."""
+"""Requests: what a caller may send with a query or a command. The types validate it at every entry point."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -13,7 +13,7 @@ MOST_READINGS = 1000
 MOST_ITEMS = 1000
 
 Limit = Annotated[int, Meta(ge=1, le=MOST_ITEMS, description="How many at most.")]
-Cursor = Annotated[str, Meta(max_length=2000, description="`next` of the page before.")]
+Cursor = Annotated[str, Meta(max_length=2000, description="`next` of the previous page.")]
 Text = Annotated[str, Meta(max_length=1000)]
 Instant = Annotated[datetime, Meta(tz=True)]
 Bound = Annotated[
@@ -24,7 +24,7 @@ Date = Annotated[str, Meta(max_length=20, description="A date, as 2026-03-03 or 
 
 
 class Query(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What may stand behind the question mark of an address."""
+    """The query parameters of an address."""
 
 
 class NoQuery(Query, frozen=True):
@@ -76,7 +76,7 @@ class PruneQuery(Query, frozen=True, kw_only=True):
 
 
 class _Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What may stand in the body of a request."""
+    """The body of a request."""
 
 
 class NewReading(_Body, frozen=True, rename="camel", kw_only=True):
@@ -101,7 +101,7 @@ class NewRerun(_Body, frozen=True, kw_only=True):
 
 
 class NewFiles(_Body, frozen=True, kw_only=True):
-    """Pipelines as their files would have them, by id."""
+    """Pipelines as their files declare them, by id."""
 
     pipelines: dict[str, Any]
     #: Whether these are all there are.

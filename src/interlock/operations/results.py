@@ -1,4 +1,4 @@
-"""Results: small answers of commands and queries that are nothing but themselves."""
+"""Results: small answers of commands and queries."""
 
 from datetime import datetime
 
@@ -16,7 +16,7 @@ class RunHistory(msgspec.Struct, frozen=True):
 
 
 class ReadingAnswer(msgspec.Struct, frozen=True, rename="camel", kw_only=True, omit_defaults=True):
-    """What became of a reading of a batch: stored, or the problem with it."""
+    """The result for one reading of a batch: stored, or the problem with it."""
 
     pipeline_id: str
     key: str

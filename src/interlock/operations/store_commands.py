@@ -1,4 +1,4 @@
-"""Store commands: what `Commands` do, over the ports of a backend, on behalf of one caller."""
+"""Store commands: implements `Commands` over the ports of a backend, on behalf of one caller."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -42,7 +42,7 @@ from interlock.usecases.watch import watch
 
 
 class StoreCommands:
-    """One caller's. `file` is the state file, which has the audit log; on AWS there is none."""
+    """The commands of one caller. `file` is the state file, which has the audit log; AWS has none."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class StoreCommands:
     def put(
         self, pipeline: str, key: str, fields: dict[str, Any], query: Waiting = Waiting()
     ) -> StoredReading:
-        """What the reading leads to is foreseen here; the controller acts on it when it hears of it."""
+        """Predicts what the reading leads to; the controller acts on it when it gets the change."""
         now, config = self._ports.clock(), self._ports.pipelines.find(pipeline)
         reading = admissible_reading(pipeline, key, fields, config, now)
         led_to = () if query.wait is None else in_words(foresee_reading(reading, self._ports))
@@ -68,7 +68,7 @@ class StoreCommands:
         return stored(reading, led_to)
 
     def put_all(self, readings: list[NewReading]) -> Page[ReadingAnswer]:
-        """One that can't be used does not keep the others out."""
+        """An invalid reading does not stop the others."""
         answers: list[ReadingAnswer] = []
         good: list[Reading] = []
         config, now = cache(self._ports.pipelines.find), self._ports.clock()
@@ -121,7 +121,7 @@ class StoreCommands:
         from interlock.usecases.retire_pipeline import retire_pipeline  # imports the file checks
 
         if self._file is None:
-            raise ConfigError("apply without its file: that retires a pipeline at once")
+            raise ConfigError("on AWS, apply without the pipeline's file: that retires it at once")
         self._check(pipeline)
         self._note("retire", pipeline, wanted.reason)
         return retire_pipeline(pipeline, self._file.missing_files, self._ports)
@@ -153,7 +153,7 @@ class StoreCommands:
         token = make_token(wanted.name, wanted.scopes, wanted.pipelines, secret, now)
         self._note("token create", wanted.name, " ".join(wanted.scopes))
         if not file.tokens.create(token):
-            raise ConflictError(f"there is a token {wanted.name} already")
+            raise ConflictError(f"a token named {wanted.name} already exists")
         return shown(token, secret)
 
     def revoke_token(self, name: str) -> None:
@@ -163,12 +163,12 @@ class StoreCommands:
             raise NotFoundError(f"there is no token {name}")
 
     def _check(self, pipeline: str) -> None:
-        """What does not exist is not audited."""
+        """Requests for missing objects are not audited."""
         if self._ports.pipelines.find(pipeline) is None:
             raise NotFoundError(f"there is no pipeline {pipeline}")
 
     def _note(self, action: str, target: str, reason: str = "") -> None:
-        """Before it is done: what was asked for is known whatever comes of it."""
+        """Written beforehand, so that the request is recorded whatever its outcome."""
         if self._file is None:
             return
         now = self._ports.clock()

@@ -1,4 +1,4 @@
-"""Store queries: the answers to `Queries`, over the ports of a backend."""
+"""Store queries: implements `Queries` over the ports of a backend."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -47,7 +47,7 @@ T = TypeVar("T")
 
 
 class StoreQueries:
-    """One backend. `file` is its state file; on AWS there is none."""
+    """One backend. `file` is its state file; AWS has none."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class StoreQueries:
         return config
 
     def is_adopting(self) -> bool:
-        """Whether some file is wanted and neither in force nor refused."""
+        """Whether a wanted file is neither in force nor refused yet."""
         return bool(self._ports.pipelines.unadopted())
 
     def refused(self) -> Page[RefusedConfig]:
@@ -92,7 +92,7 @@ class StoreQueries:
         return Page([*files, *refused_configs(self._ports)])
 
     def missing(self) -> Page[Missing]:
-        """As old as the last look at the files, without what was retired since."""
+        """As of the last check of the files, without what was retired since."""
         listed = [] if self._file is None else self._file.missing_files.kept()
         return Page([each for each in listed if self._is_wanted(each.pipeline_id)])
 
@@ -196,12 +196,12 @@ class StoreQueries:
 def state_file(file: StateFile | None) -> StateFile:
     """Raises ConfigError for a backend without one."""
     if file is None:
-        raise ConfigError("this backend has no state file to look after")
+        raise ConfigError("this backend has no state file to maintain")
     return file
 
 
 def _behind(found: Sequence[T], query: Paging, names: Sequence[str]) -> Page[T]:
-    """The page behind the cursor, of a list in the order of its names."""
+    """The page after the cursor, of a list ordered by name."""
     after = place_at(query.cursor, str)
     named = [pair for pair in zip(names, found, strict=True) if after is None or pair[0] > after]
     page = page_of(named[: query.limit + 1], query.limit, lambda pair: pair[0])
@@ -210,4 +210,6 @@ def _behind(found: Sequence[T], query: Paging, names: Sequence[str]) -> Page[T]:
 
 def _check_range(query: RangeQuery) -> None:
     if not query.since <= query.until <= query.since + LONGEST_RANGE:
-        raise ConfigError(f"from and to are at most {LONGEST_RANGE.days} days apart, in that order")
+        raise ConfigError(
+            f"from must not be after to, and at most {LONGEST_RANGE.days} days before it"
+        )

@@ -14,8 +14,8 @@ from interlock.domain.event import Event
 class Deliveries(Protocol):
     """Alerts on their way: one row for each event, sink and channel.
 
-    An alert that waits is looked at again when its `due_at` has come: locally by whoever reads the due
-    rows, elsewhere because its message comes back to the queue.
+    A waiting alert is looked at again at its `due_at`: locally by the sender that reads the due rows,
+    on AWS because its message returns to the queue.
     """
 
     def find(self, event: Event, target: Target) -> Delivery | None: ...
@@ -25,20 +25,20 @@ class Deliveries(Protocol):
         ...
 
     def save(self, delivery: Delivery) -> bool:
-        """Store a delivery's next version (the first: if absent). False if somebody was first.
+        """Store a delivery's next version (the first: if absent). False if another writer was first.
 
-        A held one comes back at its `due_at`: whoever sends is then told to release its target. One
-        that was held and is queued again is looked at like a new one.
+        A held delivery returns at its `due_at`: the sender then has to release its target. One that was
+        held and is queued again is treated like a new one.
         """
         ...
 
     def held(self, target: Target, until: datetime) -> list[Delivery]:
-        """The held ones of a target whose mute has ended by that instant, oldest event first."""
+        """The held deliveries of a target whose mute has ended by that instant, oldest event first."""
         ...
 
 
 class Threads(Protocol):
-    """Conversations. Of two first alerts one claims the thread; the other waits for its root."""
+    """Conversations. Of two first alerts, one claims the thread; the other waits for its root."""
 
     def find(self, key: ThreadKey) -> Thread | None: ...
 
@@ -47,34 +47,34 @@ class Threads(Protocol):
         ...
 
     def save(self, thread: Thread) -> bool:
-        """Store a thread's next version (the first: if absent). False if somebody was first."""
+        """Store a thread's next version (the first: if absent). False if another writer was first."""
         ...
 
 
 class Paces(Protocol):
-    """When each channel takes its next message: one slot at a time, shared by all senders."""
+    """When each channel accepts its next message: one slot at a time, shared by all senders."""
 
     def take(self, channel: str, now: datetime, every: timedelta) -> datetime:
-        """Take the slot if there is one now: the answer is `now`. Else when to come again."""
+        """Take the slot if one is free, and return `now`; otherwise return when to try again."""
         ...
 
     def block(self, channel: str, until: datetime) -> None:
-        """The channel asked to be left alone until then. A longer block stays."""
+        """The channel asked for no messages until then. A longer block stays."""
         ...
 
 
 class Switches(Protocol):
-    """Sinks that asked for no more messages. `declared` names what the sink's settings were then."""
+    """Sinks that asked for no more messages. `declared` identifies the sink's settings at that time."""
 
     def turn_off(self, sink: str, declared: str) -> None: ...
 
     def is_off(self, sink: str, declared: str) -> bool:
-        """Whether it was turned off as it is declared now: with other settings it is on again."""
+        """Whether it was turned off under its present settings: with other settings it is on again."""
         ...
 
 
 class Sink(Protocol):
-    """A way to people. It says what became of a message; what it raises counts as a failure."""
+    """A channel to people. Its answer says what became of a message; an exception counts as a failure."""
 
     @property
     def manner(self) -> Manner: ...
@@ -84,5 +84,5 @@ class Sink(Protocol):
         ...
 
     def update(self, channel: str, receipt: str, note: Note) -> Answer:
-        """Make an earlier message say this. Only sinks with threads are asked to."""
+        """Replace the text of an earlier message. Only called on sinks with threads."""
         ...

@@ -25,11 +25,11 @@ class Workflows(Protocol):
     """The lifecycle's engine."""
 
     def start(self, name: str, given: Mapping[str, Any]) -> None:
-        """Start an execution. Starting a name twice is starting it once, also after it ended."""
+        """Start an execution. Starting a name again has no effect, even after it ended."""
         ...
 
     def describe(self, name: str) -> EngineState:
-        """Raises UnavailableError when the engine can't be asked."""
+        """Raises UnavailableError when the engine can't be reached."""
         ...
 
     def running(self) -> set[str]:
@@ -41,5 +41,5 @@ class Workflows(Protocol):
         ...
 
     def wake(self, pipeline_id: str, waiting_for: WaitingFor) -> None:
-        """What the waiting executions of a pipeline wait for may be there. An engine may ignore it."""
+        """What the waiting executions of a pipeline wait for may have arrived. An engine may ignore this."""
         ...

@@ -23,13 +23,13 @@ class Jobs(Protocol):
         ...
 
     def find(self, pipeline: Pipeline, context: JobContext) -> Launched | Absent | CannotTell:
-        """The job that was started under the context's token, if the platform can tell."""
+        """The job started under the context's token, if the platform can tell."""
         ...
 
     def poll(self, metadata: Mapping[str, Any]) -> Running | Succeeded | Failed:
-        """How the job is doing. Raises TransientError when nobody answers."""
+        """The state of the job. Raises TransientError when the platform does not answer."""
         ...
 
     def cancel(self, metadata: Mapping[str, Any]) -> bool:
-        """Ask the job to stop; whether that was possible. Never raises."""
+        """Ask the job to stop, and return whether that was possible. Never raises."""
         ...

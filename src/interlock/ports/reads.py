@@ -1,4 +1,4 @@
-"""Reads: lists for people, and the event log as it grows."""
+"""Reads: lists for people, and the event log as a feed."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -9,16 +9,16 @@ from interlock.domain.run import Run, RunKey, Status
 
 
 class History(Protocol):
-    """What was, for people: lists that may be a second old, newest first.
+    """The past, for people: lists that may be a second old, newest first.
 
-    An answer costs by what it holds, not by how much history there is. None means that this home
-    can't tell without reading everything. Dates are labels, or the beginnings of labels; `until`
+    The cost of an answer depends on its size, not on the amount of history. None means that this
+    backend can't tell without reading everything. Dates are labels, or prefixes of labels; `until`
     includes the hours of its day.
     """
 
     @property
     def searched(self) -> int:
-        """In how many events at most something is looked for that no key or index leads to."""
+        """The most events searched for what no key or index finds."""
         ...
 
     def glances(self, pipeline_ids: Collection[str], since: str, until: str) -> list[Glance]: ...
@@ -30,7 +30,7 @@ class History(Protocol):
         ...
 
     def counts(self, since: str, until: str) -> dict[Status, int] | None:
-        """How many runs of these dates are in which state."""
+        """The number of runs of these dates, by status."""
         ...
 
     def waiting(self, limit: int) -> list[Run]:
@@ -48,38 +48,38 @@ class History(Protocol):
     def runs(
         self, pipeline_id: str | None, since: str, until: str, after: RunKey | None, limit: int
     ) -> list[Run] | None:
-        """From behind a run on."""
+        """Starting after a run."""
         ...
 
     def events(
         self, wanted: EventFilter, before: tuple[datetime, int] | None, limit: int
     ) -> list[LoggedEvent]:
-        """From before an instant and a place on. What no index leads to is looked for in `searched`."""
+        """Starting before an instant and a place. What no index finds is searched in `searched` events."""
         ...
 
     def breaches(self, since: datetime, until: datetime) -> list[tuple[str, str]]:
-        """The pipeline and date of each deadline that broke in that time, with or without a run."""
+        """The pipeline and date of each deadline breached in that time, with or without a run."""
         ...
 
 
 class EventFeed(Protocol):
-    """The event log as it grows, for whoever follows it. Places are numbers that only grow.
+    """The event log as a feed for followers. Places are numbers that only grow.
 
-    One who comes back to a place misses nothing that was told since; some of it may come again.
+    A follower that returns to a place misses nothing published since; some of it may be repeated.
     """
 
     def changes(self) -> int:
-        """Another number once there may be something new. Asking costs nothing, however often."""
+        """A different number once there may be something new. Calling it costs nothing, however often."""
         ...
 
     def oldest(self) -> int:
-        """The place from which on everything is there."""
+        """The place from which on the feed is complete."""
         ...
 
     def last(self) -> int:
-        """The place of the newest. Raises UnavailableError or TransientError when nobody can tell."""
+        """The place of the newest event. Raises UnavailableError or TransientError when that is unknown."""
         ...
 
     def after(self, seq: int, limit: int) -> list[LoggedEvent]:
-        """What was told after that place, in the order of places. Raises as `last` does."""
+        """The events after that place, in order of place. Raises like `last`."""
         ...

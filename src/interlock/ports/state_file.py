@@ -1,4 +1,4 @@
-"""State file: the upkeep of a backend that keeps its own file. AWS keeps its tables itself."""
+"""State file: maintenance of a backend that has its own file. AWS maintains its tables itself."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -24,15 +24,15 @@ class Retention(Protocol):
     """How long rows stay."""
 
     def sweep(self, now: datetime) -> dict[str, int]:
-        """Remove what has expired; how many rows by table."""
+        """Remove what has expired, and return the number of rows by table."""
         ...
 
     def prunable(self, before: str) -> int:
-        """How many finished runs of dates before that day there are."""
+        """How many finished runs there are of dates before that day."""
         ...
 
     def prune(self, before: str, now: datetime) -> int:
-        """Remove them; how many."""
+        """Remove them, and return how many."""
         ...
 
 
@@ -42,12 +42,12 @@ class ParkedChanges(Protocol):
     def parked(self) -> list[Parked]: ...
 
     def retry_parked(self, now: datetime) -> int:
-        """Have them tried again at once; how many."""
+        """Retry them at once, and return how many."""
         ...
 
 
 class Tokens(Protocol):
-    """The tokens by which callers are known."""
+    """The tokens that identify callers."""
 
     def all(self) -> list[Token]: ...
 
@@ -67,7 +67,7 @@ class Audit(Protocol):
 
 
 class StateFile(Protocol):
-    """Everything that is looked after in the file."""
+    """Everything in the file that needs maintenance."""
 
     @property
     def refused_files(self) -> RefusedFiles: ...

@@ -19,7 +19,7 @@ from interlock.domain.watchdog_state import WatchdogState
 
 
 class MissingFiles(Protocol):
-    """The pipelines whose files were missing when the project was last looked at."""
+    """The pipelines whose files were missing at the last check of the project."""
 
     def keep(self, missing: Sequence[Missing]) -> None:
         """Replace the whole list."""
@@ -29,7 +29,7 @@ class MissingFiles(Protocol):
 
 
 class Pipelines(Protocol):
-    """Configs: what owners want, and what is in force."""
+    """Configs: those that owners want, and those in force."""
 
     def want(self, wanted: Wanted) -> None:
         """Store what an owner wants. A change record follows unless nothing changed."""
@@ -38,11 +38,11 @@ class Pipelines(Protocol):
     def wanted(self, pipeline_id: str) -> Wanted | None: ...
 
     def unadopted(self) -> list[Wanted]:
-        """What is wanted and neither in force nor refused already."""
+        """The wanted configs that are neither in force nor refused yet."""
         ...
 
     def refused(self) -> list[Wanted]:
-        """What is wanted and was refused."""
+        """The wanted configs that were refused."""
         ...
 
     def find(self, pipeline_id: str) -> Config | None:
@@ -50,7 +50,7 @@ class Pipelines(Protocol):
         ...
 
     def in_force(self) -> list[Config]:
-        """Every config in force that is not retired and can be read, by id."""
+        """Every readable config in force that is not retired, by id."""
         ...
 
     def unreadable(self) -> set[str]:
@@ -58,11 +58,11 @@ class Pipelines(Protocol):
         ...
 
     def save(self, config: Config, events: Sequence[Event] = ()) -> bool:
-        """Store a config's next version. False if somebody stored that version first."""
+        """Store a config's next version. False if another writer stored that version first."""
         ...
 
     def refuse(self, wanted: Wanted) -> None:
-        """Remember that this config does not validate, so that nobody tries it again."""
+        """Record that this config is invalid, so that it is not tried again."""
         ...
 
     def downstream_of(self, pipeline_id: str) -> list[Downstream]:
@@ -78,13 +78,13 @@ class Sensors(Protocol):
         ...
 
     def put_all(self, readings: Sequence[Reading]) -> None:
-        """Many of them. A failure may leave some stored; whoever tries again stores them all."""
+        """Many of them. A failure may leave some stored; a caller that tries again stores them all."""
         ...
 
     def remove(self, pipeline_id: str, key: str, at: datetime) -> None: ...
 
     def find(self, pipeline_id: str, keys: Collection[str]) -> dict[str, Reading]:
-        """Exactly the readings of these keys that exist; one that can't be read as UnreadableReading."""
+        """Exactly the readings of these keys that exist; an unreadable one as UnreadableReading."""
         ...
 
     def between(self, pipeline_id: str, key: str, first: str, last: str) -> list[Reading]:
@@ -92,7 +92,7 @@ class Sensors(Protocol):
         ...
 
     def of_pipeline(self, pipeline_id: str) -> list[Reading]:
-        """All of them, those that can't be read as UnreadableReading; for people."""
+        """All of them, unreadable ones as UnreadableReading; for people."""
         ...
 
 
@@ -100,14 +100,14 @@ class ReadingIntake(Protocol):
     """Stores readings without holding a thread: many producers wait, and one write serves them all."""
 
     async def put(self, reading: Reading) -> None:
-        """Durable when it returns. Raises as `Sensors.put` does."""
+        """Durable when it returns. Raises like `Sensors.put`."""
         ...
 
 
 class Runs(Protocol):
     """Run records. Every write is a compare-and-set: of two writers, one wins.
 
-    Events given with a write are its outbox: stored with it, and published by whoever comes next.
+    Events given with a write are its outbox: stored with it, and published by the next caller.
     """
 
     def get(self, key: RunKey) -> Run:
@@ -115,11 +115,11 @@ class Runs(Protocol):
         ...
 
     def find(self, keys: Collection[RunKey]) -> dict[RunKey, Run]:
-        """Those that exist. A row that can't be read is a run with the status UNREADABLE."""
+        """Those that exist. An unreadable row is a run with the status UNREADABLE."""
         ...
 
     def open(self, run: Run, events: Sequence[Event] = ()) -> bool:
-        """Store a date's first version. False if the date has a run already."""
+        """Store a date's first version. False if the date already has a run."""
         ...
 
     def save(
@@ -131,13 +131,13 @@ class Runs(Protocol):
         rerun: RerunRecord | None = None,
         request: RerunRequest | None = None,
     ) -> bool:
-        """Store a run's next version, with what must not be stored without it. False if it lost."""
+        """Store a run's next version, together with what depends on it. False if it lost."""
         ...
 
     def baseline(self, key: RunKey) -> Baseline | None: ...
 
     def due(self, now: datetime) -> list[Run]:
-        """The runs that somebody must look at by now."""
+        """The runs that are due for a look by now."""
         ...
 
     def failed_since(self, key: RunKey) -> list[Run]:
@@ -181,11 +181,11 @@ class Reruns(Protocol):
         ...
 
     def unlisted(self, pipeline_ids: Collection[str]) -> list[RerunRequest]:
-        """Those of these pipelines that wait and that `unjudged` can't know of: written by hand."""
+        """The waiting requests of these pipelines that `unjudged` can't list: those written by hand."""
         ...
 
     def judged(self, request: RerunRequest) -> None:
-        """The request has had its answer."""
+        """Record that the request was answered."""
         ...
 
     def withdraw(self, key: RunKey, at: datetime) -> None: ...
@@ -194,10 +194,10 @@ class Reruns(Protocol):
 
 
 class Events(Protocol):
-    """The event log, and whoever listens to it."""
+    """The event log and its listeners."""
 
     def publish(self, events: Sequence[Event]) -> None:
-        """Tell them, once per id. Raises TransientError when that failed for any of them."""
+        """Publish them, once per id. Raises TransientError when that failed for any of them."""
         ...
 
     def of_run(self, key: RunKey) -> list[Event]:
@@ -215,7 +215,7 @@ class Events(Protocol):
 
 
 class Outbox(Protocol):
-    """Events that were stored with a state and have not been told yet."""
+    """Events that were stored with a state and are not published yet."""
 
     def pending(self, owner: str) -> list[Event]: ...
 
@@ -230,7 +230,7 @@ class Claims(Protocol):
     """Facts that have no run row, claimed once."""
 
     def claim(self, event: Event) -> bool:
-        """Store an event under its id, to be published. False if it was claimed already."""
+        """Store an event under its id, to be published. False if it was already claimed."""
         ...
 
     def is_claimed(self, event_ids: Iterable[str]) -> set[str]: ...
@@ -240,11 +240,11 @@ class Claims(Protocol):
     def watches(self, keys: Collection[RunKey]) -> dict[RunKey, SlaWatch]: ...
 
     def save_watch(self, watch: SlaWatch, events: Sequence[Event] = ()) -> bool:
-        """Store a watch's next version (the first: if absent). False if somebody was first."""
+        """Store a watch's next version (the first: if absent). False if another writer was first."""
         ...
 
     def places(self, pipeline_id: str) -> Places | None:
-        """Who has a place for a job, where a pipeline limits how many there are."""
+        """Which runs have a place for a job, if the pipeline limits how many there are."""
         ...
 
     def save_places(self, places: Places) -> bool:
@@ -253,7 +253,7 @@ class Claims(Protocol):
 
 
 class Watch(Protocol):
-    """The watchdog's row. One that can't be read counts as the first, so that no pass waits for it."""
+    """The watchdog's row. An unreadable one counts as the first, so that no pass waits for it."""
 
     def load(self) -> WatchdogState: ...
 
@@ -261,12 +261,12 @@ class Watch(Protocol):
 
 
 class UnreadableRows(Protocol):
-    """The rows that the stores of this process met and could not read."""
+    """The unreadable rows that the stores of this process met."""
 
     def met(self) -> list[UnreadableRow]:
         """Those that are not reported yet, each row and content once."""
         ...
 
     def reported(self, row: UnreadableRow) -> None:
-        """It has been told; met again with the same content, it is no news."""
+        """It has been reported; with the same content, it is not reported again."""
         ...

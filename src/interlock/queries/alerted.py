@@ -1,4 +1,4 @@
-"""Alerted: events with where each went as an alert, for people."""
+"""Alerted: events, each with the sinks that got it as an alert, for people."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -11,7 +11,7 @@ from interlock.ports.alerts import Deliveries
 
 
 class AlertOutcome(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """One sink and what became of the alert there; `at` is when that was, or when it is looked at next."""
+    """One sink and the state of the alert there; `at` is when that was, or when the next look is due."""
 
     sink: str
     channel: str
@@ -29,7 +29,7 @@ class Alerted(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def alerted(events: Sequence[Event], deliveries: Deliveries) -> list[Alerted]:
-    """What only changed the first message of a thread was told nobody and is left out."""
+    """Leaves out deliveries that only changed the first message of a thread: they sent no message."""
     found = deliveries.of_events(events)
     return [
         Alerted(

@@ -49,7 +49,7 @@ def around(name: str, edges: Sequence[Edge]) -> set[str]:
 
 
 def graph(names: Iterable[str], edges: Sequence[Edge]) -> Graph:
-    """The part of the graph that these pipelines make."""
+    """The part of the graph with these pipelines."""
     wanted = set(names)
     inside = [edge for edge in edges if edge.upstream in wanted and edge.downstream in wanted]
     depth = _depths(wanted, inside)
@@ -81,7 +81,7 @@ def _reached(name: str, neighbours: Mapping[str, list[str]]) -> set[str]:
 
 
 def _depths(names: set[str], edges: Sequence[Edge]) -> dict[str, int]:
-    """How many steps each is from where it begins, by the longest way."""
+    """The length of the longest path to each pipeline."""
     after, _ = _neighbours(edges)
     missing = dict.fromkeys(names, 0)
     for edge in edges:
@@ -99,7 +99,7 @@ def _depths(names: set[str], edges: Sequence[Edge]) -> dict[str, int]:
 
 
 def _ordered(layers: list[list[str]], edges: Sequence[Edge]) -> list[list[str]]:
-    """Each layer in the order of what leads to it, so that few lines cross."""
+    """Each layer ordered by its predecessors, so that few lines cross."""
     _, before = _neighbours(edges)
     place: dict[str, float] = {}
     for layer in layers:

@@ -13,7 +13,7 @@ from interlock.domain.zones import zone
 from interlock.queries.why import explain
 from interlock.usecases.ports import Ports
 
-#: As many dates as a day may have that is counted: minutes of a five-minute cron.
+#: The most dates counted in a day: a five-minute cron has 288.
 _OF_A_DAY = 300
 _RECENT = 5
 

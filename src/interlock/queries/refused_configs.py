@@ -1,11 +1,11 @@
-"""Refused configs: what is stored and does not validate."""
+"""Refused configs: stored configs that are invalid."""
 
 from interlock.domain.config import RefusedConfig
 from interlock.usecases.adopt_config import judge_config
 from interlock.usecases.ports import Ports
 from interlock.usecases.refuse_file import refusal
 
-_SOUND_NOW = "was refused by another version of Interlock; store it again, this one takes it"
+_SOUND_NOW = "was refused by another version of Interlock; store it again, this version accepts it"
 
 
 def refused_configs(ports: Ports) -> list[RefusedConfig]:

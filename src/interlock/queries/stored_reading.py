@@ -23,7 +23,7 @@ from interlock.domain.sensor import Reading
 
 
 class StoredReading(msgspec.Struct, frozen=True, rename="camel"):
-    """A reading that is stored, and what it led to if the producer asked for that."""
+    """A stored reading, and what it led to if the producer asked."""
 
     pipeline_id: str
     key: str

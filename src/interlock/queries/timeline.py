@@ -58,7 +58,7 @@ def timeline(
 
 
 def days_between(configs: Sequence[Config], since: datetime, until: datetime) -> tuple[str, str]:
-    """The first and the last day between two instants, in whichever zone has it."""
+    """The first and the last day between two instants, over the zones of all pipelines."""
     zones = {zone(each.timezone) for config in configs for each in config.pipeline.schedules}
     first = min(str(label_at(since, each, Grain.DAY)) for each in zones)
     last = max(str(label_at(until, each, Grain.DAY)) for each in zones)

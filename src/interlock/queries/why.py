@@ -1,5 +1,5 @@
-"""Explain: why a date has run or has not, from what is stored; nothing is judged that was not recorded,
-except for a date that is still waiting, which is judged as it stands now.
+"""Explain: why a date has run or has not, from what is stored. Recorded results are not judged again; only a
+date that is still waiting is judged on the present readings.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ from interlock.usecases.ports import Ports
 
 
 class RuleState(msgspec.Struct, frozen=True, rename="camel"):
-    """One rule: how it fares, since when, and in words."""
+    """One rule: its result, since when, and in words."""
 
     key: str
     check: str
@@ -41,7 +41,7 @@ class RuleState(msgspec.Struct, frozen=True, rename="camel"):
     kind: str | None
     since: datetime | None
     text: str
-    #: When the reading came that was judged, if it is still the one that is stored.
+    #: When the judged reading arrived, if it is still the stored one.
     received_at: datetime | None = None
 
 
@@ -73,9 +73,9 @@ class Why(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
 
 def explain(pipeline_id: str, ports: Ports, date: str | None = None) -> list[Why]:
-    """One answer per schedule; without a date, for the date that it is on now.
+    """One answer per schedule; without a date, for the schedule's current date.
 
-    Raises NotFoundError for a pipeline that nobody declared.
+    Raises NotFoundError for an undeclared pipeline.
     """
     config = ports.pipelines.find(pipeline_id)
     if config is None:
@@ -134,7 +134,7 @@ def _explain(config: Config, schedule: Schedule, date: str, now: datetime, ports
 def _rules(
     key: RunKey, run: Run | None, config: Config, now: datetime, ports: Ports
 ) -> tuple[tuple[RuleState, ...], datetime, bool]:
-    """As recorded by the last evaluation; a date without one is judged as it stands."""
+    """As recorded by the last evaluation; a date without one is judged on the present readings."""
     schedule = config.pipeline.schedule(key.schedule_id)
     readings = readings_for(key, config.pipeline, ports, run=run)
     if run is not None and run.verdict is not None:
@@ -229,7 +229,7 @@ def _blocked(
     trigger: RuleState | None,
     now: datetime,
 ) -> list[str]:
-    """Why a date is not done; one that has no run may have more in its way than a reading."""
+    """Why a date is not done; a date without a run may have other obstacles than a reading."""
     if run is not None and run.status is Status.COMPLETED:
         return []
     if run is None and config.is_paused(now):
@@ -290,8 +290,8 @@ _HEADLINES = {
     Status.FAILED_FINAL: "failed for good {age} ago (attempt {attempt}); only a rerun opens it",
 }
 
-#: Of a row that says no more than how the date ended.
+#: For a row that has only the outcome of the date.
 _BARE_HEADLINES = {
-    Status.COMPLETED: "completed, as its row says and no more; only a rerun opens it",
-    Status.FAILED_FINAL: "failed for good, as its row says and no more; only a rerun opens it",
+    Status.COMPLETED: "completed; its row has no details; only a rerun opens it",
+    Status.FAILED_FINAL: "failed for good; its row has no details; only a rerun opens it",
 }

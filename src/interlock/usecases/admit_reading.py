@@ -1,4 +1,4 @@
-"""Admit a reading: find out what it means, and do that."""
+"""Admit a reading: decide what it means, and act on it."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -49,8 +49,8 @@ from interlock.usecases.start_run import start_run
 
 
 def admit_reading(reading: Reading, ports: Ports) -> Sequence[Admission]:
-    """What it led to. A reading of an unknown or paused pipeline is kept and waits, as is one of a
-    pipeline whose stored config can't be read.
+    """Returns what it led to. A reading of an unknown or paused pipeline is kept and waits, and so is one
+    of a pipeline with an unreadable config.
     """
     now = ports.clock()
     config, admissions = _meaning(reading, now, ports)
@@ -62,14 +62,14 @@ def admit_reading(reading: Reading, ports: Ports) -> Sequence[Admission]:
 
 
 def foresee_reading(reading: Reading, ports: Ports) -> Sequence[Admission]:
-    """What it would lead to if it were admitted now; nothing is done."""
+    """What it would lead to if it were admitted now; changes nothing."""
     return _meaning(reading, ports.clock(), ports)[1]
 
 
 def _meaning(
     reading: Reading, now: datetime, ports: Ports
 ) -> tuple[Config | None, Sequence[Admission]]:
-    """What it means; the config is missing where nothing may be done about it."""
+    """What it means; the config is None where nothing may be done about it."""
     try:
         config = ports.pipelines.find(reading.pipeline_id)
     except UnreadableError as error:
@@ -83,7 +83,7 @@ def _meaning(
 
 
 def concerned_runs(pipeline: Pipeline, reading: Reading, ports: Ports) -> dict[RunKey, Run]:
-    """The runs of its date, and those that may have been waiting for a reading that names none."""
+    """The runs of its date, and those that may be waiting for a reading without a date."""
     found = find_runs(run_keys(pipeline, reading), pipeline, ports)
     for schedule in pipeline.schedules:
         since = reopens_since(pipeline, schedule, reading)
@@ -101,9 +101,9 @@ def act_on(  # noqa: C901 - one flat table of what to do
     ports: Ports,
     recovered: Callable[[Run], Sequence[Event]] | None = None,
 ) -> None:
-    """Do what an admission says; `recovered` is what the watchdog has to tell of a new attempt.
+    """Act on an admission; `recovered` are the watchdog's events about a new attempt.
 
-    Every branch may be taken again.
+    Every branch is safe to repeat.
     """
     match admission:
         case OpenRun(key, by, reading):
@@ -163,7 +163,7 @@ def _reopen(
 def _reopen_when_ready(
     run: Run, admission: ReopenWhenReady, config: Config, now: datetime, ports: Ports
 ) -> None:
-    """Open the date again if everything it needs has come in time; else its window stays closed."""
+    """Open the date again if everything it needs arrived in time; otherwise its window stays closed."""
     if not judge_now(run, config.pipeline, now, ports, admission.until).ready:
         return
 
@@ -175,7 +175,7 @@ def _reopen_when_ready(
 
 
 def refusal_events(admission: Exclude | Reject | NoteRepeat, config: Config) -> tuple[Event, ...]:
-    """What there is to say about a reading that opens nothing; a dry run says none of it."""
+    """The events of a reading that opens nothing; a dry run has none."""
     if isinstance(admission, Exclude):
         return _excluded(admission, config)
     if isinstance(admission, NoteRepeat):
@@ -216,7 +216,7 @@ def _rejected(admission: Reject, config: Config) -> Event:
 
 
 def _wake_waiting(config: Config, reading: Reading, ports: Ports) -> None:
-    """A run that waits for its rules is judged at once when one of their readings comes."""
+    """A run that waits for its rules is judged as soon as one of their readings arrives."""
     base, _ = split_key(reading.key)
     if any(base in judged_keys(config.pipeline, each) for each in config.pipeline.schedules):
         ports.workflows.wake(config.pipeline.id, WaitingFor.RULES)

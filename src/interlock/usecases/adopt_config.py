@@ -1,4 +1,4 @@
-"""Adopt a config: bring what an owner wants into force, if it is right; else keep what there is."""
+"""Adopt a config: bring a wanted config into force if it is valid; otherwise keep the current one."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -23,7 +23,7 @@ from interlock.usecases.settle_schedules import settle_schedules
 
 
 def adopt_config(pipeline_id: str, ports: Ports) -> Config | None:
-    """The config in force afterwards. An invalid one is refused whole; the last good one stays."""
+    """Returns the config in force afterwards. An invalid one is refused whole; the last good one stays."""
     now = ports.clock()
     wanted = ports.pipelines.wanted(pipeline_id)
     current = ports.pipelines.find(pipeline_id)
@@ -42,18 +42,18 @@ def adopt_config(pipeline_id: str, ports: Ports) -> Config | None:
 
 
 def judge_config(wanted: Wanted) -> tuple[Pipeline | None, tuple[Problem, ...]]:
-    """The pipeline that is wanted, or why it is refused."""
+    """The wanted pipeline, or why it is refused."""
     loaded = read_config(wanted.config)
     if loaded.pipeline is None or loaded.errors:
         return None, loaded.errors
     if loaded.pipeline.id != wanted.pipeline_id:
-        message = f"is {loaded.pipeline.id}, and the row is that of {wanted.pipeline_id}"
+        message = f"is {loaded.pipeline.id}, but the row belongs to {wanted.pipeline_id}"
         return None, (Problem(path="pipeline.id", kind=ProblemKind.CONFLICT, message=message),)
     return loaded.pipeline, ()
 
 
 def config_owner(pipeline_id: str) -> str:
-    """The name under which the events of a config wait."""
+    """The owner key of a config's waiting events."""
     return f"{pipeline_id}/config"
 
 
@@ -91,7 +91,7 @@ def _retire(current: Config | None, wanted: Wanted, now: datetime, ports: Ports)
         current, retired_at=now, armed={}, version=current.version + 1
     )
     event = _adopted(retired, current, wanted, "retired")
-    ports.timers.cancel(_cron_timers(current))  # first: a retired config no longer knows them
+    ports.timers.cancel(_cron_timers(current))  # first: a retired config no longer lists them
     if ports.pipelines.save(retired, [event]):
         publish_outbox(config_owner(current.pipeline.id), ports)
     return ports.pipelines.find(current.pipeline.id)
@@ -138,7 +138,7 @@ def _changed_paths(before: Config | None, after: Config) -> list[str]:
 
 
 def _cron_timers(config: Config) -> list[str]:
-    """The timers that a config had armed; a new one arms its own."""
+    """The timers that a config has armed; a new config arms its own."""
     return [
         cron_timer(config.pipeline.id, schedule_id, moment).name
         for schedule_id, moment in config.armed.items()

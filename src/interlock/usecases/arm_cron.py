@@ -14,7 +14,7 @@ _TRIES = 8
 
 
 def arm_cron(config: Config, now: datetime, ports: Ports) -> None:
-    """Arm what is not armed yet. The config remembers, so a quiet call touches nothing."""
+    """Arm what is not armed yet. The config records what is armed, so a repeated call writes nothing."""
     if all(
         schedule.id in config.armed and config.armed[schedule.id].due_at > now
         for schedule in config.pipeline.schedules
@@ -38,16 +38,16 @@ def arm_cron(config: Config, now: datetime, ports: Ports) -> None:
         found = ports.pipelines.find(config.pipeline.id)
         if found is None or found.is_retired:
             return
-        config = found  # somebody got there first
+        config = found  # another process got there first
 
 
 def fires(schedule: Schedule) -> bool:
-    """Whether a schedule opens its runs by itself: a cron, or dates without a trigger."""
+    """Whether a schedule opens its runs by itself: by cron, or by dates without a trigger."""
     return schedule.cron is not None or (schedule.include is not None and schedule.trigger is None)
 
 
 def cron_timer(pipeline_id: str, schedule_id: str, moment: Occurrence) -> Timer:
-    """Its name holds its own moment, so a fire can arm the next one while its own still stands."""
+    """Its name contains its own moment, so a fire can arm the next timer while its own still exists."""
     return Timer(
         f"cron.{pipeline_id}.{schedule_id}.{moment.date}",
         TimerKind.CRON,

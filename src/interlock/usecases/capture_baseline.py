@@ -1,4 +1,4 @@
-"""Capture a baseline: keep post-run readings as they were, so that later ones can be compared with them."""
+"""Capture a baseline: keep the post-run readings, so that later ones can be compared with them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,15 +13,15 @@ from interlock.domain.run import Evidence
 from interlock.domain.run_events import about_run
 from interlock.usecases.save_run import RunWrite
 
-#: What a row can hold beside its own attributes, on every store.
+#: What a row can hold beside its other attributes, in every store.
 LARGEST_BASELINE = 350 * 1024
 
 
 def capture_baseline(
     write: RunWrite, readings: Mapping[str, Evidence], pipeline: Pipeline
 ) -> RunWrite:
-    """The write with these readings as the baseline of its attempt, and the event of it. Readings that
-    are too large to be kept leave the attempt as it is, and that is an event too.
+    """The write with these readings as the baseline of its attempt, and the event for it. Readings that
+    are too large leave the attempt as it is, and that is an event too.
     """
     if not readings:
         return write
@@ -29,14 +29,14 @@ def capture_baseline(
     if sum(sizes.values()) > LARGEST_BASELINE:
         largest = max(sizes, key=lambda key: sizes[key])
         return not_captured(
-            write, f"the readings are too large to keep, {largest} most of all", pipeline
+            write, f"the readings are too large to store; the largest is {largest}", pipeline
         )
     run = write.run
     captured = about_run(
         EventType.POST_RUN_BASELINE_CAPTURED,
         run,
         pipeline,
-        f"baseline stored, readings in it: {len(readings)}",
+        f"baseline stored, readings: {len(readings)}",
         parts=(run.attempt, len(readings)),
         baseline=_watched(readings, pipeline),
     )
@@ -45,7 +45,7 @@ def capture_baseline(
 
 
 def not_captured(write: RunWrite, error: str, pipeline: Pipeline) -> RunWrite:
-    """The write, with the event that drift of this attempt will not be seen."""
+    """The write, with the event that drift of this attempt will not be detected."""
     told = about_run(
         EventType.BASELINE_CAPTURE_FAILED,
         write.run,
@@ -57,7 +57,7 @@ def not_captured(write: RunWrite, error: str, pipeline: Pipeline) -> RunWrite:
 
 
 def _watched(readings: Mapping[str, Evidence], pipeline: Pipeline) -> list[dict[str, Any]]:
-    """The numbers that drift is measured by."""
+    """The numbers that drift is measured on."""
     post_run = pipeline.post_run
     assert post_run is not None
     watched = dict.fromkeys(

@@ -1,6 +1,7 @@
-"""Day-labelled: whether the runs of a schedule are days, as its newest run tells.
+"""Day-labelled: whether the runs of a schedule are days, according to its newest run.
 
-A deadline `:MM` expects hours of a sensor-driven schedule. Whose readings name only days has none.
+A deadline `:MM` expects a sensor-driven schedule to have hours. A schedule whose readings name only days has
+none.
 """
 
 from interlock.domain.partition import Grain, Label
@@ -8,12 +9,12 @@ from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import Run, RunKey
 from interlock.usecases.ports import Ports
 
-#: Runs of other schedules may be newer; among this many the newest of its own is looked for.
+#: Runs of other schedules may be newer; the schedule's newest run is searched among this many.
 _NEWEST = 100
 
 
 def is_day_labelled(pipeline: Pipeline, schedule_id: str, ports: Ports) -> bool:
-    """False too for a schedule without runs: then its hours are expected as declared."""
+    """Also False for a schedule without runs: then its hours are expected as declared."""
     newest = _newest(pipeline, schedule_id, ports)
     return bool(newest) and _is_day(newest[0])
 

@@ -15,8 +15,8 @@ from interlock.usecases.repeat_events import ran_before_the_edit, repeat_events
 
 
 def fire_cron(pipeline_id: str, schedule_id: str, ports: Ports) -> None:
-    """A fire opens the run of its date, or finds it open. After downtime, each missed moment that is
-    not older than its evaluation window is fired late; the watchdog reports the others.
+    """A fire opens the run of its date, or finds it open. After downtime, each missed moment still within
+    its evaluation window is fired late; the watchdog reports the others.
     """
     now = ports.clock()
     config = ports.pipelines.find(pipeline_id)

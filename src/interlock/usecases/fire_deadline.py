@@ -1,6 +1,6 @@
-"""Fire a deadline: a moment has come; tell of it if it is still true, with the verdict in one write.
+"""Fire a deadline: a moment has come; publish its event if it still holds, with the verdict in one write.
 
-A run that has a job may be done without our knowing: its job is asked first.
+The job of a run may have ended without a record yet, so its platform is asked first.
 """
 
 from datetime import datetime
@@ -41,8 +41,8 @@ _TYPES = {
 
 
 def fire_deadline(key: RunKey, kind: DeadlineKind, ports: Ports) -> bool:
-    """Whether something was told. A retired or dry pipeline has no deadlines, nor has one whose file
-    has dropped them. A date whose row or config can't be read is not known to be late.
+    """Whether an event was published. A retired or dry pipeline has no deadlines, and neither has one whose
+    file has dropped them. A date with an unreadable row or config is not known to be late.
     """
     config = readable_config(key.pipeline_id, ports)
     if config is None or config.is_retired or config.pipeline.dry_run:
@@ -90,20 +90,20 @@ def _moment(kind: DeadlineKind, run: Run, now: datetime) -> sla.DeadlineNotice |
 
 
 def _unasked(run: Run, seen: sla.JobSeen | None, now: datetime) -> RunWrite | None:
-    """The first failure to ask is kept: the wait is counted from it."""
+    """The first failed request to the platform is stored: the wait is counted from it."""
     if seen is None or seen.attempt != run.attempt or run.unasked_since is not None:
         return None
     return RunWrite(run.changed(now, unasked_since=now))
 
 
 def _fire_on_watch(key: RunKey, kind: DeadlineKind, config: Config, ports: Ports) -> bool:
-    """The same for a date without a run: the verdict is kept on its own row until one opens."""
+    """The same for a date without a run: the verdict stays on its own row until a run opens."""
     now = ports.clock()
     fresh = first_watch(key, config)
     if fresh is None:
         return False
     watch = find_watch(key, config.pipeline, ports) or fresh
-    due = watched_instants(fresh)  # of the file as it is; what was said stays said
+    due = watched_instants(fresh)  # of the current file; what was published stays published
     found = sla.judge_moment(kind, due, watch.told, watch.verdict, None, now)
     if found is not None and is_covered(key, config, ports):
         found = None
@@ -116,13 +116,13 @@ def _fire_on_watch(key: RunKey, kind: DeadlineKind, config: Config, ports: Ports
         )
         events = deadline_events(PassedMoment(kind, key, due), config, now)
         if not ports.claims.save_watch(told, events):
-            return False  # somebody got there first; the watchdog looks again
+            return False  # another process got there first; the watchdog looks again
     publish_outbox(watch_owner(key), ports)
     return found is not None
 
 
 def first_watch(key: RunKey, config: Config) -> SlaWatch | None:
-    """The deadline of a date that nobody has looked at yet; None when it has none."""
+    """The watch of a date that has no stored watch yet; None when the date has no deadline."""
     pipeline = config.pipeline
     if pipeline.sla is None or not pipeline.has_schedule(key.schedule_id):
         return None
@@ -145,8 +145,8 @@ def first_watch(key: RunKey, config: Config) -> SlaWatch | None:
 
 
 def is_covered(key: RunKey, config: Config, ports: Ports) -> bool:
-    """Whether runs of hours stand in for a sensor-driven day, each with a deadline of its own, or runs
-    of days show that no hours are expected.
+    """Whether hourly runs stand in for a sensor-driven day, each with its own deadline, or daily runs
+    show that no hours are expected.
     """
     label = Label.parse(key.date)
     schedule = config.pipeline.schedule(key.schedule_id)
@@ -169,12 +169,12 @@ def watched_instants(watch: SlaWatch) -> dict[DeadlineKind, datetime]:
 
 
 def watch_owner(key: RunKey) -> str:
-    """The name under which the events of a date without a run wait."""
+    """The owner key of the waiting events of a date without a run."""
     return f"{key}/sla"
 
 
 class PassedMoment(msgspec.Struct, frozen=True):
-    """A moment of a date that has passed, among all of that date; the run is None when nothing opened it."""
+    """A passed moment of a date, among all of its moments; the run is None when nothing opened it."""
 
     kind: DeadlineKind
     key: RunKey
@@ -185,7 +185,7 @@ class PassedMoment(msgspec.Struct, frozen=True):
 def deadline_events(
     passed: PassedMoment, config: Config, now: datetime, seen: sla.JobSeen | None = None
 ) -> tuple[Event, ...]:
-    """The event of a moment, with why the run is not done; `seen` is what its job said just now."""
+    """The event of a moment, with why the run is not done; `seen` is the job's latest state."""
     kind, key, due, run = passed.kind, passed.key, passed.due, passed.run
     pipeline = config.pipeline
     declared = pipeline.sla

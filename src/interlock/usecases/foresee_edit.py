@@ -1,4 +1,4 @@
-"""Foresee an edit: what a file would change about the pipeline in force, if it were adopted now."""
+"""Foresee an edit: what a file would change in the pipeline in force, if it were adopted now."""
 
 from datetime import datetime
 
@@ -14,7 +14,7 @@ from interlock.usecases.ports import Ports
 
 
 def foresee_edit(current: Config | None, after: Pipeline, now: datetime, ports: Ports) -> Edit:
-    """Nothing is done. A pipeline that was taken away begins anew; its dates stay those that ran."""
+    """Changes nothing. A removed pipeline starts over; dates that ran stay as they are."""
     if current is None:
         return edit_of(None, {}, after, now)
     standings = {each.id: current.standing(each.id) for each in current.pipeline.schedules}

@@ -1,15 +1,15 @@
-"""Given up: the event of a run that ends because its pipeline or schedule is gone."""
+"""Given up: the event of a run that ends because its pipeline or schedule was removed."""
 
 from interlock.domain.config import Config
 from interlock.domain.event import Event, EventType, RowOverride, happened, subject
 from interlock.domain.run import Run
 
-#: A schedule goes with an edit of its file, a pipeline with the file itself.
+#: An edit of the file removes a schedule; removing the file retires the pipeline.
 _ENDED = {"schedule": "removed", "pipeline": "retired"}
 
 
 def given_up(run: Run, config: Config | None, what: str) -> tuple[Event, ...]:
-    """`what` was still to come of the run. Of a dry run nothing was, and nothing is told."""
+    """`what` the run still had ahead. A dry run has nothing ahead, and publishes no event."""
     if run.key.dry:
         return ()
     gone = "schedule" if config is not None and not config.is_retired else "pipeline"

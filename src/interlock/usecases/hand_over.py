@@ -16,19 +16,19 @@ from interlock.usecases.save_run import RunWrite, save_run
 from interlock.usecases.start_run import start_run
 
 _MARGIN = timedelta(minutes=5)
-#: Where a job may take as long as an execution: `validate` has warned, and not every look is handed over.
+#: For jobs that may take as long as an execution: `validate` warns, and not every look is handed over.
 _SHORTEST = timedelta(minutes=15)
 
 
 def has_waited_long(run: Run, pipeline: Pipeline, now: datetime, ports: Ports) -> bool:
-    """Whether the execution would have no time left for the job after one look more."""
+    """Whether one more look would leave the execution no time for the job."""
     whole = ports.execution_timeout
     spare = whole - pipeline.job.poll_window - LOOK - _MARGIN
     return run.started_at is not None and now - run.started_at >= max(spare, _SHORTEST)
 
 
 def tell_handover(run: Run, ports: Ports) -> None:
-    """Once the next execution has begun there is nothing to tell."""
+    """Once the next execution has begun, there is nothing to report."""
     if _is_handed_over(run) and run.handed_over_at is not None:
         number = f"-{run.handovers}" if run.handovers > 1 else ""
         ports.job_log.append(
@@ -42,8 +42,8 @@ def tell_handover(run: Run, ports: Ports) -> None:
 
 
 def go_on(record: JobRecord, ports: Ports) -> None:
-    """Start the execution that a run was handed over to, under the file that is in force now. A run whose
-    schedule is gone ends here.
+    """Start the execution that a run was handed over to, under the file now in force. A run whose schedule
+    was removed ends here.
     """
     run = ports.runs.find([record.key]).get(record.key)
     if run is None or run.attempt != record.attempt or not _is_handed_over(run):

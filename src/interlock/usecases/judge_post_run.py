@@ -1,4 +1,4 @@
-"""Judge post-run: what a reading after the launch, or the time that has passed, says about a run's result."""
+"""Judge post-run: what a reading after the launch, or the passing of time, says about a run's result."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -34,7 +34,7 @@ from interlock.usecases.save_run import RunWrite, save_run
 def judge_post_run(
     key: RunKey, reading: Reading, rule_key: str, pipeline: Pipeline, ports: Ports
 ) -> Run:
-    """Tell of drift and of changed outcomes, once each; drift asks for a rerun in the same write.
+    """Report drift and changed outcomes, once each; drift requests a rerun in the same write.
 
     The first reading of a key that has no baseline becomes its baseline.
     """
@@ -65,8 +65,8 @@ def judge_post_run(
 
 
 def judge_again(key: RunKey, attempt: int, ports: Ports) -> Run | None:
-    """The moment of another look has come: judge what ages, and when the window is over, say what was
-    seen. The next look is armed before this one is recorded. None when there is nothing to look at.
+    """Another look is due: judge the rules that depend on age and, when the window is over, publish the
+    result. The next look is armed before this one is recorded. None when there is nothing to look at.
     """
     config = ports.pipelines.find(key.pipeline_id)
     now = ports.clock()
@@ -96,7 +96,7 @@ def judge_again(key: RunKey, attempt: int, ports: Ports) -> Run | None:
 
 
 def look_timer(key: RunKey, attempt: int, at: datetime) -> Timer:
-    """The timer of a run's next look; its name holds its moment, so that a look can arm the next."""
+    """The timer of a run's next look; its name contains its moment, so that a look can arm the next."""
     return Timer(
         f"post-run.{key.pipeline_id}.{key.schedule_id}.{key.date}.{attempt}.{int(at.timestamp())}",
         TimerKind.POST_RUN,
@@ -119,8 +119,8 @@ def _verdict(
     ports: Ports,
     news: Mapping[str, Reading] = MappingProxyType({}),
 ) -> Verdict | None:
-    """How the rules fare on the readings that can speak of this attempt. Where another date's has taken
-    the place of one, nothing is known of its rule any more.
+    """The verdict on the readings that belong to this attempt. Where another date's reading has replaced
+    one, the result of its rule is unknown.
     """
     stored = readings_for(run.key, pipeline, ports, post_run_keys(pipeline), run)
     found = {**stored, **news}
@@ -130,7 +130,7 @@ def _verdict(
 
 
 def _baseline(run: Run, ports: Ports) -> dict[str, Evidence]:
-    """That of this attempt; empty when nothing has been captured yet."""
+    """The baseline of this attempt; empty when nothing has been captured yet."""
     found = ports.runs.baseline(run.key)
     return {} if found is None or found.attempt != run.attempt else found.readings
 
@@ -168,7 +168,7 @@ def _drift(
 def _judged(
     write: RunWrite, verdict: Verdict | None, pipeline: Pipeline, now: datetime
 ) -> RunWrite:
-    """The write with the outcome, and the event of it if that has changed."""
+    """The write with the outcome, and its event if the outcome has changed."""
     word = None if verdict is None else "passed" if verdict.ready else "failed"
     state = write.run.post_run
     if verdict is None or word == state.outcome:

@@ -33,7 +33,7 @@ Answer = Granted | RerunRefused
 def judge_rerun(request: RerunRequest, ports: Ports) -> Answer | None:
     """The answer; None while the pipeline is paused: the request waits for the resume.
 
-    A repeat of a request that was granted starts its attempt again and says nothing new.
+    A repeat of a granted request starts its attempt again and publishes nothing new.
     """
     config = ports.pipelines.find(request.key.pipeline_id)
     if config is None or config.is_retired or not _has_schedule(config, request.key):
@@ -80,7 +80,7 @@ def _judge(
 
 
 def _compared(run: Run, pipeline: Pipeline, ports: Ports) -> dict[str, Reading]:
-    """What may have changed since: inputs, and post-run readings that there is a baseline of."""
+    """What may have changed since: inputs, and post-run readings with a baseline."""
     inputs = judged_keys(pipeline, pipeline.schedule(run.key.schedule_id))
     return readings_for(run.key, pipeline, ports, inputs | run.evidence.keys(), run)
 
@@ -221,7 +221,7 @@ def _rejected_before(request: RerunRequest, config: Config, key: RunKey, ports: 
 
 
 def _granted_before(request: RerunRequest, run: Run, ports: Ports) -> bool:
-    """Of a request that opened a date without a run, the run is the record."""
+    """If the request opened a date without a run, the run itself is the record."""
     if run.first_request == request.id:
         return True
     return any(record.request == request.id for record in ports.reruns.granted(run.key))

@@ -1,4 +1,4 @@
-"""Look at a job: what its platform says of it now, before a deadline of its run is judged."""
+"""Look at a job: ask its platform for its state before a deadline of its run is judged."""
 
 import logging
 from datetime import datetime
@@ -20,19 +20,17 @@ _ENDING = "the job has ended, and how is not recorded yet"
 
 
 def look_at_job(run: Run, moment: datetime, pipeline: Pipeline, ports: Ports) -> JobSeen:
-    """As of that moment. A platform that does not answer, or will not let us see the job, leaves it
-    unknown.
-    """
+    """As of that moment. Unknown if the platform does not answer, or denies access to the job."""
     try:
         return _seen(run, asked_as_of(moment, ports.clock()), pipeline, ports)
-    except Exception as error:  # noqa: BLE001 - whatever keeps us from asking, the job is not known
+    except Exception as error:  # noqa: BLE001 - whatever the error, the state is unknown
         extra = {"action": "job_not_asked", "run": str(run.key)}
-        log.warning("the job of %s can't be asked: %s", run.key, error, extra=extra)
+        log.warning("can't get the state of the job of %s: %s", run.key, error, extra=extra)
         return JobSeen(run.attempt, ports.clock(), problem=clean(str(error)))
 
 
 def _seen(run: Run, asked_at: datetime, pipeline: Pipeline, ports: Ports) -> JobSeen:
-    """A success is kept in the job log, as the poll of the execution would: whoever comes next finds it."""
+    """Writes a success to the job log, as the execution's poll would, so that the next reader finds it."""
     launch = launch_of(run)
     if launch is None:
         launch = _found(run, pipeline, ports)
@@ -48,7 +46,7 @@ def _seen(run: Run, asked_at: datetime, pipeline: Pipeline, ports: Ports) -> Job
 
 
 def _found(run: Run, pipeline: Pipeline, ports: Ports) -> Launch | None:
-    """The job of a launch whose answer was never seen."""
+    """The job of a launch whose response was lost."""
     found = ports.jobs.find(pipeline, job_context(run, ports))
     if not isinstance(found, Launched):
         return None

@@ -1,5 +1,5 @@
-"""Note an infrastructure failure: an execution broke off. What launched nothing is tried again, three times
-a date; what is running stays so, and the watchdog gives it another execution.
+"""Note an infrastructure failure: an execution broke off. A run without a launch is retried, three times per
+date; a run with a job stays RUNNING, and the watchdog gives it another execution.
 """
 
 from datetime import datetime
@@ -21,7 +21,7 @@ from interlock.usecases.save_run import RunWrite, save_run
 
 
 class Breakdown(msgspec.Struct, frozen=True):
-    """What broke: the state, what it said, and the name of its error where there is one."""
+    """What broke: the state, its message, and the name of its error if it has one."""
 
     state: str
     error: str
@@ -39,7 +39,7 @@ def note_infra_failure(
             return None
         after = _after(run, broke, now, pipeline, ports)
         if run.status is Status.RUNNING and run.executions > 1:
-            return after  # it is told already that this attempt has broken off
+            return after  # the failure of this attempt is already published
         events = about_run(
             EventType.INFRA_FAILURE,
             after.run,
@@ -60,7 +60,7 @@ def note_infra_failure(
 
 
 def job_in_doubt(run: Run, pipeline: Pipeline, ports: Ports) -> Launched | Absent | CannotTell:
-    """What the platform says of a launch of which nobody took note; none was tried before TRIGGERING."""
+    """What the platform says about an unrecorded launch; before TRIGGERING none was tried."""
     if run.status is not Status.TRIGGERING:
         return Absent()
     return ports.jobs.find(pipeline, job_context(run, ports))
@@ -86,7 +86,7 @@ def _after(run: Run, broke: Breakdown, now: datetime, pipeline: Pipeline, ports:
 
 
 def _may_run(found: Absent | CannotTell, job: Job) -> bool:
-    """Whether another attempt might start a second job that its owner does not want."""
+    """Whether another attempt might start a second job against the owner's wish."""
     return isinstance(found, CannotTell) and at_most_once(job)
 
 

@@ -1,4 +1,4 @@
-"""Note a job record: arm what follows from it, a retry or a look after the run, and wake who polls for it."""
+"""Note a job record: arm the retry or the post-run look that follows, and wake the execution that polls."""
 
 from datetime import timedelta
 
@@ -14,15 +14,14 @@ from interlock.usecases.judge_post_run import look_timer
 from interlock.usecases.ports import Ports
 from interlock.usecases.retry_job import foretell_retry, retry_timer
 
-#: How long the execution that polled a job may take until its run is FAILED; before that no retry can begin.
+#: How long the execution that polled a job may take to set its run to FAILED; no retry can begin earlier.
 _UNTIL_NOTED = timedelta(seconds=10)
 _NO_NEWS = ("triggered", LAUNCH_FAILED)
 
 
 def note_job_record(record: JobRecord, ports: Ports) -> None:
-    """A failure's retry and a success's next look are armed from its record; the run need not have heard
-    of it yet. That a job was launched, or could not be, is no news, nor is a success that its own
-    execution saw.
+    """The record alone arms the retry of a failure and the next look after a success; the run may not know
+    of it yet. Nothing follows a launch, a failed launch, or a success that the run's own execution saw.
     """
     if record.event.startswith(_NO_NEWS):
         return
@@ -47,18 +46,18 @@ def note_job_record(record: JobRecord, ports: Ports) -> None:
 
 
 def _arm_look(record: JobRecord, ports: Ports) -> None:
-    """The post-run rules are looked at again without a reading: when they have aged, and at the end."""
+    """Post-run rules are judged again without a reading: when their readings have aged, and at the end."""
     config = ports.pipelines.find(record.key.pipeline_id)
     post_run = None if config is None else config.pipeline.post_run
     if post_run is None or record.key.dry or record.attempt is None:
-        return  # of a record without an attempt the watchdog looks after its run
+        return  # the watchdog takes care of the run of a record without an attempt
     look_at = looks_again_at(record.at, post_run, ports.clock())
     if look_at is not None:
         ports.timers.arm([look_timer(record.key, record.attempt, look_at)])
 
 
 def _awaiting_retry(run: Run, record: JobRecord, ports: Ports) -> Run | None:
-    """The run as it is, or is about to be, when its retry is due."""
+    """The run as it is, or will be, when its retry is due."""
     if run.awaits_retry:
         return run
     failed = is_failure(record) and not record.final

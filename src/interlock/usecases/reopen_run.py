@@ -16,7 +16,7 @@ from interlock.usecases.start_run import start_run
 
 
 class Reopening(msgspec.Struct, frozen=True, kw_only=True):
-    """What gives a date its next attempt. All is asked of the run as it is stored: it may have moved on."""
+    """What gives a date its next attempt. Decided from the stored run, which may have moved on."""
 
     key: RunKey
     by: OpenedBy

@@ -1,4 +1,4 @@
-"""Request a rerun: ask for one date, or for a range of dates, to run again."""
+"""Request a rerun: ask for one date, or a range of dates, to run again."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -19,7 +19,7 @@ LONGEST_BACKFILL = 366
 
 
 class RerunOrder(msgspec.Struct, frozen=True):
-    """What somebody wants to run again, and why; without a schedule, that of the only one."""
+    """What to run again, and why; without a schedule, the pipeline must have only one."""
 
     pipeline_id: str
     date: str
@@ -30,7 +30,7 @@ class RerunOrder(msgspec.Struct, frozen=True):
 
 
 def request_rerun(order: RerunOrder, ports: Ports) -> RerunRequest:
-    """Store the request; whether it is granted is judged from its change record."""
+    """Store the request; its change record leads to the decision."""
     pipeline_id = order.pipeline_id
     config = ports.pipelines.find(pipeline_id)
     if config is None or config.is_retired:
@@ -45,7 +45,7 @@ def request_rerun(order: RerunOrder, ports: Ports) -> RerunRequest:
     if last is not None:
         raise ConfigError(
             f"{label} is too far ahead: {last} is the last date that may run now;"
-            " schedule.horizon allows later ones"
+            " set schedule.horizon to allow later ones"
         )
     request = RerunRequest(
         key=RunKey(pipeline_id, schedule.id, str(label)),
@@ -81,4 +81,4 @@ def chosen_schedule(config: Config, schedule_id: str | None) -> Schedule:
     for schedule in schedules:
         if schedule.id == schedule_id:
             return schedule
-    raise ConfigError(f"name one of the schedules {names}")
+    raise ConfigError(f"choose one of the schedules {names}")

@@ -15,15 +15,15 @@ log = logging.getLogger(__name__)
 
 
 def route_change(change: Change, ports: Ports) -> Sequence[Admission]:
-    """Handle one record; of a reading, what it led to. It may come again, late, and in any company.
+    """Handle one record; for a reading, return what it led to. It may be repeated, late or out of order.
 
-    One that needs a row that can't be read waits for the watchdog, which acts on it once the row can.
+    A record that needs an unreadable row is left to the watchdog, which acts once the row is readable.
     """
     try:
         return _route(change, ports)
     except UnreadableError as error:
         extra = {"action": "change_waits", "change": change.id}
-        log.warning("a change waits for a row that can't be read: %s", error, extra=extra)
+        log.warning("a change waits for an unreadable row: %s", error, extra=extra)
         return ()
 
 
@@ -33,7 +33,7 @@ def _route(change: Change, ports: Ports) -> Sequence[Admission]:
 
         adopt_config(change.pipeline_id, ports)
     elif change.removed:
-        return ()  # a reading, request or record that is gone opens nothing
+        return ()  # a removed reading, request or record opens nothing
     elif change.reading is not None:
         return admit_reading(change.reading, ports)
     elif change.request is not None:

@@ -1,4 +1,4 @@
-"""Take lineage: an OpenLineage event becomes a reading of every sensor that it feeds."""
+"""Take lineage: turn an OpenLineage event into a reading of every sensor that it feeds."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from interlock.usecases.zone_of import zone_of
 def take_lineage(
     event: LineageEvent, sources: Sequence[LineageSource], ports: Ports
 ) -> list[Reading]:
-    """The readings, stored. Raises as `put_reading` does."""
+    """The stored readings. Raises like `put_reading`."""
     return [_taken(event, source, ports) for source in sources]
 
 

@@ -1,4 +1,4 @@
-"""Take a ping: a sign of life becomes a reading of the sensor that its token stands for."""
+"""Take a ping: turn it into a reading of the sensor that its token names."""
 
 from interlock.domain.ping import PingSource, Signal, reading_of
 from interlock.domain.sensor import Reading
@@ -8,7 +8,7 @@ from interlock.usecases.zone_of import zone_of
 
 
 def take_ping(source: PingSource, signal: Signal, exit_code: int | None, ports: Ports) -> Reading:
-    """The reading, stored. Raises as `put_reading` does."""
+    """The stored reading. Raises like `put_reading`."""
     zone = zone_of(source.pipeline, ports)
     fields = reading_of(signal, exit_code, zone, source.hourly, ports.clock())
     return put_reading(source.pipeline, source.key, fields, ports)

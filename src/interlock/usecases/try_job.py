@@ -1,4 +1,4 @@
-"""Try a job: launch it once for real and follow it to its end. No run, no row and no event come of it."""
+"""Try a job: launch it once for real and follow it to its end. It creates no run, no row and no event."""
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -50,7 +50,7 @@ class TrialStep(msgspec.Struct, frozen=True):
 def trial_context(
     pipeline: Pipeline, schedule: Schedule, date: str | None, now: datetime, instance: str
 ) -> JobContext:
-    """As for a first attempt, under a token that no attempt ever has. Raises ValueError for the date."""
+    """As for a first attempt, under a token that no attempt ever has. ValueError for an invalid date."""
     label = _present(schedule, now) if date is None else Label.parse(date)
     key = RunKey(pipeline.id, schedule.id, str(label))
     return context_of(key, 0, trial_token(instance, key, now), now)
@@ -59,17 +59,17 @@ def trial_context(
 def try_job(
     pipeline: Pipeline, context: JobContext, jobs: Jobs, wait: Waiting
 ) -> Iterator[TrialStep]:
-    """Each part as it is done. The last one is good if the job ended well."""
+    """Yields each part as it is done. The last one is good if the job succeeded."""
     try:
         launched = jobs.launch(pipeline, context)
     except LaunchError as error:
-        doubt = "; it may have started all the same" if error.maybe_started else ""
+        doubt = "; it may have started anyway" if error.maybe_started else ""
         yield TrialStep(Part.LAUNCH, f"{error.category}: {error}{doubt}", False)
         return
     yield TrialStep(Part.LAUNCH, f"started, run id {launched.run_id}")
     yield _look(pipeline, context, launched, jobs)
     if _tells_itself(pipeline) and not launched.finished:
-        yield TrialStep(Part.END, "the job tells its end itself, which a trial does not hear")
+        yield TrialStep(Part.END, "the job reports its own end, which a trial does not receive")
         return
     yield from _follow(launched, jobs, wait)
 
@@ -80,14 +80,14 @@ def _present(schedule: Schedule, now: datetime) -> Label:
 
 
 def _look(pipeline: Pipeline, context: JobContext, launched: Launched, jobs: Jobs) -> TrialStep:
-    """Whether a start that nobody wrote down would be recognised."""
+    """Whether an unrecorded start would be recognised."""
     try:
         found = jobs.find(pipeline, context)
     except (LaunchError, TransientError) as error:
-        return TrialStep(Part.FIND, f"it can't be looked for: {error}", False)
+        return TrialStep(Part.FIND, f"the lookup failed: {error}", False)
     if isinstance(found, Launched):
         same = found.run_id == launched.run_id
-        message = "found again by its token" if same else f"another was found: {found.run_id}"
+        message = "found again by its token" if same else f"found another one: {found.run_id}"
         return TrialStep(Part.FIND, message, same)
     return TrialStep(Part.FIND, _UNFOUND[type(found)])
 
@@ -115,7 +115,7 @@ def _follow(launched: Launched, jobs: Jobs, wait: Waiting) -> Iterator[TrialStep
             yield step
         told = step
         if not wait():
-            yield TrialStep(Part.END, "it has not ended yet, and goes on unfollowed", False)
+            yield TrialStep(Part.END, "it has not ended yet, and continues unwatched", False)
             return
 
 
@@ -123,12 +123,12 @@ def _polled(launched: Launched, jobs: Jobs) -> TrialStep:
     try:
         answer = jobs.poll(launched.metadata)
     except TransientError as error:
-        return TrialStep(Part.POLL, f"no answer, asking again: {error}", False)
+        return TrialStep(Part.POLL, f"no answer, trying again: {error}", False)
     match answer:
         case Running(message, unseen):
             return TrialStep(Part.POLL, message or "running", not unseen)
         case Succeeded(message):
             return TrialStep(Part.END, f"succeeded: {message}" if message else "succeeded")
         case Failed(category, message):
-            kind = "stopped" if answer.stopped else f"failed ({category or 'of no known kind'})"
+            kind = "stopped" if answer.stopped else f"failed ({category or 'unknown kind'})"
             return TrialStep(Part.END, f"{kind}: {message}", False)

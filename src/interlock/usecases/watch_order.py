@@ -1,4 +1,4 @@
-"""Turns: in which order a pass of the watchdog looks at pipelines, and at which of them more closely."""
+"""Watch order: in which order the watchdog looks at pipelines, and at which of them more closely."""
 
 import zlib
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def in_order(configs: Iterable[Config], state: WatchdogState, now: datetime) -> list[Config]:
-    """Those that lag behind come first, the longest first; then all from where the last pass left off."""
+    """Lagging pipelines come first, the longest first; then all from where the last pass left off."""
     first = state.left_at or ""
 
     def place(config: Config) -> tuple[datetime, bool, str]:
@@ -24,10 +24,10 @@ def in_order(configs: Iterable[Config], state: WatchdogState, now: datetime) -> 
 def in_turn(
     configs: Iterable[Config], state: WatchdogState, now: datetime, every: timedelta
 ) -> set[str]:
-    """The pipelines whose readings and requests are compared with what came of them.
+    """The pipelines whose readings and requests are compared with what they led to.
 
-    Each has its moment, spread over `every`. Who is suspected of something, lags behind, or has a new
-    file does not wait for it; after a gap everybody's moment has passed.
+    Each pipeline has its moment, spread over `every`. A pipeline that is suspected of a problem, lags
+    behind, or has a new file does not wait for it; after a gap the moment of every pipeline has passed.
     """
     since = state.since
     if since is None or not every:

@@ -1,4 +1,4 @@
-"""Zone of a pipeline: the clock by which its days are told."""
+"""Zone of a pipeline: the time zone of its days."""
 
 from zoneinfo import ZoneInfo
 
@@ -8,7 +8,7 @@ from interlock.usecases.ports import Ports
 
 
 def zone_of(pipeline_id: str, ports: Ports) -> ZoneInfo:
-    """That of its first schedule. Raises NotFoundError."""
+    """The zone of its first schedule. Raises NotFoundError."""
     config = ports.pipelines.find(pipeline_id)
     if config is None or config.is_retired:
         raise NotFoundError(f"there is no pipeline {pipeline_id}")

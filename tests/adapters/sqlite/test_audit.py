@@ -1,4 +1,4 @@
-"""Audit: tokens are known by their hash, and what somebody did stays written."""
+"""Audit: tokens are identified by their hash, and the record of requests stays."""
 
 from contracts.samples import NOW
 from interlock.adapters.sqlite.store import Store

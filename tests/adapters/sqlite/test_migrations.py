@@ -99,11 +99,11 @@ def test_a_newer_file_is_refused_with_both_versions_named(path: Path) -> None:
     assert version(path) == newer
 
 
-def test_a_database_of_somebody_else_is_refused(path: Path) -> None:
+def test_a_database_of_another_program_is_refused(path: Path) -> None:
     other = sqlite3.connect(path)
     other.execute("CREATE TABLE theirs (name TEXT)")
     other.close()
-    with pytest.raises(ConfigError, match="somebody else's"):
+    with pytest.raises(ConfigError, match="database of another program"):
         Database(path)
     assert _ask(path, "SELECT count(*) FROM sqlite_schema") == 1
 

@@ -1,4 +1,4 @@
-"""Presence: a state file that is gone keeps nothing, and everybody who writes is told."""
+"""Presence: a missing state file stores nothing, and every writer gets an error."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Private files: however the folder and the mask are set, nobody else reads what the store holds."""
+"""Private files: whatever the permissions of the folder and the umask, only the owner can read the store."""
 
 import os
 import stat

@@ -83,7 +83,7 @@ def test_memory_that_runs_out_is_told_in_our_words(file: Database) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_who_waits_for_a_thread_that_ends_is_told_and_so_is_everybody_after(
+def test_a_thread_that_ends_fails_its_callers_and_all_later_ones(
     connection: Starved,
 ) -> None:
     class Fatal(BaseException):
@@ -96,7 +96,7 @@ def test_who_waits_for_a_thread_that_ends_is_told_and_so_is_everybody_after(
     writer = Deadly(connection)
     connection.statement, connection.times = "BEGIN", 1
 
-    with pytest.raises(UnavailableError, match="the writer of the state file has ended"):
+    with pytest.raises(UnavailableError, match="the writer thread of the state file has ended"):
         writer.write(put("lost"))
     writer.thread.join(60)
 

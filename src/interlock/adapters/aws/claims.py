@@ -41,7 +41,7 @@ _STORED = tuple(
 
 
 class DynamoClaims:
-    """A mark that has expired is absent, whether or not DynamoDB has removed it."""
+    """An expired mark counts as absent, whether or not DynamoDB has removed it."""
 
     def __init__(self, control: Table, notes: Notes, clock: Clock) -> None:
         self._control = control
@@ -118,7 +118,7 @@ class DynamoClaims:
         return next(self._control.readable([item], _places), None)
 
     def save_places(self, places: Places) -> bool:
-        """A row that can't be read counts as absent: places are counted anew from the runs."""
+        """An unreadable row counts as absent: places are recounted from the runs."""
         now = self._clock()
         item = {
             **_placed(places_key(places.pipeline_id)),
@@ -136,8 +136,8 @@ class DynamoClaims:
         return self._control.put(item, condition, **seen).won
 
     def _replaced(self, key: RunKey, make: Callable[[Item], Item], box: Item) -> Item | None:
-        """A first watch lost. If to a row that can't be read: that counts as absent, and what it had told
-        has the same ids when it is told again.
+        """A first watch lost its write. An unreadable row in the way counts as absent, and the events it had
+        published keep their ids when they are published again.
         """
         found = self._control.get(watch_key(key))
         if found is None or not isinstance(
@@ -151,7 +151,7 @@ class DynamoClaims:
 
 
 def baseline_item(key: RunKey, baseline: Baseline, item: Item) -> Item:
-    """The post-run readings as a run's job saw them; `item` has when they may go."""
+    """The post-run readings as a run's job saw them; `item` says when they expire."""
     return {
         **_placed(baseline_key(key)),
         "attempt": baseline.attempt,

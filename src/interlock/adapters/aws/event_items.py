@@ -1,4 +1,4 @@
-"""Event items: an event as it goes over the bus, and as a row of the events table."""
+"""Event items: an event on the bus, and as a row of the events table."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -32,13 +32,13 @@ _SAME = (
 
 
 def event_from_envelope(envelope: Mapping[str, Any]) -> Event:
-    """What a rule hands over. Raises ValueError for what is no event of ours."""
+    """Reads what an EventBridge rule delivers. Raises ValueError for what is not an Interlock event."""
     detail = envelope.get("detail")
     if not isinstance(detail, Mapping):
-        raise ValueError("there is no detail")
+        raise ValueError("the detail is missing")
     at = instant(detail.get("timestamp")) or instant(envelope.get("time"))
     if at is None:
-        raise ValueError("the timestamp can't be read")
+        raise ValueError("the timestamp is invalid")
     plain = {name: value for name, value in detail.items() if name in {*_SAME, "tags", "detail"}}
     if "message" not in plain:
         plain["message"] = _alarm_message(plain.get("detail"))
@@ -46,14 +46,14 @@ def event_from_envelope(envelope: Mapping[str, Any]) -> Event:
 
 
 def _alarm_message(detail: Any) -> str:
-    """An alarm comes without a sentence: no rule of EventBridge can write one."""
+    """An alarm has no message of its own: an EventBridge rule can't write one."""
     if not isinstance(detail, Mapping) or "alarmName" not in detail:
-        raise ValueError("there is no message")
+        raise ValueError("the message is missing")
     return f"alarm {detail['alarmName']} is {detail.get('alarmState', 'UNKNOWN')}"
 
 
 def event_item(event: Event, kept: timedelta) -> Item:
-    """The sort key holds the id: a redelivery meets itself, two events of one millisecond do not meet."""
+    """The sort key holds the id: a redelivery finds its row, and events of one millisecond don't collide."""
     at = millis(event.timestamp)
     plain: dict[str, Any] = canonical.as_json(event)
     detail = event.detail if fits_a_map(event.detail) else None
@@ -70,7 +70,7 @@ def event_item(event: Event, kept: timedelta) -> Item:
 
 
 def unreadable_item(envelope: Any, why: str, now: datetime, kept: timedelta) -> Item:
-    """Whatever came is kept, so that somebody can see what it was."""
+    """Keeps what arrived, so that an operator can see what it was."""
     found = canonical.encode(envelope)
     return {
         "PK": partition(None),
@@ -84,12 +84,12 @@ def unreadable_item(envelope: Any, why: str, now: datetime, kept: timedelta) -> 
 
 
 def is_known(item: Item) -> bool:
-    """Whether a row is of an event that this version knows."""
+    """Whether this version knows the row's event type."""
     return _kind_of(item) in _TYPES
 
 
 def event_from_item(item: Item) -> Event:
-    """The event of a row of a known type. Raises ValueError for one that can't be read as a whole."""
+    """The event of a row of a known type. Raises ValueError for a row that is not fully readable."""
     plain = {name: item[name] for name in (*_SAME, "tags", "detail") if name in item}
     if isinstance(plain.get("detail"), str):
         plain["detail"] = canonical.decode(plain["detail"])
@@ -100,13 +100,13 @@ def event_from_item(item: Item) -> Event:
 
 
 def bare_event_from(item: Item) -> Event:
-    """What the key of a row says, and where they can be read, its message and its date. Raises ValueError
-    for a row of no time.
+    """What the key of a row says and, where readable, its message and date. Raises ValueError for a row
+    without a time.
     """
     kind, (moment, _, rest) = EventType(_kind_of(item)), item["SK"].partition("#")
     at = instant(item.get("timestamp")) or instant(moment)
     if at is None:
-        raise ValueError("it is of no time")
+        raise ValueError("it has no valid time")
     name = pipeline_of(item["PK"])
     about = Subject(
         None if name == SYSTEM else name, _text(item, "scheduleId"), _text(item, "date")
@@ -118,7 +118,7 @@ def bare_event_from(item: Item) -> Event:
 
 
 def _kind_of(item: Item) -> str:
-    """The type stands in the key as well: a row may have nothing but its key."""
+    """The type is in the key as well: a row may have nothing but its key."""
     stored = item.get("eventType")
     return stored if isinstance(stored, str) else item["SK"].partition("#")[2].partition("#")[0]
 

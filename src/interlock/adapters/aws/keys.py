@@ -1,6 +1,6 @@
-"""Keys: where each kind of row stands in its table, and whose row a key is.
+"""Keys: the key of each kind of row, and what a key belongs to.
 
-`#` separates. Only sensor keys and the parts of event ids may hold one, and they stand last.
+`#` separates the parts. Only sensor keys and parts of event ids may contain one, and they come last.
 """
 
 from interlock.adapters.aws.table import Key
@@ -20,17 +20,17 @@ DRY_JOB = "DRY_JOB#"
 RERUN = "RERUN#"
 DRY_RERUN = "DRY_RERUN#"
 DOWNSTREAM = "MARK#downstream#"
-#: After every character of a date, and after every sort key that begins with what stands before it.
+#: Sorts after every character of a date, and after every sort key with the same prefix.
 AFTER = "~"
 LAST = "\U0010ffff"
 
 _DRY = "#dry"
-#: What stands for a part of an event's id that does not apply.
-_NOBODY = "-"
+#: Stands for a part of an event's id that does not apply.
+_NOT_APPLICABLE = "-"
 
 
 def partition(pipeline_id: str | None) -> str:
-    return f"{PIPELINE}{SYSTEM if pipeline_id in (None, _NOBODY) else pipeline_id}"
+    return f"{PIPELINE}{SYSTEM if pipeline_id in (None, _NOT_APPLICABLE) else pipeline_id}"
 
 
 def pipeline_of(partition_key: str) -> str:
@@ -90,7 +90,7 @@ def job_prefix(key: RunKey) -> str:
 
 
 def claim_key(event_id: str) -> Key:
-    """An event's id is its pipeline, schedule, date, type, and what else it is made of."""
+    """An event's id is its pipeline, schedule, date, type and further parts."""
     pipeline_id, schedule, date, kind, *parts = event_id.split("/", 4)
     return partition(pipeline_id), "#".join(["MARK#event", kind, schedule, date, *parts])
 
@@ -100,7 +100,7 @@ def watchdog_key() -> Key:
 
 
 def run_of(key: Key) -> RunKey | None:
-    """The run whose row this is, or whose request; None for a row of another kind, or of no date."""
+    """The run whose row or request this is; None for a row of another kind, or without a valid date."""
     partition_key, sort_key = key
     for prefix in (RUN, DRY_RUN, REQUEST):
         if not sort_key.startswith(prefix):
@@ -119,7 +119,7 @@ def before(sort_key: str) -> str:
 
 
 def is_date(text: str) -> bool:
-    """Whether a part of a key is a date as our keys spell it."""
+    """Whether a part of a key is a date in our format."""
     try:
         return str(Label.parse(text)) == text
     except ValueError:

@@ -1,6 +1,6 @@
-"""Notes: what was just read or written, so that whoever asks next need not read it again.
+"""Notes: rows that were just read or written, so that the next caller need not read them again.
 
-A note is good for one use and for one piece of work. It decides nothing: every write that follows from it is
+A note is valid for one use within one piece of work. It decides nothing: every write based on it is
 conditional on the version of the row.
 """
 
@@ -11,11 +11,11 @@ from interlock.adapters.aws.values import Item
 
 
 class Use(StrEnum):
-    """Who a note is for."""
+    """What a note is for."""
 
     #: The next look at the run.
     RUN = "run"
-    #: The next search for runs: read ahead, because somebody is about to search for them.
+    #: The next search for runs: read ahead, because a search is about to happen.
     AHEAD = "ahead"
     #: The next look at what waits in the row's outbox.
     OUTBOX = "outbox"
@@ -33,7 +33,7 @@ class Notes:
         self._waiting: dict[str, tuple[Key, Item]] = {}
 
     def keep(self, key: Key, row: Item | None, *uses: Use) -> None:
-        """A row as it stands; None for one that is absent."""
+        """The row as stored; None for an absent one."""
         for use in uses:
             self._rows[use, key] = row
 
@@ -44,25 +44,25 @@ class Notes:
         return self._rows.pop((use, key), None)
 
     def drop(self, key: Key) -> None:
-        """Something is about to be written there."""
+        """The row is about to be written."""
         for use in Use:
             self._rows.pop((use, key), None)
 
     def waits(self, event_id: str, key: Key, row: Item) -> None:
-        """In which row's outbox an event was seen."""
+        """Remember in which row's outbox an event was seen."""
         self._waiting[event_id] = key, row
 
     def place_of(self, event_id: str) -> tuple[Key, Item] | None:
         return self._waiting.pop(event_id, None)
 
     def forget(self) -> None:
-        """Another piece of work begins."""
+        """A new piece of work begins."""
         self._rows.clear()
         self._waiting.clear()
 
 
 class NoNotes(Notes):
-    """For many who read at the same time: everybody reads for themselves."""
+    """For concurrent readers: each one reads for itself."""
 
     def keep(self, key: Key, row: Item | None, *uses: Use) -> None:
         pass

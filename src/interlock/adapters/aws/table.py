@@ -1,7 +1,7 @@
-"""Table: a DynamoDB table in plain values. The one place that knows how it is asked, and how it says "lost".
+"""Table: a DynamoDB table in plain values. The only place that knows its requests, and how a write loses.
 
 Expressions are written with `#name` for attributes and `:name` for values: `#version = :before`. Values are
-given by those names, so nothing of a caller's text ever becomes part of an expression.
+passed by those names, so no text of a caller ever becomes part of an expression.
 """
 
 import re
@@ -32,14 +32,14 @@ _VALUE = re.compile(r":(\w+)")
 
 
 class WriteResult(msgspec.Struct, frozen=True):
-    """What became of a conditional write; `found` is the row that was in its way."""
+    """The outcome of a conditional write; `found` is the row that was in its way."""
 
     won: bool
     found: Item | None = None
 
 
 class TransactionWrite(msgspec.Struct, frozen=True):
-    """A part of a transaction, as the client takes it."""
+    """Part of a transaction, in the client's format."""
 
     form: dict[str, Any]
 
@@ -58,9 +58,7 @@ FORWARDS = ReadOrder()
 
 
 class Table:
-    """One table. Reads are consistent unless they go through an index. `met` is told of the rows that
-    can't be read.
-    """
+    """One table. Reads are consistent unless they go through an index. Unreadable rows are noted in `met`."""
 
     def __init__(self, client: Any, name: str, met: MetRows | None = None) -> None:
         self._client = client
@@ -82,7 +80,7 @@ class Table:
         decode: Callable[[Item], T],
         kind: RowKind = RowKind.RECORD,
     ) -> Iterator[T]:
-        """What those rows say that can be read."""
+        """The values of the readable rows."""
         for item in items:
             found = self.read(item, decode, kind)
             if not isinstance(found, UnreadableRow):
@@ -120,18 +118,18 @@ class Table:
     def putting(
         self, item: Mapping[str, Any], condition: str = "", /, **values: Any
     ) -> TransactionWrite:
-        """A put as a part of a transaction."""
+        """A put as part of a transaction."""
         return TransactionWrite({"Put": self._put_form(item, condition, values)})
 
     def updating(
         self, key: Key, update: str, condition: str = "", /, **values: Any
     ) -> TransactionWrite:
-        """An update as a part of a transaction."""
+        """An update as part of a transaction."""
         return TransactionWrite({"Update": self._update_form(key, update, condition, values)})
 
     def transact(self, writes: Sequence[TransactionWrite]) -> list[WriteResult]:
-        """All of them or none: one answer each. The SDK gives each call a token of its own, so that
-        what it repeats by itself is done once.
+        """All of them or none: one answer each. The SDK gives each call its own token, so that its own
+        retries have no further effect.
         """
         for _ in range(_TRIES):
             try:
@@ -143,7 +141,7 @@ class Table:
                 reasons = error.response.get("CancellationReasons", [])
                 if any(reason.get("Code") == _CONDITION for reason in reasons):
                     return [_answer(reason) for reason in reasons]
-        raise TransientError("a transaction met others, again and again")
+        raise TransientError("a transaction kept conflicting with others")
 
     def query(
         self,
@@ -158,7 +156,7 @@ class Table:
     ) -> Iterator[Item]:
         """The rows of a partition between two sort keys, page by page.
 
-        `index` is its name and its two attributes; `keep` an expression for the rows that are wanted.
+        `index` is its name and its two attributes; `keep` is an expression that selects rows.
         """
         name, hash_key, range_key = index or (None, "PK", "SK")
         condition = f"#{hash_key} = :partition"
@@ -205,7 +203,7 @@ class Table:
             asked = answer.get("UnprocessedKeys") or {}
             if not asked:
                 return
-        raise TransientError("BatchGetItem: some keys were not read, again and again")
+        raise TransientError("BatchGetItem: some keys were still unread after every retry")
 
     def _write(self, call: Any, form: dict[str, Any]) -> WriteResult:
         try:
@@ -227,7 +225,7 @@ class Table:
 
 
 def unreadable_row(table: str, item: Item, error: Exception, kind: RowKind) -> UnreadableRow:
-    """Whose row it is, as far as its key tells."""
+    """What the row belongs to, as far as its key says."""
     partition, sort_key = str(item.get("PK", "")), str(item.get("SK", ""))
     schedule_id, date = _of_date(sort_key)
     name = partition.partition("#")[2] if partition.startswith("PIPELINE#") else ""
@@ -244,14 +242,14 @@ def unreadable_row(table: str, item: Item, error: Exception, kind: RowKind) -> U
 
 
 def _of_date(sort_key: str) -> tuple[str | None, str | None]:
-    """The schedule and date in the key of a row that is of one date."""
+    """The schedule and date in the key of a row of one date."""
     kind, *rest = sort_key.split("#")
     return (rest[0], rest[1]) if kind in _OF_A_DATE and len(rest) > 1 else (None, None)
 
 
-#: What we change of a row that we can't read: what it has left to tell, and where it is listed.
+#: The attributes that we change even on unreadable rows: the outbox, and the place in the index.
 _OURS = frozenset({"outbox", "outboxAt", "watchShard", "watchAt"})
-#: The kinds of rows whose key goes on with a schedule and a date.
+#: The kinds of rows whose key continues with a schedule and a date.
 _OF_A_DATE = frozenset(
     {"TRIGGER", "DRY_RUN", "RERUN_REQUEST", "JOB", "DRY_JOB", "RERUN", "DRY_RERUN", "THREAD"}
 )
@@ -271,7 +269,7 @@ def _condition(condition: str, values: Mapping[str, Any], update: str = "") -> d
 
 
 def _named(expressions: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The names and values that expressions speak of: those, and no others."""
+    """The names and values that the expressions use, and no others."""
     names = {name: name[1:] for name in _NAME.findall(expressions)}
     spoken = {f":{name}": marshal(values[name]) for name in _VALUE.findall(expressions)}
     return {

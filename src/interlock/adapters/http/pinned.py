@@ -1,6 +1,6 @@
-"""Pinned connections: to an address that was checked, under the name it was checked for, until a deadline.
+"""Pinned connections: to a checked address, under the name it was checked for, until a deadline.
 
-The name stays in the Host header, in SNI and in the check of the certificate; only the lookup is ours.
+The Host header, SNI and the certificate check still use the name; only the lookup is ours.
 """
 
 import socket
@@ -18,7 +18,7 @@ CONNECT_SECONDS = 5.0
 
 
 class ExchangeDeadline:
-    """One for a whole exchange, so that a slow drip ends too."""
+    """One deadline for a whole exchange, so that a slow drip ends too."""
 
     def __init__(self, seconds: float) -> None:
         self._at = time.monotonic() + seconds
@@ -27,12 +27,12 @@ class ExchangeDeadline:
         """Raises TimeoutError when nothing is left."""
         left = self._at - time.monotonic()
         if left <= 0:
-            raise TimeoutError("the time for the exchange is over")
+            raise TimeoutError("the deadline of the exchange has passed")
         return left
 
 
 class _Hurried(socket.socket):
-    """A socket whose every wait is cut to what the deadline leaves."""
+    """A socket whose every wait ends at the deadline."""
 
     deadline: ExchangeDeadline
 
@@ -71,7 +71,7 @@ def connect(address: Address, port: int, timeout: float) -> socket.socket:
 
 
 class Pin:
-    """The addresses that a connection may use, in the order of the resolver."""
+    """The addresses that a connection may use, in the resolver's order."""
 
     def __init__(
         self, addresses: Sequence[Address], port: int, deadline: ExchangeDeadline, connect: Connect
@@ -82,7 +82,7 @@ class Pin:
         self.deadline = deadline
 
     def open(self) -> socket.socket:
-        """The first that answers. Raises OSError of the last that did not."""
+        """Connects to the first that answers. Raises the OSError of the last one if none does."""
         failure: OSError = OSError("no address")
         for address in self._addresses:
             timeout = min(self.deadline.left(), CONNECT_SECONDS)
@@ -131,7 +131,7 @@ class PinnedHttps(urllib3.connection.HTTPSConnection):
 
 
 def tls_context(ca_file: str | None) -> ssl.SSLContext:
-    """The system's authorities, and a private one if the operator has it."""
+    """The system's certificate authorities, and the operator's private one if set."""
     context = ssl.create_default_context()
     if ca_file is not None:
         context.load_verify_locations(ca_file)

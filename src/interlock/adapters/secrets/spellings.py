@@ -1,4 +1,4 @@
-"""Spellings: every form in which a secret could appear in a log line, an answer or the output of a job."""
+"""Spellings: every form in which a secret could appear in a log line, a response or a job's output."""
 
 import base64
 import json
@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 #: A shorter line of a secret is a word like any other.
 SHORTEST_LINE = 6
-#: Fewer characters of base64 could be part of anything.
+#: Fewer base64 characters could be part of any text.
 SHORTEST_BASE64 = 8
 
 
@@ -18,7 +18,7 @@ def spellings(value: str) -> tuple[str, ...]:
 
 
 def _lines(value: str) -> list[str]:
-    """Tools print a key line by line, each behind a time or a prefix of their own."""
+    """Tools print a key line by line, each line after a timestamp or prefix."""
     lines = [line.strip() for line in value.splitlines()]
     return [line for line in lines if len(line) >= SHORTEST_LINE]
 
@@ -29,7 +29,7 @@ def _encodings(text: str) -> Iterator[str]:
 
 
 def _base64(text: str) -> Iterator[str]:
-    """What never varies of its base64, wherever in a longer text it begins: `user:secret` hides it too."""
+    """The part of its base64 that is the same at any offset in a longer text, such as `user:secret`."""
     raw = text.encode(errors="surrogateescape")
     for before in range(3):
         encoded = base64.b64encode(bytes(before) + raw).decode()

@@ -44,7 +44,7 @@ class Agenda(msgspec.Struct, frozen=True):
 
 
 class SqliteAgenda:
-    """Looks for the consumers of the two feeds that the local home has."""
+    """Looks on behalf of the consumers of the local backend's two feeds."""
 
     def __init__(
         self,
@@ -58,11 +58,11 @@ class SqliteAgenda:
         self._router, self._alerts = router, alerts
 
     def look(self) -> Agenda:
-        """What somebody has in hand is not waiting."""
+        """What a worker has claimed is not waiting."""
         return self._database.read(self._look)
 
     def stamp(self) -> tuple[int, int]:
-        """As long as it stands still, so does the agenda."""
+        """While this is unchanged, so is the agenda."""
         return self._database.commits, self._held.changes
 
     def _look(self, connection: sqlite3.Connection) -> Agenda:

@@ -1,4 +1,4 @@
-"""Alert routes: the last file of alerts that was in force, for when the next one can't be used."""
+"""Alert routes: the last valid alerts file, used when the next one is invalid."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ _KEY = "alerts"
 
 
 class SqliteAlertRoutes:
-    """Texts stand as in the file: what they take from the environment is not resolved here."""
+    """Texts are stored as written in the file: references to the environment are not resolved here."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

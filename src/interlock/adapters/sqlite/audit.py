@@ -9,7 +9,7 @@ from interlock.domain.callers import AuditEntry, Token
 
 
 class SqliteTokens:
-    """Found by the hash of what a caller shows."""
+    """Looked up by the hash of the token that a caller presents."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -26,7 +26,7 @@ class SqliteTokens:
         return done.rowcount == 1
 
     def find(self, digest: str) -> Token | None:
-        """One that can't be read opens nothing."""
+        """An unreadable token grants nothing."""
         rows = self._database.read(
             lambda connection: connection.execute(
                 f"SELECT {TOKENS.columns} FROM tokens WHERE hash = ?", (digest,)
@@ -43,7 +43,7 @@ class SqliteTokens:
         return TOKENS.all(self._database, rows)
 
     def revoke(self, name: str) -> bool:
-        """False if there is none of that name."""
+        """False if no token has that name."""
         done = self._database.write(
             lambda connection: connection.execute("DELETE FROM tokens WHERE name = ?", (name,))
         )

@@ -1,7 +1,7 @@
-"""Change feed: what was written, in order, for whoever must react to it.
+"""Change feed: what was written, in order, for the consumers that react to it.
 
-A change is appended in the transaction of the write that it tells of. Each consumer has a cursor. A
-change that can't be handled is parked and tried again while the feed goes on.
+A change is appended in the transaction of the write it reports. Each consumer has a cursor. A change
+that can't be handled is parked and retried while the feed continues.
 """
 
 import sqlite3
@@ -28,7 +28,7 @@ from interlock.domain.job_record import JobRecord
 from interlock.domain.rerun_request import RerunRequest
 from interlock.domain.sensor import Reading
 
-#: How long after each failure a parked change is tried again; after the last it stays parked.
+#: How long after each failure a parked change is retried; after the last one it stays parked.
 DELAYS = (timedelta(seconds=1), timedelta(seconds=5), timedelta(seconds=30))
 
 
@@ -39,7 +39,7 @@ class SqliteChanges:
         self._database = database
 
     def next(self, consumer: str, limit: int) -> list[Change]:
-        """What comes after the consumer's cursor, in order. What can't be read is passed over."""
+        """The changes after the consumer's cursor, in order. Unreadable changes are skipped."""
         rows = self._page(consumer, 0, limit)
         while rows:
             changes = CHANGES.all(self._database, rows)
@@ -59,13 +59,13 @@ class SqliteChanges:
         )
 
     def park(self, consumer: str, change: Change, error: str, now: datetime) -> datetime | None:
-        """Put a change aside and go on. When it is tried again; None after too many tries."""
+        """Set a change aside so that the feed continues. Returns the next try; None after too many."""
         return self._database.write(
             lambda connection: _park(connection, consumer, change, error, now)
         )
 
     def parked_due(self, consumer: str, now: datetime) -> list[Parked]:
-        """One that can't be read stays parked, and is not tried again by itself."""
+        """An unreadable change stays parked and is not retried automatically."""
         rows = self._database.read(
             lambda connection: connection.execute(
                 f"{_PARKED} WHERE consumer = ? AND next_try_at <= ? ORDER BY next_try_at, seq",
@@ -79,7 +79,7 @@ class SqliteChanges:
         return [each for _, each in found if isinstance(each, Parked)]
 
     def next_try(self, consumer: str) -> datetime | None:
-        """When the next parked change is to be tried again."""
+        """When the next parked change is due for another try."""
         (due,) = self._database.read(
             lambda connection: connection.execute(
                 "SELECT min(next_try_at) FROM dead_changes"
@@ -90,7 +90,7 @@ class SqliteChanges:
         return maybe_instant(due)
 
     def parked(self) -> list[Parked]:
-        """Everything that is parked, by whomever."""
+        """Every parked change, of every consumer."""
         rows = self._database.read(
             lambda connection: connection.execute(f"{_PARKED} ORDER BY seq").fetchall()
         )
@@ -106,7 +106,7 @@ class SqliteChanges:
         )
 
     def retry_parked(self, now: datetime) -> int:
-        """Have everything that is parked tried again at once, as if for the first time; how many."""
+        """Retry every parked change at once, as if for the first time. Returns how many there are."""
         return self._database.write(
             lambda connection: (
                 connection.execute(
@@ -128,7 +128,7 @@ class NewChange(msgspec.Struct, frozen=True):
 
 
 def append(connection: sqlite3.Connection, change: NewChange) -> None:
-    """Part of the unit that writes the record."""
+    """Runs in the unit that writes the record."""
     connection.execute(
         "INSERT INTO changes (kind, pipeline, key, body, removed, at) VALUES (?, ?, ?, ?, ?, ?)",
         (
@@ -177,11 +177,11 @@ def _leave(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
 
 
 def _parked(row: Row) -> Parked:
-    """Raises ValueError for the text of another change: what is done with it would never reach this row."""
+    """Raises ValueError if the text belongs to another change: handling it would never settle this row."""
     consumer, seq, text, error, tries, at, due = row
     change = _stored(text)
     if change.id != str(seq):
-        raise ValueError(f"its text is of change {change.id}")
+        raise ValueError(f"its text belongs to change {change.id}")
     return Parked(consumer, change, error, tries, instant(at), maybe_instant(due))
 
 

@@ -29,7 +29,7 @@ Place = tuple[str, str]
 
 
 class SqliteClaims:
-    """A mark that has expired is absent, whether or not somebody has removed it."""
+    """An expired mark counts as absent, whether or not its row was removed."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -96,7 +96,7 @@ class SqliteClaims:
 
 
 def put_pruned(connection: sqlite3.Connection, watch: SlaWatch, now: datetime) -> None:
-    """What stays of a pruned run takes the place of what stood for its date before."""
+    """What remains of a pruned run replaces the earlier mark of its date."""
     place = _watch_place(watch.key)
     row = connection.execute(
         "SELECT version FROM marks WHERE pipeline = ? AND name = ?", place
@@ -111,8 +111,8 @@ def put_pruned(connection: sqlite3.Connection, watch: SlaWatch, now: datetime) -
 
 
 def _kept_until(watch: SlaWatch, now: datetime) -> datetime:
-    """What tells the attempts of a pruned run from new ones is kept: a platform may know their jobs for
-    as long as it likes.
+    """What distinguishes the attempts of a pruned run from new ones is kept for ever: a platform may
+    remember their jobs indefinitely.
     """
     if watch.attempts:
         return datetime.max.replace(tzinfo=UTC)
@@ -120,14 +120,14 @@ def _kept_until(watch: SlaWatch, now: datetime) -> datetime:
 
 
 def watch_owner(key: RunKey) -> str:
-    """The name under which the events of a date without a run wait."""
+    """The owner key of the waiting events of a date without a run."""
     return f"{key}/sla"
 
 
 def put_baseline(
     connection: sqlite3.Connection, key: RunKey, baseline: Baseline, now: datetime
 ) -> None:
-    """A later attempt's takes the place of an earlier one's."""
+    """A later attempt's baseline replaces an earlier one's."""
     connection.execute(
         "INSERT INTO marks (pipeline, name, body, version, at, expires_at) VALUES (?, ?, ?, 1, ?, ?)"
         " ON CONFLICT DO UPDATE SET"
@@ -148,7 +148,7 @@ def put_first(
     now: datetime,
     until: datetime,
 ) -> bool:
-    """False if the mark is there already."""
+    """False if the mark already exists."""
     done = connection.execute(
         "INSERT INTO marks (pipeline, name, body, version, at, expires_at) VALUES (?, ?, ?, 1, ?, ?)"
         " ON CONFLICT DO UPDATE SET"
@@ -162,8 +162,8 @@ def put_first(
 def _drop_unreadable(
     connection: sqlite3.Connection, place: Place, read: Callable[[Row], object]
 ) -> None:
-    """A row that can't be read counts as absent. What a watch had told has the same ids when told again;
-    places are counted anew from the runs.
+    """An unreadable row counts as absent. Events of a watch keep their ids when they are published again;
+    places are recounted from the runs.
     """
     row = connection.execute(
         f"SELECT {_MARK} FROM marks WHERE pipeline = ? AND name = ?", place
@@ -206,7 +206,7 @@ def _place(row: Row) -> Place:
 def _read_watch(row: Row) -> SlaWatch:
     watch = _watch(row[2])
     if _watch_place(watch.key) != _place(row):
-        raise ValueError(f"its text is of {watch.key}")
+        raise ValueError(f"its text belongs to {watch.key}")
     return watch
 
 

@@ -1,4 +1,4 @@
-"""Cursors: how far each consumer of a feed has come."""
+"""Cursors: how far each consumer of a feed has read."""
 
 import sqlite3
 from enum import StrEnum
@@ -7,20 +7,20 @@ from interlock.adapters.sqlite.database import Database
 
 
 class FeedName(StrEnum):
-    """What can be followed: the change feed, and the event log."""
+    """The feeds that can be followed: the change feed and the event log."""
 
     CHANGES = "changes"
     EVENTS = "events"
 
 
 class SqliteCursors:
-    """The places in the event log up to which its listeners have heard."""
+    """The place in the event log that each listener has reached."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def at(self, consumer: str) -> int:
-        """The last place that was handled: 0 before the first."""
+        """The last place that was handled; 0 before the first."""
         return self._database.read(lambda connection: place(connection, FeedName.EVENTS, consumer))
 
     def move(self, consumer: str, seq: int) -> None:
@@ -37,7 +37,7 @@ def place(connection: sqlite3.Connection, feed: FeedName, consumer: str) -> int:
 
 
 def move_to(connection: sqlite3.Connection, feed: FeedName, consumer: str, seq: int) -> None:
-    """Never back: a repeat changes nothing."""
+    """Only ever forward: a repeat changes nothing."""
     connection.execute(
         "INSERT INTO cursors (feed, consumer, seq) VALUES (?, ?, ?)"
         " ON CONFLICT DO UPDATE SET seq = max(seq, excluded.seq)",

@@ -1,7 +1,7 @@
 """Database: one SQLite store, in a file or in memory, and the only way to write to it.
 
-A *unit* is a function of a connection: all of it happens, or nothing. In a file, one thread writes, in
-groups, and every thread reads on a connection of its own; in memory, one connection is shared.
+A *unit* is a function of a connection: all of it happens, or nothing. With a file, one thread writes in
+groups and every thread reads on its own connection; in memory, all threads share one connection.
 """
 
 import itertools
@@ -28,7 +28,7 @@ T = TypeVar("T")
 MEMORY = ":memory:"
 
 
-class _Home(Protocol):
+class _OpenedStore(Protocol):
     """Where units run and queries are answered."""
 
     def write(self, unit: Callable[[sqlite3.Connection], T], *, lazy: bool = False) -> T: ...
@@ -49,7 +49,7 @@ class Database:
         self.name = os.fspath(path)
         #: Called after each commit, in the caller's thread if it waits; what it raises, the caller gets.
         self.after_commit: Callable[[], None] | None = None
-        #: How many units were committed here: as long as it stands still, so does the store.
+        #: How many units were committed here: while it is unchanged, so is the store.
         self.commits = 0
         self._numbers = itertools.count(1)
         try:
@@ -64,14 +64,14 @@ class Database:
 
     @cached_property
     def unreadable(self) -> MetRows:
-        """The rows that can't be read, of all that anybody has read here."""
+        """The unreadable rows among all the rows read so far."""
         return MetRows()
 
     def write(self, unit: Callable[[sqlite3.Connection], T], *, lazy: bool = False) -> T:
         """Run a unit and return its answer once it is durable.
 
-        A lazy one is seen by everybody at once and reaches the disk with the next that is not: for
-        what a machine that loses its power may forget, because it is done again.
+        Every reader sees a lazy unit at once, but it reaches the disk only with the next unit that is
+        not lazy. Use it for work that is repeated anyway if a power cut loses it.
         """
         try:
             answer = self._opened_store.write(unit, lazy=lazy)
@@ -83,44 +83,44 @@ class Database:
     def submit(self, unit: Unit, settled: Settled, *, lazy: bool = False) -> None:
         """Run a unit without waiting; `settled` is called when it is durable or has failed.
 
-        In which thread is not promised, so it does no more than pass that on.
+        It may be called in any thread, so it should only pass the result on.
         """
 
         def told(error: BaseException | None) -> None:
             try:
                 if error is None:
                     self._committed()
-            finally:  # it is durable, whatever became of the news
+            finally:  # the unit is durable, even if the callback fails
                 settled(meaning(error, self.name) if isinstance(error, BROKEN) else error)
 
         self._opened_store.submit(unit, told, lazy=lazy)
 
     def _committed(self) -> None:
-        self.commits = next(self._numbers)  # a new number, whichever thread comes first
+        self.commits = next(self._numbers)  # a new number, whichever thread gets here first
         if self.after_commit is not None:
             self.after_commit()
 
     def read(self, query: Callable[[sqlite3.Connection], T]) -> T:
-        """Answer a query from one moment of the store."""
+        """Run a query on one snapshot of the store."""
         try:
             return self._opened_store.read(query)
         except BROKEN as error:
             raise_meaning(error, self.name)
 
     def problem(self) -> str | None:
-        """Why nothing can be kept here, whatever the disk says; None when there is no reason."""
+        """Why nothing can be stored, even if writes appear to succeed; None when all is well."""
         return self._opened_store.problem()
 
     def needs(self, path: Path) -> None:
-        """Keep nothing any more once this file, too, is not what it is now."""
+        """Store nothing more once this file, too, is deleted or replaced."""
         self._opened_store.needs(path)
 
     def threads(self) -> list[Thread]:
-        """Those that must not end before the store is closed."""
+        """The threads that must not end before the store is closed."""
         return self._opened_store.threads()
 
     def close(self) -> None:
-        """Finish what was begun and let go of the file. Closing twice is closing once."""
+        """Finish what is queued and release the file. Closing twice is safe."""
         self._opened_store.close()
 
     def __enter__(self) -> Self:
@@ -136,7 +136,7 @@ class Database:
 
 
 class _File:
-    """A file: the writer's thread, and a reader for each thread that asks."""
+    """A file: the writer's thread, and a reader for each thread that queries."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self._presence = Presence(path)
@@ -154,10 +154,10 @@ class _File:
 
     def close(self) -> None:
         self._readers.close()
-        self._writer.close()  # last: whoever closes last tidies up the file
+        self._writer.close()  # last: the last connection to close tidies up the file
 
 
-def _opened(name: str, scripts: Sequence[str]) -> _Home:
+def _opened(name: str, scripts: Sequence[str]) -> _OpenedStore:
     path = None if name == MEMORY else Path(name).absolute()
     connection = connections.in_memory() if path is None else connections.for_writing(path)
     try:

@@ -1,4 +1,4 @@
-"""Event log: what happened, each fact once, in the order in which it was told."""
+"""Event log: what happened, each fact once, in the order of publication."""
 
 import sqlite3
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ _DRY = "DRY_RUN_"
 
 
 class SqliteEvents:
-    """Whoever listens follows the log with a cursor of their own."""
+    """Each listener follows the log with its own cursor."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -28,7 +28,7 @@ class SqliteEvents:
             self._database.write(lambda connection: _publish(connection, events))
 
     def of_run(self, key: RunKey) -> list[Event]:
-        """A dry run's events are those of the dry kinds, and no others."""
+        """A dry run has only events of the dry kinds."""
         rows = self._database.read(
             lambda connection: connection.execute(
                 f"SELECT {EVENTS.columns} FROM events WHERE pipeline = ? AND schedule = ? AND date = ?"
@@ -62,7 +62,7 @@ class SqliteEvents:
         return [told.event for told in told_of(self._database, rows)]
 
     def after(self, seq: int, limit: int) -> list[LoggedEvent]:
-        """What was told after that place in the log, in order. Rows of no known event hold up nothing."""
+        """The events after that place in the log, in order. Rows of unknown event types don't hold it up."""
         rows = self._page(seq, limit)
         while rows:
             told = told_of(self._database, rows)
@@ -80,14 +80,14 @@ class SqliteEvents:
         )
 
     def changes(self) -> int:
-        """Every write of the database counts."""
+        """Counts every write to the database."""
         return self._database.commits
 
     def oldest(self) -> int:
         return 0
 
     def last(self) -> int:
-        """The place of the event that was told last; 0 in an empty log."""
+        """The place of the newest event; 0 in an empty log."""
         (seq,) = self._database.read(
             lambda connection: connection.execute(
                 "SELECT coalesce(max(seq), 0) FROM events"
@@ -97,12 +97,12 @@ class SqliteEvents:
 
 
 def told_of(database: Database, rows: Iterable[Row]) -> list[LoggedEvent]:
-    """The events of these rows; those of a type that this version does not know are left out."""
+    """The events of these rows; types that this version does not know are left out."""
     return EVENTS.all(database, (row for row in rows if is_known(row)))
 
 
 def is_known(row: Row) -> bool:
-    """Whether a row is of an event that this version knows."""
+    """Whether this version knows the row's event type."""
     return row[5] in _TYPES
 
 

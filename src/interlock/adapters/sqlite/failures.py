@@ -1,4 +1,4 @@
-"""Failures: what a broken store means to its callers, and what its owner can do."""
+"""Failures: what a broken store means to its callers, and what the operator can do."""
 
 import sqlite3
 from typing import NoReturn
@@ -16,7 +16,7 @@ _BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_IN
 _REMEDIES = {
     sqlite3.SQLITE_FULL: "free some space on its disk; nothing was half done",
     sqlite3.SQLITE_IOERR: "check its disk; nothing was half done",
-    sqlite3.SQLITE_CANTOPEN: "check that its folder exists and may be written to",
+    sqlite3.SQLITE_CANTOPEN: "check that its folder exists and is writable",
     sqlite3.SQLITE_READONLY: "check the permissions of the file and its folder",
     sqlite3.SQLITE_PERM: "check the permissions of the file and its folder",
     sqlite3.SQLITE_NOMEM: "free some memory; nothing was half done",
@@ -26,7 +26,7 @@ _REMEDIES = {
 
 
 def raise_meaning(error: sqlite3.Error | MemoryError, path: str) -> NoReturn:
-    """In our own words, with a remedy; as it is when the store is sound and the statement was wrong."""
+    """Raise it in our own words, with a remedy; unchanged if the statement was wrong and not the store."""
     found = meaning(error, path)
     if found is error:
         raise error
@@ -34,7 +34,7 @@ def raise_meaning(error: sqlite3.Error | MemoryError, path: str) -> NoReturn:
 
 
 def meaning(error: sqlite3.Error | MemoryError, path: str) -> Exception:
-    """The error that our callers get for it."""
+    """The error that callers get for it."""
     if isinstance(error, MemoryError):
         return UnavailableError(f"{path}: out of memory; {_REMEDIES[sqlite3.SQLITE_NOMEM]}")
     kind = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & _KIND

@@ -1,4 +1,4 @@
-"""Inspection: looks through the tables for rows that can't be read, for people who look after the file."""
+"""Inspection: searches the tables for unreadable rows, for the operator of the file."""
 
 import sqlite3
 from functools import partial
@@ -23,7 +23,7 @@ from interlock.adapters.sqlite.watch import WATCHDOG
 from interlock.adapters.sqlite.workflows import EXECUTIONS
 from interlock.domain.unreadable import UnreadableRow
 
-#: So many rows of a table are looked at, the newest: a person who waits does not wait for a year of them.
+#: How many of a table's newest rows are checked: a person is waiting, so not a year of them.
 MOST = 20_000
 
 READERS: tuple[Reader[Any], ...] = (
@@ -33,7 +33,7 @@ READERS: tuple[Reader[Any], ...] = (
 
 
 def inspect(database: Database) -> list[UnreadableRow]:
-    """The rows among the newest of each table that can't be read, or only in part."""
+    """The wholly or partly unreadable rows among the newest of each table."""
     for reader in READERS:
         database.read(partial(_look_through, reader, database))
     return database.unreadable.met()

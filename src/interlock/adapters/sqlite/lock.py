@@ -13,7 +13,7 @@ from interlock.errors import UnavailableError
 def serving(database: Path) -> Iterator[None]:
     """Hold the file's lock. Raises UnavailableError while another process holds it.
 
-    The lock goes with its process, however that ends; the lock file stays.
+    The operating system releases the lock when the process ends, however it ends; the lock file stays.
     """
     descriptor = os.open(lock_file(database), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -24,7 +24,7 @@ def serving(database: Path) -> Iterator[None]:
 
 
 def is_served(database: Path) -> bool:
-    """Whether some process holds the lock right now."""
+    """Whether a process holds the lock now."""
     try:
         with serving(database):
             return False

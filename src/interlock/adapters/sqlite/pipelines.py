@@ -1,4 +1,4 @@
-"""Pipelines: what owners want, what is in force, and who opens after whom."""
+"""Pipelines: the wanted configs, the configs in force, and which pipelines open after which."""
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,7 +30,7 @@ from interlock.ports.engine import Clock
 
 _WANTED = "SELECT id, wanted, wanted_hash, wanted_at FROM pipelines"
 
-#: These two stand word for word in the indexes that serve them.
+#: These two must match their indexes word for word.
 _IN_FORCE = "active IS NOT NULL AND retired_at IS NULL"
 _UNADOPTED = (
     "wanted_at IS NOT NULL AND CASE"
@@ -69,7 +69,7 @@ class SqlitePipelines:
         return [_wanted(row) for row in rows]
 
     def refused(self) -> list[Wanted]:
-        """For people: the table has a row for each pipeline, and is read from end to end."""
+        """For people only: it reads the whole table, one row per pipeline."""
         rows = self._database.read(
             lambda connection: connection.execute(
                 f"{_WANTED} WHERE wanted IS NOT NULL AND wanted_hash = rejected_hash ORDER BY id"
@@ -78,7 +78,7 @@ class SqlitePipelines:
         return [_wanted(row) for row in rows]
 
     def find(self, pipeline_id: str) -> Config | None:
-        """Raises UnreadableError when what is stored can't be read."""
+        """Raises UnreadableError when the stored config is unreadable."""
         versions = "SELECT id, version FROM pipelines WHERE id = ? AND active IS NOT NULL"
         for _, found in self._configs(versions, pipeline_id):
             if isinstance(found, UnreadableRow):
@@ -87,7 +87,7 @@ class SqlitePipelines:
         return None
 
     def in_force(self) -> list[Config]:
-        """One that can't be read is left out: it must not hide the others."""
+        """Leaves out unreadable configs: they must not hide the others."""
         versions = f"SELECT id, version FROM pipelines WHERE {_IN_FORCE} ORDER BY id"
         found = list(self._configs(versions))
         self._unreadable = {name for name, each in found if isinstance(each, UnreadableRow)}
@@ -144,7 +144,7 @@ class SqlitePipelines:
 
 
 def config_owner(pipeline_id: str) -> str:
-    """The name under which the events of a config wait."""
+    """The owner key of a config's waiting events."""
     return f"{pipeline_id}/config"
 
 
@@ -166,7 +166,7 @@ def _want(connection: sqlite3.Connection, wanted: Wanted) -> None:
 
 
 def _refuse(connection: sqlite3.Connection, wanted: Wanted) -> None:
-    """A version more only where there is one: the first config to be adopted has version 1."""
+    """Raises the version only if there is one: the first config to be adopted has version 1."""
     connection.execute(
         "UPDATE pipelines SET rejected_hash = ?, version = version + (version > 0)"
         " WHERE id = ? AND rejected_hash IS NOT ?",
@@ -232,7 +232,7 @@ def _config(row: Row) -> Config:
     retired, paused, until, armed, standings = rest
     pipeline = _pipeline(active)
     if pipeline.id != name:
-        raise ValueError(f"its text is of the pipeline {pipeline.id}")
+        raise ValueError(f"its text belongs to the pipeline {pipeline.id}")
     return Config(
         pipeline=pipeline,
         config_hash=active_hash,
@@ -249,7 +249,7 @@ def _config(row: Row) -> Config:
 
 
 def _armed_or_none(text: str) -> dict[str, Occurrence]:
-    """What is not known to be armed is armed again, which changes nothing."""
+    """A timer not known to be armed is armed again, which changes nothing."""
     try:
         return _armed(text)
     except DAMAGED:
@@ -262,7 +262,7 @@ def _wanted(row: Sequence[Any]) -> Wanted:
 
 
 def _document(text: str) -> Any:
-    """What is not JSON, or nothing, is handed on as it is, to be refused: it was not taken away."""
+    """Invalid or empty JSON is passed on as it is and then refused: the config was not removed."""
     try:
         found = canonical.decode(text)
     except DAMAGED:

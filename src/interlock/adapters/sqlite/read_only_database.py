@@ -1,4 +1,4 @@
-"""Read-only database: looks at a state file that somebody else may be writing to, and never writes."""
+"""Read-only database: reads a state file that another process may be writing to, and never writes."""
 
 import os
 import sqlite3
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class ReadOnlyDatabase(Database):
-    """A file of exactly our version. Raises UnavailableError for one that is older or can't be read."""
+    """A file of exactly our version. Raises UnavailableError for an older or unreadable one."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.name = os.fspath(path)
@@ -38,7 +38,7 @@ class ReadOnlyDatabase(Database):
         check_version(self.name, found, known)
         if found < known:
             raise UnavailableError(
-                f"{self.name} is of an older version: `interlock serve` brings it up to date"
+                f"{self.name} has an older version: `interlock serve` brings it up to date"
             )
 
 
@@ -56,10 +56,10 @@ class _Reading:
         self.close = self._readers.close
 
     def problem(self) -> None:
-        """Nothing is kept here anyway."""
+        """Nothing is written here."""
 
     def needs(self, path: Path) -> None:
-        """The same."""
+        """Nothing is written here."""
 
     def threads(self) -> list[Thread]:
         return []
@@ -72,4 +72,4 @@ class _Reading:
 
 
 def _read_only() -> UnavailableError:
-    return UnavailableError("the state file was opened for reading only")
+    return UnavailableError("the state file was opened read-only")

@@ -23,7 +23,7 @@ _OF_DATE = "pipeline = ? AND schedule = ? AND date = ? AND dry = ?"
 
 
 class SqliteReruns:
-    """A date has one request at a time: a newer one takes its place, and both are in the feed."""
+    """A date has one request at a time: a newer one replaces it, and both are in the feed."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -40,11 +40,11 @@ class SqliteReruns:
         return REQUESTS.all(self._database, rows)
 
     def unlisted(self, pipeline_ids: Collection[str]) -> list[RerunRequest]:
-        """None: nobody writes into this file but us."""
+        """Always empty: only Interlock writes to this file."""
         return []
 
     def judged(self, request: RerunRequest) -> None:
-        """Only that very request: a newer one still waits."""
+        """Marks only this request: a newer one still waits."""
         self._database.write(
             lambda connection: connection.execute(
                 f"UPDATE rerun_requests SET judged = 1 WHERE {_OF_DATE} AND requested_at = ?",
@@ -66,7 +66,7 @@ class SqliteReruns:
 
 
 def put_request(connection: sqlite3.Connection, request: RerunRequest) -> None:
-    """The same request again is nothing new, whether it was judged or not."""
+    """Repeating the same request changes nothing, whether or not it was judged."""
     text = canonical.encode(request)
     done = connection.execute(
         "INSERT INTO rerun_requests (pipeline, schedule, date, dry, requested_at, request)"
@@ -80,7 +80,7 @@ def put_request(connection: sqlite3.Connection, request: RerunRequest) -> None:
 
 
 def grant(connection: sqlite3.Connection, record: RerunRecord) -> None:
-    """Part of the unit that opens the attempt, and only one can: a record there is of a row that is gone."""
+    """Runs in the unit that opens the attempt. Only one can, so an existing record is of a removed row."""
     connection.execute(
         "INSERT OR REPLACE INTO reruns (pipeline, schedule, date, dry, attempt, at, record)"
         " VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -109,7 +109,7 @@ def _asked(row: Row) -> RerunRequest:
     request = _request(row[-1])
     Label.parse(request.key.date)
     if run_columns(request.key) != tuple(row[:4]) or micros(request.requested_at) != row[4]:
-        raise ValueError(f"its text is of {request.key}, asked for at {request.id}")
+        raise ValueError(f"its text belongs to {request.key}, requested at {request.id}")
     return request
 
 

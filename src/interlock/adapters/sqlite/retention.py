@@ -1,4 +1,4 @@
-"""Retention: removing what nobody needs any more, a little at a time."""
+"""Retention: removes rows that are no longer needed, a few at a time."""
 
 import sqlite3
 from collections.abc import Callable
@@ -32,14 +32,14 @@ class Spans:
 
 
 class SqliteRetention:
-    """Readings and runs stay until somebody prunes them."""
+    """Readings and runs stay until an operator prunes them."""
 
     def __init__(self, database: Database, spans: Spans | None = None) -> None:
         self._database = database
         self._spans = spans or Spans()
 
     def sweep(self, now: datetime) -> dict[str, int]:
-        """Remove what has expired, in short transactions; how many rows of each table went."""
+        """Remove what has expired, in short transactions. Returns the number of rows per table."""
         removed = {}
         for table, (condition, span) in _EXPIRED.items():
             before = now - getattr(self._spans, span) if span else now
@@ -48,7 +48,7 @@ class SqliteRetention:
         return removed
 
     def prunable(self, runs_before: str) -> int:
-        """How many finished runs of dates before that one there are."""
+        """How many finished runs there are of dates before that one."""
         (count,) = self._database.read(
             lambda connection: connection.execute(
                 f"SELECT count(*) FROM runs WHERE {_PRUNABLE}", (runs_before,)
@@ -57,8 +57,8 @@ class SqliteRetention:
         return int(count)
 
     def prune(self, runs_before: str, now: datetime) -> int:
-        """Remove the finished runs of dates before that one; how many. What keeps a later run of such a
-        date apart from the old one stays.
+        """Remove the finished runs of dates before that one, and return how many. What distinguishes a
+        later run of such a date from the old one stays.
         """
         return self._in_slices(lambda connection: self._prune(connection, runs_before, now))
 
@@ -93,20 +93,20 @@ class SqliteRetention:
 
 
 def _give_back_pages(connection: sqlite3.Connection) -> None:
-    """The module sqlite3 takes one step of this pragma, which is one page."""
+    """Python's sqlite3 takes one step of this pragma, which is one page."""
     (free,) = connection.execute("PRAGMA freelist_count").fetchone()
     for _ in range(min(free, _PAGES)):
         connection.execute("PRAGMA incremental_vacuum(1)")
 
 
-#: One that failed and has nothing ahead of it is finished too, until somebody runs it again.
+#: A failed run with nothing due is finished too, until it is run again.
 _PRUNABLE = (
     "(status IN ('COMPLETED', 'FAILED_FINAL') OR (status = 'FAILED' AND watch_at IS NULL))"
     " AND date < ?"
 )
 
-#: By table: what has expired, and the span that it is counted back by (none: it says so itself).
-#: A change goes once every consumer has passed it; one that nobody consumes stays.
+#: By table: the condition for expiry, and the span counted back from now (none: the row has its own time).
+#: A change is removed once every consumer has passed it; without consumers it stays.
 _EXPIRED = {
     "sensors": ("expires_at <= ?", ""),
     "runs": ("expires_at <= ?", ""),

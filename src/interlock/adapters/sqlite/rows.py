@@ -1,6 +1,6 @@
-"""Rows: how instants, keys and structs stand in columns, and what becomes of a row that can't be read.
+"""Rows: how instants, keys and structs are stored in columns, and how unreadable rows are handled.
 
-Instants are integer microseconds, so that what comes back equals what went in.
+Instants are integer microseconds, so that what is read equals what was written.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ def maybe_micros(instant: datetime | None) -> int | None:
 
 
 def instant(number: int) -> datetime:
-    """A number that no calendar holds is the nearest instant that one does."""
+    """A number outside the calendar becomes the nearest instant inside it."""
     return _EPOCH + timedelta(microseconds=min(max(number, _FIRST), _LAST))
 
 
@@ -46,7 +46,7 @@ def maybe_instant(number: int | None) -> datetime | None:
 
 
 def decoder(kind: type[T]) -> msgspec.json.Decoder[T]:
-    """Reads what canonical JSON wrote; a number with a point becomes a Decimal again."""
+    """Reads canonical JSON; a number with a decimal point becomes a Decimal again."""
     return msgspec.json.Decoder(kind, float_hook=Decimal)
 
 
@@ -55,17 +55,17 @@ def run_columns(key: RunKey) -> tuple[str, str, str, int]:
 
 
 def listed(values: Iterable[object]) -> str:
-    """The JSON list that json_each makes rows of: one statement for any number of keys."""
+    """A JSON list that json_each turns into rows: one statement for any number of keys."""
     return _encoder.encode(list(values)).decode()
 
 
 @dataclass(frozen=True)
 class Reader(Generic[T]):
-    """Reads the rows of one table: a row is these columns, of which the first are the key.
+    """Reads the rows of one table: a row has these columns, and the first ones are the key.
 
-    A row that can't be read is noted. `otherwise` reads what its other columns still say of it. `where`
-    tells the rows from others of the table, `pipeline` is the column that says whose they are, and `text`
-    the one that matters where others change while it can't be read.
+    An unreadable row is noted. `otherwise` reads what its other columns still say about it. `where`
+    selects the rows from others in the table, `pipeline` is the column that names their pipeline, and
+    `text` the column that matters where others change while the row is unreadable.
     """
 
     table: str
@@ -80,7 +80,7 @@ class Reader(Generic[T]):
     text: int | None = None
 
     def all(self, database: Database, rows: Iterable[Row]) -> list[T]:
-        """Those that can be read."""
+        """The readable ones."""
         return [found for _, found in self.each(database, rows)]
 
     def each(self, database: Database, rows: Iterable[Row]) -> Iterator[tuple[Row, T]]:

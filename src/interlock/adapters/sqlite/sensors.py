@@ -1,4 +1,4 @@
-"""Sensors: the readings, each with the change that told of it."""
+"""Sensors: the readings, each with its change in the feed."""
 
 import sqlite3
 from collections.abc import Collection, Iterable, Sequence
@@ -20,13 +20,13 @@ _decoded = decoder(Reading).decode
 
 #: A character after every character of a period.
 _AFTER = "~"
-#: No calendar goes further; a number beyond it is no time.
+#: The calendar ends here; a larger number is not a time.
 _LAST_SECOND = 253_402_300_800
 _LIVE = "(expires_at IS NULL OR expires_at > ?)"
 
 
 class SqliteSensors:
-    """A reading whose producer gave it a `ttl` (epoch seconds) is gone once that has passed."""
+    """A reading with a `ttl` (epoch seconds) from its producer is gone once that time has passed."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -36,7 +36,7 @@ class SqliteSensors:
         self._database.write(lambda connection: _put(connection, reading))
 
     def put_all(self, readings: Sequence[Reading]) -> None:
-        """Many in one durable write: all of them, or none."""
+        """Many readings in one durable write: all of them, or none."""
         self._database.write(lambda connection: _put_all(connection, readings))
 
     def submit_all(self, readings: Sequence[Reading], settled: Settled) -> None:
@@ -101,7 +101,7 @@ class SqliteSensors:
 def _read(row: Row) -> Reading:
     reading = _decoded(row[-1])
     if (reading.pipeline_id, reading.key) != (row[0], row[1]):
-        raise ValueError(f"its text is of {reading.pipeline_id} {reading.key}")
+        raise ValueError(f"its text belongs to {reading.pipeline_id} {reading.key}")
     return reading
 
 
@@ -116,7 +116,7 @@ def _put_all(connection: sqlite3.Connection, readings: Sequence[Reading]) -> Non
 
 
 def _put(connection: sqlite3.Connection, reading: Reading) -> None:
-    """The very same reading again, to the instant, is a repeat of the call and no change."""
+    """The same reading with the same instant is a repeated call and not a change."""
     place, text = (reading.pipeline_id, reading.key), canonical.encode(reading)
     done = connection.execute(
         "INSERT INTO sensors (pipeline, key, reading, content, received_at, expires_at)"

@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class SharedConnection:
-    """No thread, no file: a write is two statements more than its unit."""
+    """No thread and no file: a write costs two statements more than its unit."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -22,7 +22,7 @@ class SharedConnection:
         connection = self._connection
         with self._lock:
             if connection.in_transaction:
-                raise RuntimeError("a unit of work can't begin another one")
+                raise RuntimeError("a unit of work can't start another one")
             connection.execute("BEGIN")
             try:
                 answer = unit(connection)
@@ -33,11 +33,11 @@ class SharedConnection:
         return answer
 
     def submit(self, unit: Unit, settled: Settled, *, lazy: bool = False) -> None:
-        """Here there is nobody to wait for."""
+        """Runs at once: there is no writer thread to wait for."""
         error: Exception | None = None
         try:
             self.write(unit)
-        except Exception as failed:  # noqa: BLE001 - whoever asked for it hears of it
+        except Exception as failed:  # noqa: BLE001 - the caller gets it
             error = failed
         settled(error)
 
@@ -46,10 +46,10 @@ class SharedConnection:
             return query(self._connection)
 
     def problem(self) -> None:
-        """Memory stays where it is."""
+        """Memory can't be moved or deleted."""
 
     def needs(self, path: Path) -> None:
-        """No file is needed here."""
+        """A store in memory needs no file."""
 
     def threads(self) -> list[threading.Thread]:
         return []
@@ -60,6 +60,6 @@ class SharedConnection:
 
 
 def _roll_back(connection: sqlite3.Connection) -> None:
-    """Unless the store gave the transaction up by itself."""
+    """Unless SQLite has already rolled the transaction back."""
     if connection.in_transaction:
         connection.execute("ROLLBACK")

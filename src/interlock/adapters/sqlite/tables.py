@@ -1,8 +1,7 @@
 """Schema: the tables of the state file, as numbered scripts.
 
-A script is never changed once a release has it; what is to be different is a further script. Instants
-are integer microseconds, texts of structs canonical JSON. What is due is found by a partial index, so
-history costs nothing.
+A released script is never changed; a change to the schema is a new script. Instants are integer
+microseconds, and structs are canonical JSON. Partial indexes find what is due, so history costs nothing.
 """
 
 _FIRST = """
@@ -228,7 +227,7 @@ CREATE INDEX events_of_breaches ON events (at, pipeline, date)
   WHERE type IN ('SLA_BREACH', 'RELATIVE_SLA_BREACH');
 """
 
-#: The same columns, and NULL for a text that a disk has damaged: it keeps no statement from its row.
+#: The same columns, but NULL for damaged text: it must not keep a statement from its row.
 _OF_SOUND_TEXTS = """
 DROP INDEX runs_of_pipeline;
 DROP INDEX runs_due;
@@ -261,7 +260,7 @@ _STANDINGS = """
 ALTER TABLE pipelines ADD COLUMN standings TEXT NOT NULL DEFAULT '{}';
 """
 
-#: Only the dry runs that are over expire, and later than before: 91 days after their last change, not 7.
+#: Only finished dry runs expire, and later than before: 91 days after their last change, not 7.
 _RUNS_STAY = """
 UPDATE runs SET expires_at = NULL
   WHERE dry = 0 OR status IN ('PENDING', 'TRIGGERING', 'RUNNING');

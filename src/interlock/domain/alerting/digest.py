@@ -19,7 +19,7 @@ def split(
 
 
 def in_order(deliveries: Sequence[Delivery]) -> list[Delivery]:
-    """As they happened; but nothing waits behind what fails, and critical ones wait for nobody."""
+    """In the order they happened; but nothing waits behind failing alerts, and critical ones go first."""
     return sorted(
         deliveries, key=lambda each: (not each.is_critical, each.tries, each.event.timestamp)
     )

@@ -13,18 +13,18 @@ from interlock.domain.event import Event, Severity, envelope
 
 
 class AlertNote(msgspec.Struct, frozen=True):
-    """One event. `note` is what its reader must know beside it, such as why it came here."""
+    """One event. `note` is what its reader must know besides it, such as why it was sent here."""
 
     event: Event
     note: str = ""
 
 
 class RootNote(msgspec.Struct, frozen=True):
-    """The first message of a thread: what its date is like now, and the alert that opened it."""
+    """The first message of a thread: the present state of its date, and the alert that opened it."""
 
     thread: Thread
     event: Event
-    #: Whether the alert is told with all its details: only while nothing else has happened.
+    #: Whether the alert is shown with all its details: only while nothing else has happened.
     is_first: bool = False
     note: str = ""
 
@@ -44,7 +44,7 @@ class SummaryNote(msgspec.Struct, frozen=True):
 
 
 class TrialNote(msgspec.Struct, frozen=True):
-    """Somebody wants to see whether messages arrive."""
+    """A test of whether messages arrive."""
 
     text: str
     at: datetime
@@ -67,7 +67,7 @@ def counts(events: Sequence[Event]) -> str:
 
 
 def about(note: Note) -> tuple[Event, ...]:
-    """The events that it tells of."""
+    """The events that it reports."""
     match note:
         case AlertNote(event) | RootNote(event=event):
             return (event,)
@@ -102,7 +102,7 @@ def headline(note: Note) -> str:
 
 
 def subject_of(event: Event) -> str:
-    """Whom it is about, as people say it."""
+    """What it is about, for people."""
     parts = (event.pipeline_id, event.date)
     return " ".join(part for part in parts if part) or "interlock"
 

@@ -9,7 +9,7 @@ from interlock.domain import canonical
 from interlock.domain.alerting.deliveries import Target
 from interlock.domain.event import Event, EventType, Phase, Severity
 
-#: How long whoever posts the first message has for it.
+#: How long a sender has to post the first message.
 ROOT_CLAIM = timedelta(seconds=30)
 #: The pipeline of events that have none.
 SYSTEM = "_system"
@@ -30,36 +30,36 @@ class Thread(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     key: ThreadKey
     created_at: datetime
     claim_until: datetime
-    #: By which sink its channel is reached.
+    #: The sink of its channel.
     sink: str = ""
     claimed_by: str = ""
     thread_ts: str | None = None
     state: Phase | None = None
     state_at: datetime | None = None
-    #: How grave that is which the state came from.
+    #: The severity of the event that set the state.
     severity: Severity | None = None
-    #: What opened it, and what it was told last.
+    #: The event that opened it, and the latest one.
     first: str = ""
     latest: str = ""
     root_hash: str = ""
     version: int = 1
 
     def claimed(self, by: str, now: datetime) -> "Thread | None":
-        """The right to post the first message. None if it is there, or somebody else is about to."""
+        """The right to post the first message. None if it is posted, or another sender is about to."""
         if self.thread_ts is not None or self.claim_until > now:
             return None
         return self._next(claimed_by=by, claim_until=now + ROOT_CLAIM)
 
     def rooted(self, receipt: str, face: str) -> "Thread":
-        """Its first message is there, and shows what `face` was when it was posted."""
+        """Its first message is posted, and shows `face` as it was then."""
         return self._next(thread_ts=receipt, root_hash=face)
 
     def unclaimed(self, now: datetime) -> "Thread":
-        """There is no first message: whoever comes next posts one."""
+        """There is no first message: the next sender posts one."""
         return self._next(thread_ts=None, root_hash="", claim_until=now)
 
     def shown(self) -> "Thread":
-        """Its first message shows what is so now."""
+        """Its first message is up to date."""
         return self._next(root_hash=self.face)
 
     @property
@@ -69,12 +69,12 @@ class Thread(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
     @property
     def is_stale(self) -> bool:
-        """Whether its first message shows what is no longer so."""
+        """Whether its first message is out of date."""
         return self.thread_ts is not None and self.root_hash != self.face
 
     @property
     def face(self) -> str:
-        """What its first message shows, in short: another face is another text."""
+        """A digest of what its first message shows: another face is another text."""
         return canonical.content_hash((self.state, self.severity, self.latest, self.first), 16)
 
     def moved(self, event: Event) -> "Thread":
@@ -101,7 +101,7 @@ def thread_key(event: Event, place: str) -> ThreadKey:
 
 
 def opened(event: Event, target: Target, now: datetime, told: Iterable[Event] = ()) -> Thread:
-    """A thread for this alert, in the state that all that was told of its date leads to."""
+    """A thread for this alert, in the state that follows from all events of its date."""
     thread = Thread(
         key=thread_key(event, target.place),
         sink=target.sink,
