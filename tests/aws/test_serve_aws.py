@@ -44,7 +44,7 @@ def test_it_shows_what_the_functions_did_and_stops_when_asked(tmp_path: Path) ->
             assert shown.stop() == 0
         finally:
             shown.close()
-    assert "To log in, once and within 15 minutes: http://127.0.0.1:" in shown.output
+    assert "To log in (works once, within 15 minutes): http://127.0.0.1:" in shown.output
     assert shown.output.rstrip().endswith("Stopped.")
     assert TOKEN not in shown.output
     assert {each.name for each in tmp_path.iterdir()} == {"interlock.toml", "output"}
@@ -66,7 +66,7 @@ def test_with_some_of_the_tables_it_starts_and_says_what_is_missing(tmp_path: Pa
     with served_tables(gallery.services.tables, no_reruns) as endpoint:
         shown = Shown(tmp_path, endpoint)
         shown.close()
-    assert "t-interlock-rerun can't be read" in shown.output
+    assert "can't read t-interlock-rerun" in shown.output
     assert "dynamodb:GetItem is not yours" in shown.output
 
 

@@ -92,9 +92,9 @@ def test_a_rerun_with_a_reason_is_followed_to_its_end(window: Window) -> None:
     page.get_by_text("Run again…").click()
     page.get_by_label("Why").fill("prices <b>were</b> wrong")
     page.get_by_label("even if nothing new").check()
-    page.get_by_role("button", name="Ask for a rerun").click()
+    page.get_by_role("button", name="Request a rerun").click()
 
-    expect(page.get_by_text("A rerun was asked for")).to_be_visible()
+    expect(page.get_by_text("Rerun requested")).to_be_visible()
     expect(page.locator("main")).to_contain_text("Rerun accepted")
     expect(page.locator("main")).to_contain_text("attempt 1, schedule")
     expect(page.locator("main")).to_contain_text("prices <b>were</b> wrong")
@@ -185,9 +185,9 @@ def test_everything_can_be_read_and_done_without_a_script(
 
     page.get_by_text("Run again…").click()
     page.get_by_label("Why").fill("no script needed")
-    page.get_by_role("button", name="Ask for a rerun").click()
+    page.get_by_role("button", name="Request a rerun").click()
 
-    expect(page.get_by_text("A rerun was asked for")).to_be_visible()
+    expect(page.get_by_text("Rerun requested")).to_be_visible()
     assert not window.complaints
 
 

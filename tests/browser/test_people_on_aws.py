@@ -55,7 +55,7 @@ def test_one_goes_from_the_overview_to_what_waits_and_back_to_the_timeline(
     page.locator(f"a.cell[title='orders {gallery.day}: done']").click()
     expect(page.locator("main")).to_contain_text("Job completed")
     page.locator("h1").get_by_role("link", name="orders").click()
-    expect(page.locator("main")).to_contain_text("How long its job takes")
+    expect(page.locator("main")).to_contain_text("Job duration")
 
 
 def test_no_page_has_a_button_that_does_anything_or_complains(look: Look, gallery: Gallery) -> None:

@@ -440,7 +440,7 @@ def test_secrets_stand_in_no_log_and_no_error(
 def test_others_can_reach_us_only_when_there_is_a_token(tmp_path: Path, host: str) -> None:
     settings = Settings(project=tmp_path, state=tmp_path / ".interlock", host=host, port=0)
 
-    with pytest.raises(ConfigError, match="there is no token"):
+    with pytest.raises(ConfigError, match="no token protects it"):
         serve(settings, lambda line: None, lambda severity, line: None)
 
 

@@ -1,4 +1,4 @@
-"""App: the endpoints behind their gate."""
+"""App: the endpoints, behind the gate."""
 
 import asyncio
 import logging
@@ -37,7 +37,7 @@ from interlock.web.read_only_refusals import is_refused, refusal
 
 log = logging.getLogger(__name__)
 
-#: Nothing that is asked for may take longer, streams apart.
+#: The time limit of every request except streams.
 ANSWER_SECONDS = 60.0
 
 _encoder = msgspec.json.Encoder(decimal_format="number")
@@ -76,7 +76,7 @@ def application(context: ApiContext, hosts: KnownHosts) -> ASGIApp:
 
 
 class _Answering:
-    """A row as an ASGI application of its own: it has its problem documents for whatever fails."""
+    """A row as its own ASGI application, which answers every failure with a problem document."""
 
     def __init__(self, row: Endpoint, context: ApiContext) -> None:
         self._row, self._context = row, context
@@ -126,11 +126,11 @@ def _query(kind: type[msgspec.Struct], request: Request) -> Any:
         return _NO_QUERY
     named = dict(given)
     if len(named) != len(given):
-        raise HttpProblem(422, "a parameter is given more than once")
+        raise HttpProblem(422, "a query parameter appears more than once")
     try:
         return msgspec.convert(named, kind, strict=False)
     except msgspec.ValidationError as error:
-        raise HttpProblem(422, f"the query is not right: {error}") from None
+        raise HttpProblem(422, f"invalid query: {error}") from None
 
 
 async def _body(row: Endpoint, request: Request) -> Any:
@@ -140,11 +140,11 @@ async def _body(row: Endpoint, request: Request) -> Any:
     if value is None:
         if row.bare:
             return None
-        raise HttpProblem(422, "a body is needed")
+        raise HttpProblem(422, "a request body is required")
     try:
         return msgspec.convert(value, row.body)
     except msgspec.ValidationError as error:
-        raise HttpProblem(422, f"the body is not right: {error}") from None
+        raise HttpProblem(422, f"invalid body: {error}") from None
 
 
 def _streaming(context: ApiContext) -> Callable[[Request], Any]:
@@ -164,7 +164,7 @@ def _stream_query(request: Request) -> Any:
     try:
         return stream_query(dict(request.query_params))
     except msgspec.ValidationError as error:
-        raise HttpProblem(422, f"the query is not right: {error}") from None
+        raise HttpProblem(422, f"invalid query: {error}") from None
 
 
 async def _alive(request: Request) -> Response:
@@ -180,9 +180,9 @@ def _readiness(context: ApiContext) -> Callable[[Request], Any]:
                     context.health.reasons, now, abandon_on_cancel=True
                 )
         except TimeoutError:
-            reasons = ["the store does not answer"]
+            reasons = ["the store does not respond"]
         except Exception as error:  # noqa: BLE001 - who can't tell is not ready
-            reasons = [f"its state can't be told: {type(error).__name__} {error}"]
+            reasons = [f"the server can't determine its state: {type(error).__name__} {error}"]
         if reasons:
             return problem(503, "\n".join(reasons), headers={"Retry-After": "1"})
         return Response(b'{"status":"ready"}', media_type="application/json")
@@ -216,7 +216,7 @@ def _described() -> Callable[[Request], Any]:
 
 def _told(error: Exception, endpoint: str, context: ApiContext) -> Response:
     if isinstance(error, TimeoutError):
-        return problem(503, "it took too long")
+        return problem(503, "the request timed out")
     if not isinstance(error, HttpProblem | InterlockError):
         log.error(
             "a request failed",
@@ -229,7 +229,7 @@ def _told(error: Exception, endpoint: str, context: ApiContext) -> Response:
 
 
 def _refusing(site: Site) -> Callable[[Request, Exception], Any]:
-    """Programs read problem documents, people read pages."""
+    """Programs get problem documents, browsers get pages."""
 
     async def refuse(request: Request, error: Exception) -> Response:
         refusal = error if isinstance(error, HttpProblem) else _refusal_of(error)
@@ -251,4 +251,4 @@ async def _failed(request: Request, error: Exception) -> Response:
 
 
 _NO_QUERY = NoQuery()
-_DETAILS = {404: "there is nothing here", 405: "this can't be done here"}
+_DETAILS = {404: "not found", 405: "method not allowed"}
