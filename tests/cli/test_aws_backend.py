@@ -46,7 +46,7 @@ def test_a_reading_is_written_listed_and_opens_its_run(place: AwsPlace) -> None:
 
 def test_status_tells_of_every_pipeline_and_of_the_watchdog(place: AwsPlace) -> None:
     before = place.shown("status", code=1)
-    assert "silver-orders" in before and "see that its function runs" in before
+    assert "silver-orders" in before and "check that its function is running" in before
     assert "pass at" in place.shown("watchdog")
     assert "last good pass" in place.shown("status")
 
@@ -168,7 +168,7 @@ def test_an_unknown_pipeline_is_named(place: AwsPlace) -> None:
 def test_a_pipeline_is_taken_away_by_an_apply_and_not_by_a_command(place: AwsPlace) -> None:
     refused = place.run("retire", "silver-orders").exception
     assert "apply without its file" in str(refused)
-    assert "no file is missing" in str(place.run("retire", "--all-missing").exception)
+    assert "no pipeline file is missing" in str(place.run("retire", "--all-missing").exception)
 
 
 def test_what_is_missing_is_said_all_at_once_with_its_remedy(tmp_path: Path) -> None:

@@ -45,8 +45,8 @@ def test_a_whole_installation_has_nothing_wrong(place: AwsPlace) -> None:
     shown = place.shown("doctor")
     for part in (*vars(NAMES).values(), "pipeline", "events", "timers", "watchdog", "undelivered"):
         assert part in shown
-    assert "1 pipeline in force, as wanted" in shown
-    assert "the clock here and that of AWS agree" in shown
+    assert "1 pipeline in force, as deployed" in shown
+    assert "the local clock and the AWS clock agree" in shown
 
 
 def test_a_table_that_is_not_as_it_must_be_says_what_is_wrong_with_it(place: AwsPlace) -> None:
@@ -59,8 +59,8 @@ def test_a_table_that_is_not_as_it_must_be_says_what_is_wrong_with_it(place: Aws
     found = {each["what"]: each["remedy"] for each in wrong(place)}
 
     assert f"{NAMES.events}: it has no index GSI1" in found
-    assert f"{NAMES.events}: rows expire by nothing, and must by ttl" in found
-    assert f"{NAMES.joblog}: its stream is off, and must be NEW_IMAGE" in found
+    assert f"{NAMES.events}: its TTL attribute is not set, but must be ttl" in found
+    assert f"{NAMES.joblog}: its stream is off, but must be NEW_IMAGE" in found
     assert "terraform apply" in found[f"{NAMES.events}: it has no index GSI1"]
 
 
@@ -75,7 +75,7 @@ def test_what_is_not_there_is_named(place: AwsPlace) -> None:
     found = {each["what"] for each in wrong(place)}
 
     assert found >= {
-        f"{NAME}-{part} is not there" for part in ("orchestrator", "control-dlq", "events")
+        f"{NAME}-{part} does not exist" for part in ("orchestrator", "control-dlq", "events")
     }
     assert any(f"{NAME}-timers" in each for each in found)
 
@@ -110,11 +110,11 @@ def test_configs_that_wait_and_configs_that_were_refused_are_told(place: AwsPlac
 
     found = {each["what"]: each for each in wrong(place) if each["check"] == "configs"}
 
-    assert found["fresh: what is wanted is not in force yet"]["level"] == "note"
+    assert found["fresh: the deployed config is not in force yet"]["level"] == "note"
     (refused,) = (each for what, each in found.items() if what.startswith("refused: bad: "))
     assert "pipeline.id: " in refused["what"]
     assert refused["level"] == "wrong" and "CONFIG_REJECTED --pipeline bad" in refused["remedy"]
-    assert "in force, as wanted" not in place.shown("doctor", code=1)
+    assert "in force, as deployed" not in place.shown("doctor", code=1)
 
 
 def test_rows_written_by_hand_that_were_refused_are_told_with_their_paths(place: AwsPlace) -> None:
@@ -174,8 +174,8 @@ def test_files_that_differ_from_what_is_in_force_are_told(place: AwsPlace) -> No
 
     found = {each["what"] for each in wrong(place)}
 
-    assert "new-one is declared here and not in force there" in found
-    assert "silver-orders is declared otherwise here than it is in force there" in found
+    assert "new-one is declared here but not in force on AWS" in found
+    assert "silver-orders is declared differently here than it is in force on AWS" in found
 
 
 # --- with clients that answer as a test says
@@ -214,10 +214,7 @@ def test_rights_that_are_missing_are_named_and_hide_nothing_else(place: AwsPlace
     found = checkup(place, answer)
 
     notes = {each.what for each in found if each.level is Level.NOTE}
-    assert (
-        f"{NAMES.control} could not be looked at: the right dynamodb:DescribeTable is missing"
-        in notes
-    )
+    assert f"can't check {NAMES.control}: the permission dynamodb:DescribeTable is missing" in notes
     assert any("lambda:GetFunctionConfiguration" in each for each in notes)
     assert any("sqs:GetQueueUrl" in each for each in notes)
     assert not [each for each in found if each.level is Level.WRONG]

@@ -87,7 +87,7 @@ def test_events_can_be_narrowed(lived_in: Place) -> None:
 @pytest.mark.parametrize("text", ["yesterday", "2026-13-01", "-2h"])
 def test_a_moment_that_is_none_is_wrong_use(lived_in: Place, text: str) -> None:
     result = lived_in.run("events", f"--since={text}")
-    assert result.exit_code == 2 and "is not a moment such as" in result.output
+    assert result.exit_code == 2 and "is not a time such as" in result.output
 
 
 class Growing:
@@ -125,6 +125,6 @@ def test_nothing_is_known_of_a_pipeline_that_nobody_declared(
 def test_a_type_of_event_that_there_is_not_is_wrong_use(lived_in: Place) -> None:
     result = lived_in.run("events", "--type", "SLA_BREACHED")
     assert result.exit_code == 2
-    assert "there is no event type SLA_BREACHED; did you mean SLA_BREACH?" in result.output
+    assert "unknown event type SLA_BREACHED; did you mean SLA_BREACH?" in result.output
     assert lived_in.run("events", "--type", "sla_breach").exit_code == 0
     assert lived_in.run("events", "--type", "JOB_STARTED").exit_code == 0

@@ -35,11 +35,11 @@ def test_a_server_refuses_it_and_says_why(place: Place) -> None:
     with served(place, minutes_a_request=1):
         shown = place.shown("rerun", "silver-orders", place.today, code=1)
         assert "rerun refused: no reading has changed since" in shown
-        assert "--force runs it all the same" in shown
+        assert "add --force to run it anyway" in shown
         shown = place.shown("rerun", "silver-orders", place.today, "--force")
         assert "rerun accepted: manual" in shown and "manual reruns: 1 of 1" in shown
         shown = place.shown("rerun", "silver-orders", place.today, "--force", code=1)
-        assert "manual reruns: 1 of 1; job.maxManualReruns in its file allows more" in shown
+        assert "manual reruns: 1 of 1; raise job.maxManualReruns in its file to allow more" in shown
         document = place.json("rerun", "silver-orders", place.today, "--force", code=1)
         assert document["answer"]["detail"]["cause"] == "budget"
 
@@ -185,4 +185,4 @@ def test_whoever_interrupts_a_backfill_hears_how_it_goes_on(
     monkeypatch.setattr(time, "sleep", interrupted)
     with served(place):
         shown = place.shown("backfill", "silver-orders", "2026-03-02", "2026-03-03", code=1)
-    assert "the same command goes on with the rest" in shown.replace("\n", " ")
+    assert "run the same command again for the rest" in shown.replace("\n", " ")

@@ -228,7 +228,7 @@ def test_a_date_without_a_run_is_an_error(home: Home, mode: str) -> None:
 
 def test_an_unknown_mode_is_an_error(home: Home) -> None:
     opened(home)
-    with pytest.raises(ConfigError, match="unknown mode 'dance', known are evaluate, trigger"):
+    with pytest.raises(ConfigError, match="unknown mode 'dance'; known modes: evaluate, trigger"):
         home.mode("dance")
 
 

@@ -100,7 +100,7 @@ def test_a_clock_that_jumped_before_the_start_is_told(served: Served) -> None:
     served.start()
 
     eventually(lambda: "clock_jumped" in served.output, "told")
-    assert "nothing is removed for its age" in served.output
+    assert "expired data is kept" in served.output
     assert served.stop() == 0
 
 

@@ -256,7 +256,7 @@ def test_who_has_not_taken_up_the_files_is_not_ready(house: House) -> None:
     before = health.reasons(house.home.ports.clock())
     house.runtime.settle()
 
-    assert before == ["the pipeline files are being taken up"]
+    assert before == ["the pipeline files are being adopted"]
     assert health.reasons(house.home.ports.clock()) == []
     house.declare("pipeline: {id: bronze-orders, owner: another-team}")
     assert health.reasons(house.home.ports.clock()) == []

@@ -1,4 +1,4 @@
-"""Backfill: run a range of dates, a few at a time."""
+"""Backfill: run a range of dates, a few at once."""
 
 import sys
 import time
@@ -21,7 +21,7 @@ _ANSWER_SECONDS = 10.0
 
 
 class DateOutcome(msgspec.Struct, frozen=True):
-    """How a date of the range ended: a state of its run, or why it never began."""
+    """The outcome of one date: the state of its run, or why it never started."""
 
     date: str
     how: str
@@ -37,9 +37,9 @@ class DateOutcome(msgspec.Struct, frozen=True):
     type=click.IntRange(1, 100),
     default=2,
     show_default=True,
-    help="How many dates run at a time.",
+    help="How many dates run at once.",
 )
-@click.option("--schedule", metavar="ID", help="Which schedule, where there are several.")
+@click.option("--schedule", metavar="ID", help="Which schedule, if the pipeline has several.")
 @click.option("--dry-run", is_flag=True, help="Only list the dates.")
 @as_json_option
 @click.pass_obj
@@ -55,8 +55,8 @@ def command(
 ) -> None:
     """Run every date of PIPELINE from FROM to TO that has not completed.
 
-    Waits for each to end before the next one begins. When interrupted, what was begun goes on, and
-    the same command goes on with the rest. Exits 1 when a date was refused or failed.
+    Waits for each date to end before starting another. If interrupted, started dates continue, and
+    the same command picks up the rest. Exits 1 when a date was refused or failed.
     """
     with acting(options) as backend:
         dates = backend.look.backfill(pipeline, first, last, schedule)
@@ -65,14 +65,14 @@ def command(
             return
         if not backend.served:
             raise UnavailableError(
-                "a backfill goes on as its runs end, so somebody must run them:"
-                " start `interlock serve` first"
+                "a backfill needs a running server to run its dates: start `interlock serve` first"
             )
         try:
             ended = _Backfill(backend, pipeline, schedule, max_active, quiet=as_json).all(dates)
         except KeyboardInterrupt:
             lines(
-                "", ["Interrupted. What was begun goes on; the same command goes on with the rest."]
+                "",
+                ["Interrupted. Started dates continue; run the same command again for the rest."],
             )
             sys.exit(Exit.FOUND_PROBLEMS)
     if as_json:
@@ -84,7 +84,7 @@ def command(
 
 
 class _Backfill:
-    """Dates that wait, dates that run, dates that ended."""
+    """Dates waiting, dates running, dates ended."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class _Backfill:
     ) -> None:
         self._backend, self._pipeline, self._schedule = backend, pipeline, schedule
         self._max_active, self._quiet = max_active, quiet
-        self._active: dict[str, str] = {}  # each date with the state that was told last
+        self._active: dict[str, str] = {}  # each date with the state last reported
         self._ended: list[DateOutcome] = []
 
     def all(self, dates: list[str]) -> list[DateOutcome]:
@@ -118,7 +118,7 @@ class _Backfill:
         )
         answer = awaited(request, self._backend.look, _ANSWER_SECONDS)
         if answer is None:
-            self._end(date, "no answer; is the pipeline paused?", ok=False)
+            self._end(date, "no response; is the pipeline paused?", ok=False)
         elif not is_accepted(answer):
             self._end(date, answer.message, ok=False)
         else:

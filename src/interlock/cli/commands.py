@@ -11,31 +11,31 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "schema": ("schema", "Print the JSON Schema of a kind of file."),
     "serve": ("serve", "Run the controller: API, engine, timers, watchdog, alerts."),
     "token": ("token", "Create, list and revoke API tokens."),
-    "demo": ("demo", "Watch a controller at work, with simulated sources."),
-    "simulate": ("simulate", "Play scenarios on a virtual clock, with faults if you like."),
-    "compile": ("compile", "Write all pipelines as checked JSON."),
+    "demo": ("demo", "Watch a controller run with simulated sources."),
+    "simulate": ("simulate", "Play scenarios on a virtual clock, optionally with faults."),
+    "compile": ("compile", "Write all pipelines as validated JSON."),
     "sensor": ("sensor", "Write and list readings."),
-    "status": ("status", "All pipelines at a glance, and whether the watchdog is awake."),
-    "why": ("why", "Why a date has or hasn't run, and what would unblock it."),
-    "runs": ("runs", "The history of runs."),
-    "run": ("run", "The timeline of one run."),
-    "events": ("events", "The event log."),
-    "rerun": ("rerun", "Ask for a date to run again."),
-    "backfill": ("backfill", "Run a range of dates, a few at a time."),
-    "pause": ("pause", "Hold a pipeline back."),
-    "resume": ("resume", "Let a paused pipeline go on."),
-    "retire": ("retire", "Take a pipeline away whose file is missing."),
-    "watchdog": ("watchdog", "One pass of the watchdog now, and what each check found."),
-    "job": ("job", "Try a pipeline's job once, or see the request it would send."),
-    "alert": ("alert", "Send a test message by a route of alerts."),
+    "status": ("status", "Show all pipelines, and whether the watchdog is running."),
+    "why": ("why", "Explain why a date has or hasn't run, and what would unblock it."),
+    "runs": ("runs", "List past and current runs."),
+    "run": ("run", "Show the timeline of one run."),
+    "events": ("events", "Show the event log."),
+    "rerun": ("rerun", "Request that a date run again."),
+    "backfill": ("backfill", "Run a range of dates, a few at once."),
+    "pause": ("pause", "Pause a pipeline."),
+    "resume": ("resume", "Resume a paused pipeline."),
+    "retire": ("retire", "Retire a pipeline whose file is missing."),
+    "watchdog": ("watchdog", "Run one pass of the watchdog now, and show what each check found."),
+    "job": ("job", "Try a pipeline's job once, or show the request it would send."),
+    "alert": ("alert", "Send a test message through an alert route."),
     "backup": ("backup", "Copy the state file while it is in use."),
-    "prune": ("prune", "Remove what has expired, and old runs if asked to."),
-    "doctor": ("doctor", "Check the installation; every finding with its remedy."),
+    "prune": ("prune", "Remove expired data, and old runs on request."),
+    "doctor": ("doctor", "Check the installation; every finding comes with a remedy."),
 }
 
 
 class Commands(click.Group):
-    """A group that knows the names of its commands and imports them late.
+    """A group that knows the names of its commands and imports them lazily.
 
     A command's module holds a function or group named `command`.
     """

@@ -1,4 +1,4 @@
-"""Answers: what became of a rerun request, found in the event log."""
+"""Rerun answers: the answer to a rerun request, found in the event log."""
 
 import time
 
@@ -13,7 +13,7 @@ _NEWEST = 50
 
 
 def awaited(request: RerunRequest, backend: Looking, seconds: float) -> Event | None:
-    """The event that answers the request; None when there is none within that time."""
+    """The event that answers the request; None if none arrives within that time."""
     until = time.monotonic() + seconds
     while True:
         found = _answer(request, backend)
@@ -27,7 +27,7 @@ def is_accepted(answer: Event) -> bool:
 
 
 def _answer(request: RerunRequest, backend: Looking) -> Event | None:
-    """A refusal has the request in its id; a grant is the first one after the request."""
+    """A rejection carries the request in its id; an acceptance is the first one after the request."""
     key = request.key
     since = request.requested_at
     for event in reversed(backend.events(key.pipeline_id, None, since, _NEWEST)):

@@ -24,13 +24,13 @@ from interlock.domain.run import Run, Status
 @click.command("run")
 @click.argument("pipeline")
 @click.argument("date", type=date_label, metavar="DATE")
-@click.option("--schedule", metavar="ID", help="Which schedule, where there are several.")
+@click.option("--schedule", metavar="ID", help="Which schedule, if the pipeline has several.")
 @as_json_option
 @click.pass_obj
 def command(
     options: Options, pipeline: str, date: str, schedule: str | None, as_json: bool
 ) -> None:
-    """The timeline of PIPELINE's run of DATE."""
+    """Show the timeline of PIPELINE's run of DATE."""
     with looking(options) as backend:
         run = backend.run(pipeline, date, schedule)
         events = backend.history(run.key)
@@ -66,7 +66,7 @@ def _show(run: Run, zone_name: str) -> None:
     if run.failure is not None:
         lines("", [f"failed ({run.failure.reason}): {run.failure.message}"])
     if run.retry_at is not None:
-        click.echo(f"tried again {clock(run.retry_at, zone_name, run.key.date)}")
+        click.echo(f"retries at {clock(run.retry_at, zone_name, run.key.date)}")
     if run.sla_verdict is not None:
         click.echo(f"SLA {run.sla_verdict.lower()}")
 

@@ -22,9 +22,9 @@ from interlock.domain.run import Run
 
 @click.command("runs")
 @click.argument("pipeline", required=False)
-@click.option("--since", default="0000", metavar="DATE", help="From this date on.")
+@click.option("--since", default="0000", metavar="DATE", help="From this date.")
 @click.option(
-    "--until", default="9999", metavar="DATE", help="Up to this date, its hours included."
+    "--until", default="9999", metavar="DATE", help="Up to this date, including its hours."
 )
 @click.option("--limit", type=click.IntRange(1, 1000), default=30, show_default=True)
 @as_json_option
@@ -32,11 +32,11 @@ from interlock.domain.run import Run
 def command(
     options: Options, pipeline: str | None, since: str, until: str, limit: int, as_json: bool
 ) -> None:
-    """The runs of PIPELINE, or of all, the newest dates first."""
+    """List the runs of PIPELINE, or of all pipelines, newest dates first."""
     with looking(options) as backend:
         runs = backend.runs(pipeline, since, until, limit)
         if pipeline is not None and not runs:
-            backend.why(pipeline)  # one that nobody declared is said to be so
+            backend.why(pipeline)  # raises for an undeclared pipeline
     if as_json:
         document(runs)
         return

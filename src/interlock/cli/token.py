@@ -1,4 +1,4 @@
-"""Token: rights to call the API, made, listed and revoked. A secret is shown once, when it is made."""
+"""Token: create, list and revoke API tokens. A secret is shown once, when the token is created."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ from interlock.wiring.settings import Settings, read_settings
 
 @click.group("token")
 def command() -> None:
-    """Make, list and revoke API tokens."""
+    """Create, list and revoke API tokens."""
 
 
 @command.command()
@@ -35,14 +35,14 @@ def command() -> None:
     multiple=True,
     required=True,
     type=click.Choice([scope.value for scope in GRANTABLE]),
-    help="What it may do; may be given more than once.",
+    help="What the token may do; repeatable.",
 )
 @click.option(
     "--pipeline",
     "pipelines",
     multiple=True,
     metavar="PIPELINE",
-    help="With --scope observe alone: only report for this one; may be given more than once.",
+    help="With --scope observe only: restrict the token to this pipeline; repeatable.",
 )
 @click.option("--json", "as_document", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
@@ -53,7 +53,7 @@ def create(
     pipelines: tuple[str, ...],
     as_document: bool,
 ) -> None:
-    """Make a token. Its secret is printed this once, and only its hash is kept."""
+    """Create a token. Its secret is printed only once; the server keeps only its hash."""
     made = _context(options).create(name, scopes, pipelines)
     if as_document:
         document(made)
@@ -72,7 +72,7 @@ def list_tokens(options: Options, as_document: bool) -> None:
         document(tokens)
         return
     if not tokens:
-        click.echo("no tokens: interlock token create NAME --scope read")
+        click.echo("no tokens; create one: interlock token create NAME --scope read")
         return
     rows = [(each["name"], _rights(each), _day(each["createdAt"])) for each in tokens]
     table(("NAME", "MAY", "SINCE UTC"), rows, folds=("NAME", "MAY"))
@@ -91,13 +91,13 @@ def _day(created_at: object) -> str:
 @click.argument("name")
 @click.pass_obj
 def revoke(options: Options, name: str) -> None:
-    """Revoke a token, from now on."""
+    """Revoke a token, effective immediately."""
     _context(options).revoke(name)
-    click.echo(f"{name} is revoked")
+    click.echo(f"{name}: revoked")
 
 
 class _Desk(Protocol):
-    """Where tokens are kept: behind a running server, or in the state file."""
+    """The store of tokens: a running server, or the state file."""
 
     def create(self, name: str, scopes: Sequence[str], pipelines: Sequence[str]) -> Any: ...
     def all(self) -> list[Any]: ...
@@ -110,7 +110,7 @@ def _context(options: Options) -> _Desk:
         address = find_address(settings.state)
         if address is None:
             raise UnavailableError(
-                f"{settings.database} is served, and nobody says where; try again"
+                f"a server holds {settings.database} but has not published its URL; try again"
             )
         return _Served(Client(address.url, address.token))
     return _File(settings)
@@ -124,7 +124,7 @@ class _Served:
         asked = {"name": name, "scopes": list(scopes), "pipelines": list(pipelines)}
         try:
             return self._client.call("POST", f"{API}/tokens", None, asked).json()
-        except TransientError as error:  # the name is taken, and will be the next time
+        except TransientError as error:  # the name is taken, and a retry won't change that
             raise ConfigError(str(error)) from error
 
     def all(self) -> list[Any]:
@@ -135,7 +135,7 @@ class _Served:
 
 
 class _File:
-    """No server runs: for the moment the file is ours."""
+    """No server is running: we hold the file for the moment."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings

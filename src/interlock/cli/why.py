@@ -25,7 +25,7 @@ from interlock.domain.rules import receipt_need
 from interlock.domain.run import Status
 from interlock.queries.why import RuleState, Why
 
-#: How each check is written between what is and what should be.
+#: The symbol of each check between the actual and the expected value.
 _SIGNS = {
     "equals": "=",
     "not_equals": "!=",
@@ -46,9 +46,9 @@ _LABEL = "{:10} "
 @as_json_option
 @click.pass_obj
 def command(options: Options, pipeline: str, date: str | None, as_json: bool) -> None:
-    """Why PIPELINE has or hasn't run; without DATE, for the date that it is on.
+    """Explain why PIPELINE has or hasn't run; without DATE, for its current date.
 
-    A date that was decided is explained from what was recorded then.
+    A date already decided is explained from what was recorded then.
     """
     with looking(options) as backend:
         answers = backend.why(pipeline, date)
@@ -103,14 +103,14 @@ def _facts(why: Why) -> Iterator[tuple[str, str]]:
     excluded = why.excluded_by
     yield "calendar", f"excluded by {excluded}" if excluded else "a run day"
     if why.paused:
-        yield "paused", "nothing opens until it is resumed"
+        yield "paused", "no run opens until it is resumed"
     if why.window_end is not None and why.status == Status.PENDING:
         yield (
             "window",
             f"rules may hold until {_clock(why, 'window_end')} ({span(why.window_end, at)})",
         )
     if why.closes_at is not None:
-        yield "closes", f"{_clock(why, 'closes_at')}: after it no reading opens the date"
+        yield "closes", f"{_clock(why, 'closes_at')}: after that, no reading opens the date"
     if why.next_expected is not None:
         yield "next", f"expected {_clock(why, 'next_expected')} ({span(why.next_expected, at)})"
     for kind, moment in sorted(why.deadlines.items(), key=lambda item: item[1]):
@@ -128,7 +128,7 @@ def _facts(why: Why) -> Iterator[tuple[str, str]]:
 
 
 def _remedies(why: Why) -> list[str]:
-    """A date that waits for its rules wants readings; anything else is said by its answer."""
+    """A date that waits for its rules needs readings; for anything else, the query has the remedies."""
     if why.status != Status.PENDING or why.paused:
         return list(why.unblock)
     ends = [each for each in why.unblock if each.startswith("the end of ")]
@@ -138,7 +138,7 @@ def _remedies(why: Why) -> list[str]:
 
 
 def _with(rule: RuleState) -> str:
-    """What the reading must say; one that came too long ago needs only to come again."""
+    """What the reading must say; a stale one only needs to be put again."""
     if not rule.field or receipt_need(rule.kind, rule.expected) is not None:
         return ""
     return f" with {rule.field} {_need(rule)}"

@@ -1,4 +1,4 @@
-"""Alerts file: `alerts.yaml` from its text, and what its parts must be to each other."""
+"""Alerts file: `alerts.yaml` from its text, and the checks between its parts."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -43,13 +43,13 @@ def _read(node: Node, file: str) -> ReadAlerts:
 
 
 def _with_default(alerts: Alerts) -> Alerts:
-    """The first sink is written down as the default: where this goes next, maps have no order."""
+    """Records the first sink as the default: later on, maps have no order."""
     first = next(iter(alerts.usable), None)
     return msgspec.structs.replace(alerts, default=alerts.default or first)
 
 
 def check_sink(sink: SinkConfig, at: At) -> None:
-    """A sink has what its type needs, and nothing of another type."""
+    """A sink must have what its type needs, and nothing that belongs to another type."""
     if not known(sink.type):
         return
     for name in ("channel", "url", "secret"):
@@ -69,26 +69,28 @@ def _check_secret(sink: SinkConfig, at: At) -> None:
             at.error(
                 name,
                 ProblemKind.BAD_VALUE,
-                f"{own} is a setting of Interlock itself, not for files",
+                f"{own} is a setting of Interlock itself and can't be used in files",
             )
     if sink.secret is None or not known(sink.secret):
         return
-    hint = "write ${INTERLOCK_...} or secret://..., and the secret stands elsewhere"
+    hint = "use ${INTERLOCK_...} or secret://... to keep the secret out of the file"
     if "whsec_" in sink.secret:
-        at.warn("secret", ProblemKind.BAD_VALUE, "a secret stands in the file", hint)
+        at.warn("secret", ProblemKind.BAD_VALUE, "the file contains a secret", hint)
     elif "${" not in sink.secret and "secret://" not in sink.secret:
         at.error("secret", ProblemKind.BAD_VALUE, "a signing secret begins with whsec_", hint)
 
 
 def check_mute(mute: Mute, at: At) -> None:
-    """It is weekly or once, and it ends."""
+    """A mute is weekly or happens once, and it must end."""
     if mute.weekly is None and mute.until is None:
         at.error("until", ProblemKind.MISSING, "a mute needs an end: until, or weekly")
     elif mute.weekly is not None and (mute.since, mute.until) != (None, None):
         at.error("weekly", ProblemKind.CONFLICT, "a mute is weekly or has from and until, not both")
     elif mute.weekly is not None and _is_whole(mute) and is_endless(mute.weekly):
         at.error(
-            "weekly", ProblemKind.OUT_OF_RANGE, "it never ends: leave an hour of the week free"
+            "weekly",
+            ProblemKind.OUT_OF_RANGE,
+            "the mute never ends: leave at least an hour of the week free",
         )
     elif mute.since is not None and mute.until is not None and known(mute.since, mute.until):
         since, until = timestamp.instant(mute.since), timestamp.instant(mute.until)
@@ -105,7 +107,7 @@ def _is_whole(mute: Mute) -> bool:
 
 
 def check_alerts(alerts: Alerts, at: At) -> None:
-    """Every route leads to a sink that is there, and to a channel of it."""
+    """Every route must lead to an existing sink, and to a channel of it."""
     sinks = alerts.sinks if known(alerts.sinks) else None
     if sinks is None:
         return
@@ -115,7 +117,7 @@ def check_alerts(alerts: Alerts, at: At) -> None:
         and known(console, console.type)
         and console.type is not SinkType.CONSOLE
     ):
-        message = "this name is that of the console, where alerts go that nobody else takes"
+        message = "this name is reserved for the console, which takes alerts without a route"
         at.inner("sinks").error(CONSOLE.sink, ProblemKind.CONFLICT, message)
     if alerts.default is not None and known(alerts.default):
         _check_lead(sinks, alerts.default, None, at, "default")
@@ -124,7 +126,7 @@ def check_alerts(alerts: Alerts, at: At) -> None:
 
 
 def _leads(alerts: Alerts) -> Iterator[tuple[tuple[str | int, ...], str, str | None]]:
-    """Where each target of each route stands, and where it leads."""
+    """The position of each target of each route, and where it leads."""
     for number, route in enumerate(alerts.routes if known(alerts.routes) else ()):
         if not known(route) or not known(route.to):
             continue
@@ -139,7 +141,7 @@ def _check_lead(
     config = sinks.get(sink)
     if config is None:
         names = ", ".join(sinks) or "none"
-        at.error(key, ProblemKind.BAD_VALUE, f"there is no sink {quoted(sink)}; there are: {names}")
+        at.error(key, ProblemKind.BAD_VALUE, f"unknown sink {quoted(sink)}; known sinks: {names}")
     elif not known(config) or not known(config.type):
         return
     elif config.type is not SinkType.SLACK:

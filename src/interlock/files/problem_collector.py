@@ -1,4 +1,4 @@
-"""Reading: one file being read. It gathers the problems, at most one error for each path."""
+"""Problem collector: collects the problems of one file, at most one error per path."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -12,7 +12,7 @@ MOST_SUGGESTIONS = 50
 
 
 class _Broken:
-    """Stands in a struct for a value that has an error already. So do all of its parts."""
+    """Replaces, in a struct, a value that already has an error. So do all of its parts."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -27,7 +27,7 @@ BROKEN: Any = _Broken()
 
 
 def known(*values: object) -> bool:
-    """Whether all of these were read well: nothing is said about what depends on a broken value."""
+    """Whether all of these are valid: checks that depend on a broken value are skipped."""
     return all(value is not BROKEN for value in values)
 
 
@@ -48,7 +48,7 @@ class ProblemCollector:
     def error(
         self, path: Path, place: Node, kind: ProblemKind, message: str, hint: str = ""
     ) -> Any:
-        """Note an error and give what stands in for the value."""
+        """Record an error and return the stand-in for the value."""
         if path not in self._errors:
             self._errors.add(path)
             self.note(path, place, kind, message, hint, ProblemSeverity.ERROR)
@@ -58,7 +58,7 @@ class ProblemCollector:
         self.note(path, find(root, path), kind, message, hint, ProblemSeverity.WARNING)
 
     def may_suggest(self) -> bool:
-        """Whether to look for what was meant: that is slow, and a file may hold only nonsense."""
+        """Whether to search for a suggestion: that is slow, and a file may hold only nonsense."""
         self._suggestions_left -= 1
         return self._suggestions_left >= 0
 
@@ -86,7 +86,7 @@ class ProblemCollector:
 
 
 class At:
-    """A struct that was just read: where it stands, and how to object to a part of it."""
+    """A struct just read: its position, and how to report a problem with a part of it."""
 
     __slots__ = ("node", "path", "reading")
 
@@ -94,21 +94,21 @@ class At:
         self.reading, self.node, self.path = reading, node, path
 
     def inner(self, *steps: str | int) -> "At":
-        """A part of it; where that was not written, the nearest above."""
+        """A part of it; if that was not written, its nearest ancestor."""
         return At(self.reading, find(self.node, steps), (*self.path, *steps))
 
     def given(self, key: str) -> Node | None:
-        """What was written under a key; nothing at all counts as not written."""
+        """What was written under a key; null counts as not written."""
         node = self.node.items.get(key) if isinstance(self.node, Map) else None
         return None if isinstance(node, Scalar) and is_nothing(node) else node
 
     def error(self, key: str, kind: ProblemKind, message: str, hint: str = "") -> Any:
-        """The part named by the key is wrong, or missing."""
+        """Report that the part named by the key is wrong or missing."""
         place = find(self.node, (key,))
         return self.reading.error((*self.path, key), place, kind, message, hint)
 
     def warn(self, key: str, kind: ProblemKind, message: str, hint: str = "") -> None:
-        """The part named by the key is legal, and surely not what was meant."""
+        """Report that the part named by the key is legal but certainly a mistake."""
         place = find(self.node, (key,))
         self.reading.note((*self.path, key), place, kind, message, hint, ProblemSeverity.WARNING)
 

@@ -1,4 +1,4 @@
-"""Tokens: secrets by which callers are known. Only their hashes are kept."""
+"""Tokens: secrets that identify callers. Only their hashes are kept."""
 
 import hashlib
 import secrets
@@ -13,7 +13,7 @@ from interlock.errors import ConfigError
 
 
 class Scope(StrEnum):
-    """What a caller may do. `own` is for who holds the installation: no token can be given it."""
+    """What a caller may do. `own` belongs to the operator of the installation; no token can have it."""
 
     READ = "read"
     OBSERVE = "observe"
@@ -21,12 +21,12 @@ class Scope(StrEnum):
     OWN = "own"
 
 
-#: What tokens can be given.
+#: The scopes that tokens can have.
 GRANTABLE = (Scope.READ, Scope.OBSERVE, Scope.OPERATE)
 
 
 class TokenShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True, omit_defaults=True):
-    """A token; its secret is told once, when it is made."""
+    """A token; its secret is shown once, when it is created."""
 
     name: str
     scopes: tuple[str, ...]
@@ -40,18 +40,18 @@ def new_secret() -> str:
 
 
 def digest_of(secret: str) -> str:
-    """Secrets are long and random: a fast hash gives nothing away."""
+    """Secrets are long and random, so a fast hash is safe."""
     return hashlib.sha256(secret.encode(errors="surrogatepass")).hexdigest()
 
 
 def make_token(
     name: str, scopes: Sequence[str], pipelines: Sequence[str], secret: str, now: datetime
 ) -> Token:
-    """Raises ConfigError for scopes that can't be given."""
+    """Raises ConfigError for scopes that a token can't have."""
     if not scopes or not set(scopes) <= set(GRANTABLE):
-        raise ConfigError(f"scopes are {', '.join(GRANTABLE)}")
+        raise ConfigError(f"unknown scope; the scopes are {', '.join(GRANTABLE)}")
     if pipelines and set(scopes) != {Scope.OBSERVE}:
-        raise ConfigError("only a token that does nothing but observe can be limited to pipelines")
+        raise ConfigError("only a token with the scope observe alone can be limited to pipelines")
     return Token(
         name=name,
         hash=digest_of(secret),

@@ -1,7 +1,7 @@
 """Edited schedules: that an edit makes nothing due that lies before its adoption (I10).
 
-It looks at the files in force from outside and decides for itself since when each schedule has the form
-that it has, so that what is stored about that can't hide a defect.
+It looks at the files in force from outside and determines for itself since when each schedule has had its
+form, so that stored data can't hide a defect.
 """
 
 from collections.abc import Iterator, Mapping

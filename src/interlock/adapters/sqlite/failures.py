@@ -20,8 +20,8 @@ _REMEDIES = {
     sqlite3.SQLITE_READONLY: "check the permissions of the file and its folder",
     sqlite3.SQLITE_PERM: "check the permissions of the file and its folder",
     sqlite3.SQLITE_NOMEM: "free some memory; nothing was half done",
-    sqlite3.SQLITE_CORRUPT: "stop, keep a copy of the file, and put the last backup in its place",
-    sqlite3.SQLITE_NOTADB: "this is no state file; name another, or put the last backup in its place",
+    sqlite3.SQLITE_CORRUPT: "stop, keep a copy of the file, and replace it with the last backup",
+    sqlite3.SQLITE_NOTADB: "this is not a state file; choose another, or replace it with the last backup",
 }
 
 
