@@ -148,7 +148,10 @@ def test_a_refusal_that_is_no_problem_document_is_quoted_in_part() -> None:
 
 def test_an_answer_that_is_no_json_is_not_taken_for_one() -> None:
     answer = in_turn(Said(text="hello"))
-    with tiny_server(answer) as server, pytest.raises(UnavailableError, match="is this an Interlock server"):
+    with (
+        tiny_server(answer) as server,
+        pytest.raises(UnavailableError, match="is this an Interlock server"),
+    ):
         Client(server.url).pipelines()
 
 

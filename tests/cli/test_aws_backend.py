@@ -149,7 +149,7 @@ def test_a_cron_moment_of_the_pause_is_foreseen_and_fired(place: AwsPlace) -> No
 
     foreseen = place.json("resume", "often", "--dry-run")["wouldStart"]
     assert foreseen and {each["why"] for each in foreseen} == {
-        "its cron moment fell into the pause"
+        "its cron time fell into the pause"
     }
     place.shown("resume", "often")
 
@@ -208,7 +208,7 @@ def test_when_aws_can_not_be_reached_two_lines_say_so(
     done = CliRunner().invoke(app, given)
     said = str(done.exception).splitlines()
     assert isinstance(done.exception, UnavailableError | TransientError), done.output
-    assert len(said) == 2 and "AWS can't be reached" in said[0] and "network" in said[1]
+    assert len(said) == 2 and "can't reach AWS" in said[0] and "network" in said[1]
 
 
 def test_the_exit_code_says_that_nothing_was_reached(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_a_cron_moment_of_the_pause_is_foreseen(place: Place) -> None:
     place.catch_up()
     document = place.json("resume", "often", "--dry-run")
     assert [each["why"] for each in document["wouldStart"]] == [
-        "its cron moment fell into the pause"
+        "its cron time fell into the pause"
     ]
 
 

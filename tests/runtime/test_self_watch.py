@@ -29,8 +29,8 @@ def test_a_state_file_that_was_deleted_refuses_readings_and_launches_nothing(
     state = served.project / ".interlock" / "interlock.db"
     state.rename(state.with_name("aside.db"))
 
-    assert "deleted or moved while it is served" in served.refusal(*READING)
-    assert "deleted or moved while it is served" in _unready(served)
+    assert "deleted or moved while the server was using it" in served.refusal(*READING)
+    assert "deleted or moved while the server was using it" in _unready(served)
     assert launched(served.project) == []
 
     state.with_name("aside.db").rename(state)

@@ -522,7 +522,7 @@ LATE: dict[Callable[[Home], None], str] = {
     completion_without_its_verdict: "what follows from the completion of silver-orders",
     request_that_nobody_judged: "the rerun of silver-orders/stream/2026-03-03",
     timer_that_nobody_fired: "the timer cron.silver-orders",
-    event_that_nobody_told: "telling of silver-orders/stream/2026-03-03/TRIGGER_STARTED/0",
+    event_that_nobody_told: "publishing silver-orders/stream/2026-03-03/TRIGGER_STARTED/0",
     alert_that_nobody_sent: "the alert of silver-orders",
     file_that_nobody_adopted: "the new file of silver-orders",
     reading_that_nobody_admitted: "the reading orders of silver-orders",

@@ -80,7 +80,7 @@ def test_a_file_whose_id_is_another_one_is_refused(home: Home) -> None:
     assert adopt_config("silver", home.ports) is None
     event = home.event(REJECTED)
     assert (
-        event.message == "the file is refused: pipeline.id: is gold, and the row is that of silver"
+        event.message == "the file is refused: pipeline.id: is gold, but the row belongs to silver"
     )
     assert event.detail["problems"][0]["path"] == "pipeline.id"
 

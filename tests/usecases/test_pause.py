@@ -151,7 +151,7 @@ class Busy:
 def test_who_is_overtaken_tries_again_but_not_for_ever(home: Home) -> None:
     home.adopt()
     assert pause("silver-orders", home.with_ports(pipelines=Busy(home, 3))).paused_since == NOW
-    with pytest.raises(TransientError, match="somebody got there first"):
+    with pytest.raises(TransientError, match="another writer got there first"):
         pause("silver-orders", home.with_ports(pipelines=Busy(home, 99)))
 
 

@@ -86,7 +86,7 @@ def test_a_request_of_no_date_is_refused(home: Home) -> None:
 def test_of_several_schedules_one_must_be_named(home: Home) -> None:
     config = home.adopt(TWO)
     for name in (None, "c"):
-        with pytest.raises(ConfigError, match="name one of the schedules a, b"):
+        with pytest.raises(ConfigError, match="several schedules: choose one of a, b"):
             chosen_schedule(config, name)
     assert chosen_schedule(config, "b").id == "b"
 

@@ -102,6 +102,8 @@ def test_who_is_overtaken_decides_anew_but_not_for_ever(home: Home, times: int, 
     if wins:
         assert save_run(KEY, decide, ports).status is Status.FAILED
     else:
-        with pytest.raises(TransientError, match="somebody got there first, 8 times in a row"):
+        with pytest.raises(
+            TransientError, match="another writer got there first, 8 times in a row"
+        ):
             save_run(KEY, decide, ports)
     assert decided == sorted(set(decided))  # each time from what is stored by then

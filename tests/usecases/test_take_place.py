@@ -250,7 +250,7 @@ def test_of_two_that_see_one_free_place_one_waits(home: Home) -> None:
 def test_a_row_that_others_write_all_the_time_fails_the_step(home: Home) -> None:
     opened(home, FIRST)
     ports = home.with_ports(claims=Raced(home.store.claims, 100))
-    with pytest.raises(TransientError, match="its places were taken first"):
+    with pytest.raises(TransientError, match="another writer took its place first"):
         call(ORCHESTRATOR, home.payload("evaluate", FIRST), ports)
     assert look(home, FIRST)["passed"]
 

@@ -288,7 +288,7 @@ def test_why_says_what_is_in_the_way_and_what_to_do(stage: Stage) -> None:
     assert (why.status, why.window_end) == ("UNREADABLE", None)
     assert "can't be read" in why.headline
     assert why.blocked_by[0].startswith("its stored row can't be read: ")
-    assert why.unblock == ("interlock doctor: it names the row and what to do about it",)
+    assert why.unblock == ("interlock doctor, which names the row and the remedy",)
 
 
 # --- a finished date in its plain form ------------------------------------------------------------

@@ -12,10 +12,10 @@ from interlock.domain.event import Event
 
 
 class Deliveries(Protocol):
-    """Alerts on their way: one row for each event, sink and channel.
+    """Alerts to be sent: one row for each event, sink and channel.
 
-    An alert that waits is looked at again when its `due_at` has come: locally by whoever reads the due
-    rows, elsewhere because its message comes back to the queue.
+    A waiting alert is handled again once its `due_at` has come: locally by the sender that reads the due
+    rows, on AWS because its message returns to the queue.
     """
 
     def find(self, event: Event, target: Target) -> Delivery | None: ...
@@ -25,10 +25,10 @@ class Deliveries(Protocol):
         ...
 
     def save(self, delivery: Delivery) -> bool:
-        """Store a delivery's next version (the first: if absent). False if somebody was first.
+        """Store a delivery's next version (the first: if absent). False if another writer was first.
 
-        A held one comes back at its `due_at`: whoever sends is then told to release its target. One
-        that was held and is queued again is looked at like a new one.
+        A held delivery comes back at its `due_at`: the sender is then asked to release its target. One
+        that was held and is queued again is treated like a new one.
         """
         ...
 
@@ -47,34 +47,34 @@ class Threads(Protocol):
         ...
 
     def save(self, thread: Thread) -> bool:
-        """Store a thread's next version (the first: if absent). False if somebody was first."""
+        """Store a thread's next version (the first: if absent). False if another writer was first."""
         ...
 
 
 class Paces(Protocol):
-    """When each channel takes its next message: one slot at a time, shared by all senders."""
+    """When each channel accepts its next message: one slot at a time, shared by all senders."""
 
     def take(self, channel: str, now: datetime, every: timedelta) -> datetime:
-        """Take the slot if there is one now: the answer is `now`. Else when to come again."""
+        """Take the slot if one is free: returns `now`. Otherwise returns when to try again."""
         ...
 
     def block(self, channel: str, until: datetime) -> None:
-        """The channel asked to be left alone until then. A longer block stays."""
+        """The channel asked for no messages until then. A longer block stays in force."""
         ...
 
 
 class Switches(Protocol):
-    """Sinks that asked for no more messages. `declared` names what the sink's settings were then."""
+    """Sinks that asked for no more messages. `declared` identifies the sink's settings at that time."""
 
     def turn_off(self, sink: str, declared: str) -> None: ...
 
     def is_off(self, sink: str, declared: str) -> bool:
-        """Whether it was turned off as it is declared now: with other settings it is on again."""
+        """Whether it is disabled under its current declaration: changed settings enable it again."""
         ...
 
 
 class Sink(Protocol):
-    """A way to people. It says what became of a message; what it raises counts as a failure."""
+    """A channel to people. It returns the outcome of a message; an exception counts as a failure."""
 
     @property
     def manner(self) -> Manner: ...
@@ -84,5 +84,5 @@ class Sink(Protocol):
         ...
 
     def update(self, channel: str, receipt: str, note: Note) -> Answer:
-        """Make an earlier message say this. Only sinks with threads are asked to."""
+        """Replace the text of an earlier message. Called only on sinks with threads."""
         ...

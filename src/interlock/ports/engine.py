@@ -25,21 +25,23 @@ class Workflows(Protocol):
     """The lifecycle's engine."""
 
     def start(self, name: str, given: Mapping[str, Any]) -> None:
-        """Start an execution. Starting a name twice is starting it once, also after it ended."""
+        """Start an execution. Starting the same name again has no effect, even after it ended."""
         ...
 
     def describe(self, name: str) -> EngineState:
-        """Raises UnavailableError when the engine can't be asked."""
+        """Raises UnavailableError when the engine can't be reached."""
         ...
 
     def running(self) -> set[str]:
-        """The names of all executions under way. It may lag a little; raises as `describe` does."""
+        """The names of all executions in progress. It may lag a little; raises as `describe` does."""
         ...
 
     def given(self, name: str) -> dict[str, Any] | None:
-        """What an execution was started with; None if the engine does not know it. Raises likewise."""
+        """The input of an execution; None if the engine does not know it. Raises likewise."""
         ...
 
     def wake(self, pipeline_id: str, waiting_for: WaitingFor) -> None:
-        """What the waiting executions of a pipeline wait for may be there. An engine may ignore it."""
+        """A hint: what the waiting executions of a pipeline wait for may have arrived. An engine may
+        ignore it.
+        """
         ...

@@ -27,9 +27,9 @@ class Jobs(Protocol):
         ...
 
     def poll(self, metadata: Mapping[str, Any]) -> Running | Succeeded | Failed:
-        """How the job is doing. Raises TransientError when nobody answers."""
+        """The state of the job. Raises TransientError when its platform does not answer."""
         ...
 
     def cancel(self, metadata: Mapping[str, Any]) -> bool:
-        """Ask the job to stop; whether that was possible. Never raises."""
+        """Ask the job to stop. Returns whether that was possible. Never raises."""
         ...

@@ -9,16 +9,16 @@ from interlock.domain.run import Run, RunKey, Status
 
 
 class History(Protocol):
-    """What was, for people: lists that may be a second old, newest first.
+    """History for people: lists that may be a second old, newest first.
 
-    An answer costs by what it holds, not by how much history there is. None means that this home
-    can't tell without reading everything. Dates are labels, or the beginnings of labels; `until`
-    includes the hours of its day.
+    An answer costs by its size, not by the amount of history. None means that this backend can't answer
+    without reading everything. Dates are labels, or the beginnings of labels; `until` includes the hours of
+    its day.
     """
 
     @property
     def searched(self) -> int:
-        """In how many events at most something is looked for that no key or index leads to."""
+        """How many events at most are searched for what no key or index can find."""
         ...
 
     def glances(self, pipeline_ids: Collection[str], since: str, until: str) -> list[Glance]: ...
@@ -38,7 +38,7 @@ class History(Protocol):
         ...
 
     def due(self, since: datetime | None, until: datetime, limit: int) -> list[Run]:
-        """Runs that are not done and are warned of in `since <= warning < until`, soonest first."""
+        """Runs that are not done and whose warning is in `since <= warning < until`, soonest first."""
         ...
 
     def failed(self, since: str, limit: int) -> list[Run]:
@@ -48,38 +48,42 @@ class History(Protocol):
     def runs(
         self, pipeline_id: str | None, since: str, until: str, after: RunKey | None, limit: int
     ) -> list[Run] | None:
-        """From behind a run on."""
+        """Starting after a run."""
         ...
 
     def events(
         self, wanted: EventFilter, before: tuple[datetime, int] | None, limit: int
     ) -> list[LoggedEvent]:
-        """From before an instant and a place on. What no index leads to is looked for in `searched`."""
+        """Starting before an instant and a position. What no index can find is searched for in `searched`
+        events.
+        """
         ...
 
     def breaches(self, since: datetime, until: datetime) -> list[tuple[str, str]]:
-        """The pipeline and date of each deadline that broke in that time, with or without a run."""
+        """The pipeline and date of each deadline breached in that time, with or without a run."""
         ...
 
 
 class EventFeed(Protocol):
-    """The event log as it grows, for whoever follows it. Places are numbers that only grow.
+    """The event log as it grows, for its followers. Positions are numbers that only grow.
 
-    One who comes back to a place misses nothing that was told since; some of it may come again.
+    A follower that returns to a position misses nothing published since; some of it may be repeated.
     """
 
     def changes(self) -> int:
-        """Another number once there may be something new. Asking costs nothing, however often."""
+        """A number that changes once there may be something new. Cheap to call, however often."""
         ...
 
     def oldest(self) -> int:
-        """The place from which on everything is there."""
+        """The position from which on the log is complete."""
         ...
 
     def last(self) -> int:
-        """The place of the newest. Raises UnavailableError or TransientError when nobody can tell."""
+        """The position of the newest. Raises UnavailableError or TransientError when it can't be
+        determined.
+        """
         ...
 
     def after(self, seq: int, limit: int) -> list[LoggedEvent]:
-        """What was told after that place, in the order of places. Raises as `last` does."""
+        """What was published after that position, in order. Raises as `last` does."""
         ...

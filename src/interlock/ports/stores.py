@@ -1,4 +1,4 @@
-"""Stores: what is kept."""
+"""Stores: what is stored."""
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
@@ -19,7 +19,7 @@ from interlock.domain.watchdog_state import WatchdogState
 
 
 class MissingFiles(Protocol):
-    """The pipelines whose files were missing when the project was last looked at."""
+    """The pipelines whose files were missing at the last check of the project."""
 
     def keep(self, missing: Sequence[Missing]) -> None:
         """Replace the whole list."""
@@ -38,7 +38,7 @@ class Pipelines(Protocol):
     def wanted(self, pipeline_id: str) -> Wanted | None: ...
 
     def unadopted(self) -> list[Wanted]:
-        """What is wanted and neither in force nor refused already."""
+        """What is wanted but neither in force nor already refused."""
         ...
 
     def refused(self) -> list[Wanted]:
@@ -58,11 +58,11 @@ class Pipelines(Protocol):
         ...
 
     def save(self, config: Config, events: Sequence[Event] = ()) -> bool:
-        """Store a config's next version. False if somebody stored that version first."""
+        """Store a config's next version. False if another writer stored that version first."""
         ...
 
     def refuse(self, wanted: Wanted) -> None:
-        """Remember that this config does not validate, so that nobody tries it again."""
+        """Record that this config is invalid, so that it is not tried again."""
         ...
 
     def downstream_of(self, pipeline_id: str) -> list[Downstream]:
@@ -71,20 +71,20 @@ class Pipelines(Protocol):
 
 
 class Sensors(Protocol):
-    """Readings. Producers own them; we put only on their behalf, and for a cascade."""
+    """Readings. Producers own them; Interlock puts them only on their behalf, and for a cascade."""
 
     def put(self, reading: Reading) -> None:
         """One durable write, followed by a change record."""
         ...
 
     def put_all(self, readings: Sequence[Reading]) -> None:
-        """Many of them. A failure may leave some stored; whoever tries again stores them all."""
+        """Many of them. A failure may leave some stored; a retry stores them all."""
         ...
 
     def remove(self, pipeline_id: str, key: str, at: datetime) -> None: ...
 
     def find(self, pipeline_id: str, keys: Collection[str]) -> dict[str, Reading]:
-        """Exactly the readings of these keys that exist; one that can't be read as UnreadableReading."""
+        """Exactly the readings of these keys that exist; an unreadable one as UnreadableReading."""
         ...
 
     def between(self, pipeline_id: str, key: str, first: str, last: str) -> list[Reading]:
@@ -92,18 +92,18 @@ class Sensors(Protocol):
         ...
 
     def of_pipeline(self, pipeline_id: str) -> list[Reading]:
-        """All of them, those that can't be read as UnreadableReading; for people."""
+        """All of them, unreadable ones as UnreadableReading; for people."""
         ...
 
 
 class Runs(Protocol):
     """Run records. Every write is a compare-and-set: of two writers, one wins.
 
-    Events given with a write are its outbox: stored with it, and published by whoever comes next.
+    Events given with a write are its outbox: stored with it, and published by the next reader of the row.
     """
 
     def get(self, key: RunKey) -> Run:
-        """To decide from. Raises NotFoundError or UnreadableError."""
+        """For decisions. Raises NotFoundError or UnreadableError."""
         ...
 
     def find(self, keys: Collection[RunKey]) -> dict[RunKey, Run]:
@@ -111,7 +111,7 @@ class Runs(Protocol):
         ...
 
     def open(self, run: Run, events: Sequence[Event] = ()) -> bool:
-        """Store a date's first version. False if the date has a run already."""
+        """Store a date's first version. False if the date already has a run."""
         ...
 
     def save(
@@ -129,7 +129,7 @@ class Runs(Protocol):
     def baseline(self, key: RunKey) -> Baseline | None: ...
 
     def due(self, now: datetime) -> list[Run]:
-        """The runs that somebody must look at by now."""
+        """The runs that are due to be checked by now."""
         ...
 
     def failed_since(self, key: RunKey) -> list[Run]:
@@ -141,11 +141,11 @@ class Runs(Protocol):
         ...
 
     def open_executions(self) -> dict[str, RunKey]:
-        """The open runs by the name of their execution. It may lag a little."""
+        """The open runs, keyed by the name of their execution. It may lag a little."""
         ...
 
     def of_pipeline(self, pipeline_id: str | None, since: str, until: str, limit: int) -> list[Run]:
-        """Runs whose date label lies between the two, UNREADABLE ones too, newest first; for people."""
+        """Runs whose date label is between the two, UNREADABLE ones too, newest first; for people."""
         ...
 
 
@@ -162,22 +162,22 @@ class JobLog(Protocol):
 
 
 class Reruns(Protocol):
-    """Requests to run a date again, and the attempts that were granted."""
+    """Requests to run a date again, and the granted attempts."""
 
     def request(self, request: RerunRequest) -> None:
         """Store a request; a change record follows."""
         ...
 
     def unjudged(self) -> list[RerunRequest]:
-        """The requests that wait for their answer, oldest first."""
+        """The requests that have not been judged, oldest first."""
         ...
 
     def unlisted(self, pipeline_ids: Collection[str]) -> list[RerunRequest]:
-        """Those of these pipelines that wait and that `unjudged` can't know of: written by hand."""
+        """The waiting requests of these pipelines that `unjudged` can't see: those written by hand."""
         ...
 
     def judged(self, request: RerunRequest) -> None:
-        """The request has had its answer."""
+        """Record that the request has been answered."""
         ...
 
     def withdraw(self, key: RunKey, at: datetime) -> None: ...
@@ -186,10 +186,10 @@ class Reruns(Protocol):
 
 
 class Events(Protocol):
-    """The event log, and whoever listens to it."""
+    """The event log, and its listeners."""
 
     def publish(self, events: Sequence[Event]) -> None:
-        """Tell them, once per id. Raises TransientError when that failed for any of them."""
+        """Publish them, once per id. Raises TransientError when that failed for any of them."""
         ...
 
     def of_run(self, key: RunKey) -> list[Event]:
@@ -207,7 +207,7 @@ class Events(Protocol):
 
 
 class Outbox(Protocol):
-    """Events that were stored with a state and have not been told yet."""
+    """Events that were stored with a state and have not been published yet."""
 
     def pending(self, owner: str) -> list[Event]: ...
 
@@ -222,7 +222,7 @@ class Claims(Protocol):
     """Facts that have no run row, claimed once."""
 
     def claim(self, event: Event) -> bool:
-        """Store an event under its id, to be published. False if it was claimed already."""
+        """Store an event under its id, to be published. False if it was already claimed."""
         ...
 
     def is_claimed(self, event_ids: Iterable[str]) -> set[str]: ...
@@ -232,11 +232,11 @@ class Claims(Protocol):
     def watches(self, keys: Collection[RunKey]) -> dict[RunKey, SlaWatch]: ...
 
     def save_watch(self, watch: SlaWatch, events: Sequence[Event] = ()) -> bool:
-        """Store a watch's next version (the first: if absent). False if somebody was first."""
+        """Store a watch's next version (the first: if absent). False if another writer was first."""
         ...
 
     def places(self, pipeline_id: str) -> Places | None:
-        """Who has a place for a job, where a pipeline limits how many there are."""
+        """The runs that hold a place for a job, in a pipeline that limits concurrent jobs."""
         ...
 
     def save_places(self, places: Places) -> bool:
@@ -245,7 +245,7 @@ class Claims(Protocol):
 
 
 class Watch(Protocol):
-    """The watchdog's row. One that can't be read counts as the first, so that no pass waits for it."""
+    """The watchdog's row. An unreadable row counts as the first, so that no pass waits for it."""
 
     def load(self) -> WatchdogState: ...
 
@@ -256,9 +256,9 @@ class UnreadableRows(Protocol):
     """The rows that the stores of this process met and could not read."""
 
     def met(self) -> list[UnreadableRow]:
-        """Those that are not reported yet, each row and content once."""
+        """The rows not yet reported, once for each row and content."""
         ...
 
     def reported(self, row: UnreadableRow) -> None:
-        """It has been told; met again with the same content, it is no news."""
+        """Record that it was reported; met again with the same content, it is not new."""
         ...

@@ -1,1 +1,1 @@
-"""Queries: questions about pipelines, runs and events. Each loads, asks the domain, and answers a struct."""
+"""Queries: questions about pipelines, runs and events. Each loads, asks the domain, and returns a struct."""

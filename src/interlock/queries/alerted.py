@@ -1,4 +1,4 @@
-"""Alerted: events with where each went as an alert, for people."""
+"""Alerted: events, and where each was sent as an alert, for people."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -11,7 +11,7 @@ from interlock.ports.alerts import Deliveries
 
 
 class AlertOutcome(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """One sink and what became of the alert there; `at` is when that was, or when it is looked at next."""
+    """One sink and the outcome of the alert there; `at` is when that was, or when it is handled next."""
 
     sink: str
     channel: str
@@ -22,14 +22,14 @@ class AlertOutcome(msgspec.Struct, frozen=True, rename="camel", omit_defaults=Tr
 
 
 class Alerted(msgspec.Struct, frozen=True, rename="camel"):
-    """An event and where it went."""
+    """An event and where it was sent."""
 
     event: Event
     alerts: tuple[AlertOutcome, ...] = ()
 
 
 def alerted(events: Sequence[Event], deliveries: Deliveries) -> list[Alerted]:
-    """What only changed the first message of a thread was told nobody and is left out."""
+    """Deliveries that only edited the first message of a thread notified no person and are left out."""
     found = deliveries.of_events(events)
     return [
         Alerted(

@@ -1,4 +1,4 @@
-"""Attainment: how well deadlines are kept, by pipeline and day."""
+"""Attainment: how many deadlines are met, by pipeline and day."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -25,13 +25,13 @@ class DayAttainment(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class Attainment(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """How well a pipeline keeps its deadlines."""
+    """How many of its deadlines a pipeline meets."""
 
     pipeline_id: str
     met: int
     breached: int
     undecided: int
-    #: The part that was met; without a decided date there is none.
+    #: The share that was met; None without a decided date.
     attained: float | None
     days: list[DayAttainment]
 
@@ -39,7 +39,7 @@ class Attainment(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 def attainments(
     configs: Sequence[Config], since: datetime, until: datetime, history: History
 ) -> list[Attainment]:
-    """Of the pipelines that have a deadline."""
+    """For the pipelines that have a deadline."""
     bound = [each for each in configs if each.pipeline.sla and each.pipeline.sla.has_deadline]
     if not bound:
         return []

@@ -1,4 +1,4 @@
-"""Attention: what needs a person now, the worst first; and what will, unless something happens."""
+"""Attention: what needs a person now, worst first; and what will, unless something changes."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
@@ -15,10 +15,10 @@ from interlock.domain.unreadable import RowKind
 from interlock.ports.reads import History
 from interlock.usecases.ports import Ports
 
-#: What nobody has looked at for so long is history.
+#: What has been left alone for this long is history.
 RECENT = timedelta(days=1)
 _MOST = 100
-#: What was to be done longer ago is history: dates that failed and were left so would fill the list.
+#: What was due longer ago is history: dates that failed and were left so would fill the list.
 _LATEST = 30 * RECENT
 
 _MISSED = (
@@ -31,7 +31,7 @@ _MISSED = (
 
 
 class AttentionKind(IntEnum):
-    """Why something needs a person; the smaller, the worse."""
+    """Why something needs a person; smaller is worse."""
 
     OVERDUE = 0
     GIVEN_UP = 1
@@ -58,7 +58,7 @@ class Concern(msgspec.Struct, frozen=True, kw_only=True):
 def concerns(
     configs: Mapping[str, Config], now: datetime, ports: Ports, history: History
 ) -> list[Concern]:
-    """Of the pipelines in force. The worst first; of one kind, the newest first."""
+    """For the pipelines in force. Worst first; within one kind, newest first."""
     by_key: dict[RunKey, Concern] = {}
     for found in (*_late(configs, now, history), *_failed(now, history)):
         assert found.key is not None
@@ -73,7 +73,7 @@ def concerns(
 
 
 def reasons(run: Run, configs: Mapping[str, Config], now: datetime) -> tuple[str, ...]:
-    """Why a run is not done, as its file has it now."""
+    """Why a run is not done, by its current file."""
     config = configs.get(run.key.pipeline_id)
     if config is None or not config.pipeline.has_schedule(run.key.schedule_id):
         return ("its pipeline is no longer in force",)
@@ -136,7 +136,7 @@ def _failed(now: datetime, history: History) -> Iterator[Concern]:
 def _missed(
     known: Mapping[RunKey, Concern], now: datetime, ports: Ports, history: History
 ) -> Iterator[Concern]:
-    """Dates that have no run, told of once each however many events there are."""
+    """Dates without a run, listed once each however many events there are."""
     told: dict[RunKey, Event] = {}
     for kind in _MISSED:
         for event in _recent(kind, now, history):
@@ -158,7 +158,7 @@ def _missed(
 
 
 def _unreadable(now: datetime, ports: Ports, history: History) -> Iterator[Concern]:
-    """Rows of pipelines that can't be read; of rows of runs, those that still can't."""
+    """Unreadable rows of pipelines, and rows of runs that still can't be read."""
     events = _recent(EventType.ROW_UNREADABLE, now, history)
     keys = {event.event_id: _key_of(event) for event in events}
     runs = ports.runs.find([key for key in keys.values() if key is not None])
@@ -185,7 +185,7 @@ def _key_of(event: Event) -> RunKey | None:
 
 
 def _refused(configs: Mapping[str, Config], now: datetime, history: History) -> Iterator[Concern]:
-    """Files that were refused, and that no good one has followed."""
+    """Refused files that have not been followed by a valid one."""
     seen = set()
     for event in _recent(EventType.CONFIG_REJECTED, now, history):
         name = event.pipeline_id or ""
@@ -209,7 +209,7 @@ def _paused(configs: Mapping[str, Config], now: datetime) -> Iterator[Concern]:
                 pipeline_id=config.pipeline.id,
                 since=config.paused_since,
                 due_at=config.paused_until,
-                reasons=("nothing opens until it is resumed",),
+                reasons=("no run opens until it is resumed",),
             )
 
 

@@ -1,4 +1,4 @@
-"""Dependencies: which pipeline opens or is checked after which, and where each stands in that order."""
+"""Dependencies: which pipeline opens or is checked after which, and the position of each in that order."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ class Edge(msgspec.Struct, frozen=True, order=True):
 
 
 class Graph(msgspec.Struct, frozen=True):
-    """Pipelines in layers: every edge leads to a later layer, cycles apart."""
+    """Pipelines in layers: every edge leads to a later layer, except in cycles."""
 
     layers: list[list[str]]
     edges: list[Edge]
@@ -43,7 +43,7 @@ def _into(pipeline: Pipeline) -> Iterator[Edge]:
 
 
 def around(name: str, edges: Sequence[Edge]) -> set[str]:
-    """A pipeline with everything before it and everything after it."""
+    """A pipeline with everything upstream and downstream of it."""
     after, before = _neighbours(edges)
     return {name, *_reached(name, after), *_reached(name, before)}
 
@@ -81,7 +81,7 @@ def _reached(name: str, neighbours: Mapping[str, list[str]]) -> set[str]:
 
 
 def _depths(names: set[str], edges: Sequence[Edge]) -> dict[str, int]:
-    """How many steps each is from where it begins, by the longest way."""
+    """The length of the longest path that leads to each."""
     after, _ = _neighbours(edges)
     missing = dict.fromkeys(names, 0)
     for edge in edges:
@@ -99,7 +99,7 @@ def _depths(names: set[str], edges: Sequence[Edge]) -> dict[str, int]:
 
 
 def _ordered(layers: list[list[str]], edges: Sequence[Edge]) -> list[list[str]]:
-    """Each layer in the order of what leads to it, so that few lines cross."""
+    """Each layer ordered by its upstreams, so that few lines cross."""
     _, before = _neighbours(edges)
     place: dict[str, float] = {}
     for layer in layers:

@@ -65,19 +65,19 @@ def _late(since: datetime, now: datetime) -> str:
 
 
 _WORDS: dict[type, Callable[[Any, datetime], str]] = {
-    Restart: lambda f, now: f"{f.run.key.date}: it was never started; started",
-    NoteStarted: lambda f, now: f"{f.run.key.date}: it is running after all; noted",
+    Restart: lambda f, now: f"{f.run.key.date}: was never started; started now",
+    NoteStarted: lambda f, now: f"{f.run.key.date}: is running after all; recorded",
     Finish: lambda f, now: f"{f.run.key.date}: its job had succeeded; completed",
     TimeOut: lambda f, now: f"{f.run.key.date}: outlived its lease (engine: {f.engine}); timed out",
     ExtendLease: lambda f, now: f"{f.run.key.date}: slow, not dead; its lease is extended",
     RetryNow: lambda f, now: f"{f.run.key.date}: its retry was due; retried",
-    Admit: lambda f, now: f"{f.reading.key}: a reading that had no effect yet; acted on it",
+    Admit: lambda f, now: f"{f.reading.key}: this reading had no effect yet; admitted now",
     FireLate: lambda f, now: f"{f.key.date}: fired {_late(f.due_at, now)}",
     Missed: lambda f, now: f"{f.key.date}: missed, {_late(f.due_at, now)} ({f.cause})",
     Close: lambda f, now: f"{f.key.date}: the trigger deadline passed without a run; closed",
-    ArmDeadline: lambda f, now: f"{f.key.date}: a deadline's timer was not there; armed",
-    JudgeDeadline: lambda f, now: f"{f.key.date}: its {f.kind} had passed untold; judged",
+    ArmDeadline: lambda f, now: f"{f.key.date}: a deadline's timer was missing; armed",
+    JudgeDeadline: lambda f, now: f"{f.key.date}: its {f.kind} had passed unreported; judged",
     PostRunMissing: lambda f, now: (
-        f"{f.run.key.date}: post-run readings never came: {', '.join(f.missing) or 'none missing'}"
+        f"{f.run.key.date}: post-run readings never arrived: {', '.join(f.missing) or 'none missing'}"
     ),
 }

@@ -1,4 +1,4 @@
-"""Heartbeat: how the watchdog is doing."""
+"""Heartbeat: the state of the watchdog."""
 
 from datetime import datetime, timedelta
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class Heartbeat(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """How the watchdog is doing."""
+    """The state of the watchdog."""
 
     now: datetime
     every_seconds: float

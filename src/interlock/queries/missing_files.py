@@ -1,4 +1,4 @@
-"""Missing files: what people read of them, on the pages and on the command line."""
+"""Missing files: their description for people, on the pages and the command line."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,7 +11,7 @@ _MANY = ("have", "the pipelines stay", "are")
 
 
 def missing_files(missing: Sequence[Missing]) -> list[str]:
-    """One line for all that went together, and one for each that went alone."""
+    """One line for all that disappeared together, and one for each that disappeared alone."""
     held = [each for each in missing if each.held_at is not None]
     return [*_held(held), *(_alone(each) for each in missing if each.held_at is None)]
 

@@ -1,4 +1,4 @@
-"""Paging: a list a page at a time, and the cursor that leads to the page behind it."""
+"""Paging: a list, one page at a time, and the cursor of the next page."""
 
 import base64
 import binascii
@@ -13,27 +13,29 @@ T = TypeVar("T")
 
 
 class Page(msgspec.Struct, Generic[T], frozen=True):
-    """Some of a list. `next` is the cursor of the page behind it; without one this is the last."""
+    """A part of a list. `next` is the cursor of the next page; None on the last one."""
 
     items: list[T]
     next: str | None = None
 
 
 def page_of(found: Sequence[T], limit: int, place: Callable[[T], Any]) -> Page[T]:
-    """One more than the limit was asked for: if it came, there is a page behind this one."""
+    """The query asked for one more than the limit: if it came, there is a next page."""
     items = list(found[:limit])
     return Page(items, _pack(place(items[-1])) if len(found) > limit and items else None)
 
 
 def place_at(cursor: str | None, kind: type[T]) -> T | None:
-    """Where a cursor points. Raises ConfigError for what is no cursor of this list."""
+    """Where a cursor points. Raises ConfigError for an invalid cursor."""
     if cursor is None:
         return None
     try:
         text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), b"-_", validate=True)
         return msgspec.json.decode(text, type=kind)
     except (binascii.Error, ValueError, msgspec.MsgspecError) as error:
-        raise ConfigError("cursor is not one that this list gave") from error
+        raise ConfigError(
+            "invalid cursor: use the one from the previous page of this list"
+        ) from error
 
 
 def _pack(place: Any) -> str:

@@ -1,4 +1,4 @@
-"""Stored reading: what became of a reading that a producer sent."""
+"""Stored reading: the outcome of a reading that a producer sent."""
 
 from datetime import datetime
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class StoredReading(msgspec.Struct, frozen=True, rename="camel"):
-    """A reading that is stored, and what it led to where somebody waited for that."""
+    """A stored reading, and what it led to if the caller waited for that."""
 
     pipeline_id: str
     key: str

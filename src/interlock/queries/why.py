@@ -1,5 +1,5 @@
-"""Explain: why a date has run or has not, from what is stored; nothing is judged that was not recorded,
-except for a date that is still waiting, which is judged as it stands now.
+"""Explain: why a date has run or has not, from what is stored. It judges nothing that was not recorded,
+except a date that is still waiting, which it judges as it stands now.
 """
 
 from datetime import datetime
@@ -29,7 +29,7 @@ from interlock.usecases.ports import Ports
 
 
 class RuleState(msgspec.Struct, frozen=True, rename="camel"):
-    """One rule: how it fares, since when, and in words."""
+    """One rule: its result, since when, and in words."""
 
     key: str
     check: str
@@ -39,7 +39,7 @@ class RuleState(msgspec.Struct, frozen=True, rename="camel"):
     kind: str | None
     since: datetime | None
     text: str
-    #: When the reading came that was judged, if it is still the one that is stored.
+    #: When the judged reading was received, if it is still the stored one.
     received_at: datetime | None = None
 
 
@@ -71,9 +71,9 @@ class Why(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
 
 def explain(pipeline_id: str, ports: Ports, date: str | None = None) -> list[Why]:
-    """One answer per schedule; without a date, for the date that it is on now.
+    """One answer per schedule; without a date, for its current date.
 
-    Raises NotFoundError for a pipeline that nobody declared.
+    Raises NotFoundError for a pipeline that is not declared.
     """
     config = ports.pipelines.find(pipeline_id)
     if config is None:
@@ -86,7 +86,7 @@ def explain(pipeline_id: str, ports: Ports, date: str | None = None) -> list[Why
 
 
 def _current(config: Config, schedule: Schedule, now: datetime, ports: Ports) -> str:
-    """The newest date that has a run, or else today's."""
+    """The newest date that has a run, otherwise today's."""
     label = label_at(now, zone(schedule.timezone), Grain.DAY)
     runs = ports.runs.of_pipeline(config.pipeline.id, "0000", "9999", 20)
     present = config.pipeline.present_id
@@ -132,7 +132,7 @@ def _explain(config: Config, schedule: Schedule, date: str, now: datetime, ports
 def _rules(
     key: RunKey, run: Run | None, config: Config, now: datetime, ports: Ports
 ) -> tuple[tuple[RuleState, ...], datetime, bool]:
-    """As recorded by the last evaluation; a date without one is judged as it stands."""
+    """As recorded by the last evaluation; a date without one is judged as it stands now."""
     schedule = config.pipeline.schedule(key.schedule_id)
     readings = readings_for(key, config.pipeline, ports, run=run)
     if run is not None and run.verdict is not None:
@@ -174,17 +174,17 @@ def _headline(
 ) -> str:
     if run is None:
         if config.is_paused(now):
-            return "the pipeline is paused; nothing opens"
+            return "the pipeline is paused; no run opens"
         if is_excluded:
             return "the calendar excludes this date; no run is expected"
         return "nothing has opened this date yet"
     if run.status is Status.UNREADABLE:
-        return "its stored row can't be read, so nothing is known of it and nothing opens it"
+        return "its stored row can't be read, so its state is unknown and it can't open"
     if run.is_bare:
         return _BARE_HEADLINES[run.status]
     age = duration.for_people(now - run.changed_at)
     if run.awaits_retry and run.retry_at is not None:
-        return f"attempt {run.attempt} failed; it is tried again {_in(run.retry_at, now)}"
+        return f"attempt {run.attempt} failed; retry {_in(run.retry_at, now)}"
     if run.waits_for and not failing_lines(run.verdict, now):
         return f"its rules hold, and it waits for a place (attempt {run.attempt})"
     return _HEADLINES[run.status].format(age=age, attempt=run.attempt)
@@ -227,7 +227,7 @@ def _blocked(
     trigger: RuleState | None,
     now: datetime,
 ) -> list[str]:
-    """Why a date is not done; one that has no run may have more in its way than a reading."""
+    """Why a date is not done; a date without a run may be blocked by more than a missing reading."""
     if run is not None and run.status is Status.COMPLETED:
         return []
     if run is None and config.is_paused(now):
@@ -253,7 +253,7 @@ def _unblock(
         wanted = [] if trigger is None else [f"a reading of {trigger.rule.key} for {key.date}"]
         return [*wanted, f"interlock rerun {name}"]
     if run.status is Status.UNREADABLE:
-        return ["interlock doctor: it names the row and what to do about it"]
+        return ["interlock doctor, which names the row and the remedy"]
     if run.status is Status.PENDING:
         ends = [f"the end of {each.date}" for each in run.waits_for]
         return [*failing_lines(run.verdict, now), *ends]
@@ -265,7 +265,7 @@ def _unblock(
     return []
 
 
-_CHANGED = "a trigger reading that passes and says something new"
+_CHANGED = "a trigger reading that passes and has changed"
 _HEADLINES = {
     Status.PENDING: "waiting for its rules (attempt {attempt})",
     Status.TRIGGERING: "its job is being launched (attempt {attempt})",
@@ -275,8 +275,8 @@ _HEADLINES = {
     Status.FAILED_FINAL: "failed for good {age} ago (attempt {attempt}); only a rerun opens it",
 }
 
-#: Of a row that says no more than how the date ended.
+#: For a row that says only how the date ended.
 _BARE_HEADLINES = {
-    Status.COMPLETED: "completed, as its row says and no more; only a rerun opens it",
-    Status.FAILED_FINAL: "failed for good, as its row says and no more; only a rerun opens it",
+    Status.COMPLETED: "completed, according to its minimal row; only a rerun opens it",
+    Status.FAILED_FINAL: "failed for good, according to its minimal row; only a rerun opens it",
 }

@@ -1,1 +1,1 @@
-"""Use cases: what we do. Load, ask the domain, act; one public function a file."""
+"""Use cases: the actions. Load, ask the domain, act; one public function per file."""

@@ -1,4 +1,4 @@
-"""Admit a reading: find out what it means, and do that."""
+"""Admit a reading: decide what it means, and act on it."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -48,8 +48,8 @@ from interlock.usecases.start_run import start_run
 
 
 def admit_reading(reading: Reading, ports: Ports) -> Sequence[Admission]:
-    """What it led to. A reading of an unknown or paused pipeline is kept and waits, as is one of a
-    pipeline whose stored config can't be read.
+    """What it led to. A reading of an unknown or paused pipeline is kept and waits; so does one of a pipeline
+    whose stored config can't be read.
     """
     now = ports.clock()
     try:
@@ -69,7 +69,7 @@ def admit_reading(reading: Reading, ports: Ports) -> Sequence[Admission]:
 
 
 def concerned_runs(pipeline: Pipeline, reading: Reading, ports: Ports) -> dict[RunKey, Run]:
-    """The runs of its date, and those that may have been waiting for a reading that names none."""
+    """The runs of its date; for a reading without a date, those that may be waiting for it."""
     found = find_runs(run_keys(pipeline, reading), pipeline, ports)
     for schedule in pipeline.schedules:
         since = reopens_since(pipeline, schedule, reading)
@@ -87,9 +87,9 @@ def act_on(  # noqa: C901 - one flat table of what to do
     ports: Ports,
     recovered: Callable[[Run], Sequence[Event]] | None = None,
 ) -> None:
-    """Do what an admission says; `recovered` is what the watchdog has to tell of a new attempt.
+    """Act on an admission; `recovered` is the watchdog's event about a new attempt.
 
-    Every branch may be taken again.
+    Every branch is safe to repeat.
     """
     match admission:
         case OpenRun(key, by, reading):
@@ -151,7 +151,7 @@ def _reopen(
 def _reopen_when_ready(
     run: Run, admission: ReopenWhenReady, config: Config, now: datetime, ports: Ports
 ) -> None:
-    """Open the date again if everything it needs has come in time; else its window stays closed."""
+    """Open the date again if everything it needs arrived in time; otherwise its window stays closed."""
     if not judge_now(run, config.pipeline, now, ports, admission.until).ready:
         return
 
@@ -162,7 +162,7 @@ def _reopen_when_ready(
 
 
 def refusal_events(admission: Exclude | Reject | NoteRepeat, config: Config) -> tuple[Event, ...]:
-    """What there is to say about a reading that opens nothing; a dry run says none of it."""
+    """The events of a reading that opens nothing; a dry run has none."""
     if isinstance(admission, Exclude):
         return _excluded(admission, config)
     if isinstance(admission, NoteRepeat):
@@ -204,7 +204,7 @@ def _rejected(admission: Reject, config: Config) -> Event:
 
 
 def _wake_waiting(config: Config, reading: Reading, ports: Ports) -> None:
-    """A run that waits for its rules is judged at once when one of their readings comes."""
+    """A run that waits for its rules is judged at once when one of their readings arrives."""
     base, _ = split_key(reading.key)
     if any(base in judged_keys(config.pipeline, each) for each in config.pipeline.schedules):
         ports.workflows.wake(config.pipeline.id, WaitingFor.RULES)

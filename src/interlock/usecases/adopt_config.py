@@ -1,4 +1,4 @@
-"""Adopt a config: bring what an owner wants into force, if it is right; else keep what there is."""
+"""Adopt a config: bring a wanted config into force if it is valid; otherwise keep the current one."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -23,7 +23,7 @@ from interlock.usecases.settle_schedules import settle_schedules
 
 
 def adopt_config(pipeline_id: str, ports: Ports) -> Config | None:
-    """The config in force afterwards. An invalid one is refused whole; the last good one stays."""
+    """The config in force afterwards. An invalid one is refused as a whole; the last good one stays."""
     now = ports.clock()
     wanted = ports.pipelines.wanted(pipeline_id)
     current = ports.pipelines.find(pipeline_id)
@@ -47,13 +47,13 @@ def judge_config(wanted: Wanted) -> tuple[Pipeline | None, tuple[Problem, ...]]:
     if loaded.pipeline is None or loaded.errors:
         return None, loaded.errors
     if loaded.pipeline.id != wanted.pipeline_id:
-        message = f"is {loaded.pipeline.id}, and the row is that of {wanted.pipeline_id}"
+        message = f"is {loaded.pipeline.id}, but the row belongs to {wanted.pipeline_id}"
         return None, (Problem(path="pipeline.id", kind=ProblemKind.CONFLICT, message=message),)
     return loaded.pipeline, ()
 
 
 def config_owner(pipeline_id: str) -> str:
-    """The name under which the events of a config wait."""
+    """The outbox owner of the events of a config."""
     return f"{pipeline_id}/config"
 
 
@@ -62,7 +62,7 @@ def _adopt(
 ) -> Config | None:
     if current is not None and not current.is_retired:
         settle_schedules(current, dates_ahead(current.pipeline, pipeline, now), now, ports)
-        current = ports.pipelines.find(pipeline.id)  # firing a moment arms the next
+        current = ports.pipelines.find(pipeline.id)  # firing one occurrence arms the next
     returning = current is None or current.is_retired
     edit = foresee_edit(current, pipeline, now, ports)
     config = Config(
@@ -138,7 +138,7 @@ def _changed_paths(before: Config | None, after: Config) -> list[str]:
 
 
 def _cron_timers(config: Config) -> list[str]:
-    """The timers that a config had armed; a new one arms its own."""
+    """The timers that a config armed; a new config arms its own."""
     return [
         cron_timer(config.pipeline.id, schedule_id, moment).name
         for schedule_id, moment in config.armed.items()

@@ -1,4 +1,4 @@
-"""Arm cron: a timer for the next moment of each schedule that fires by itself."""
+"""Arm cron: a timer for the next occurrence of each schedule that fires by itself."""
 
 from datetime import datetime
 
@@ -14,7 +14,9 @@ _TRIES = 8
 
 
 def arm_cron(config: Config, now: datetime, ports: Ports) -> None:
-    """Arm what is not armed yet. The config remembers, so a quiet call touches nothing."""
+    """Arm the timers that are not armed yet. The config records them, so a call without news touches
+    nothing.
+    """
     if all(
         schedule.id in config.armed and config.armed[schedule.id].due_at > now
         for schedule in config.pipeline.schedules
@@ -38,7 +40,7 @@ def arm_cron(config: Config, now: datetime, ports: Ports) -> None:
         found = ports.pipelines.find(config.pipeline.id)
         if found is None or found.is_retired:
             return
-        config = found  # somebody got there first
+        config = found  # another writer got there first
 
 
 def fires(schedule: Schedule) -> bool:
@@ -47,7 +49,7 @@ def fires(schedule: Schedule) -> bool:
 
 
 def cron_timer(pipeline_id: str, schedule_id: str, moment: Occurrence) -> Timer:
-    """Its name holds its own moment, so a fire can arm the next one while its own still stands."""
+    """Its name contains its instant, so firing can arm the next one while this one still exists."""
     return Timer(
         f"cron.{pipeline_id}.{schedule_id}.{moment.date}",
         TimerKind.CRON,

@@ -1,4 +1,4 @@
-"""Arm deadlines: timers for the moments of a date that have none, or have them at another time."""
+"""Arm deadlines: timers for the deadlines of a date that have none, or have one at another time."""
 
 from datetime import datetime
 
@@ -16,7 +16,7 @@ from interlock.usecases.save_run import RunWrite, save_run
 
 
 def arm_deadlines(key: RunKey, config: Config, ports: Ports) -> list[str]:
-    """The names that were armed; the row remembers for which instants."""
+    """The names that were armed; the row records for which instants."""
     key = kept_key(key, config.pipeline, ports)
     run = ports.runs.find([key]).get(key)
     if run is None:
@@ -65,8 +65,8 @@ def _arm_watch(key: RunKey, config: Config, ports: Ports) -> list[str]:
 
 
 def _open_moments(watch: SlaWatch, fresh: SlaWatch, now: datetime) -> dict[DeadlineKind, datetime]:
-    """Those of the file as it is. By when the rules must hold is armed ahead only: a file may have promised
-    it after the moment, and one that passed unwatched is the watchdog's to judge.
+    """Those of the current file. The readiness deadline is armed only ahead of time: a file may have declared
+    it after the instant, and one that passed unwatched is the watchdog's to judge.
     """
     return {
         kind: at

@@ -13,15 +13,15 @@ from interlock.domain.run import Evidence
 from interlock.domain.run_events import about_run
 from interlock.usecases.save_run import RunWrite
 
-#: What a row can hold beside its own attributes, on every store.
+#: What a row can hold besides its own attributes, on every store.
 LARGEST_BASELINE = 350 * 1024
 
 
 def capture_baseline(
     write: RunWrite, readings: Mapping[str, Evidence], pipeline: Pipeline
 ) -> RunWrite:
-    """The write with these readings as the baseline of its attempt, and the event of it. Readings that
-    are too large to be kept leave the attempt as it is, and that is an event too.
+    """The write with these readings as the baseline of its attempt, and its event. Readings too large to keep
+    leave the attempt as it is, and that is an event too.
     """
     if not readings:
         return write
@@ -45,7 +45,7 @@ def capture_baseline(
 
 
 def not_captured(write: RunWrite, error: str, pipeline: Pipeline) -> RunWrite:
-    """The write, with the event that drift of this attempt will not be seen."""
+    """The write, with the event that drift of this attempt will go undetected."""
     told = about_run(
         EventType.BASELINE_CAPTURE_FAILED,
         write.run,
@@ -57,7 +57,7 @@ def not_captured(write: RunWrite, error: str, pipeline: Pipeline) -> RunWrite:
 
 
 def _watched(readings: Mapping[str, Evidence], pipeline: Pipeline) -> list[dict[str, Any]]:
-    """The numbers that drift is measured by."""
+    """The numbers used to measure drift."""
     post_run = pipeline.post_run
     assert post_run is not None
     watched = dict.fromkeys(

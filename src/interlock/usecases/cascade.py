@@ -50,13 +50,13 @@ def _reading(
 
 
 def _whole_day(run: Run, pipeline: Pipeline, day: Label, ports: Ports) -> dict[str, str] | None:
-    """When each expected date of the day was completed, by its time; None while one is missing.
+    """When each expected date of the day completed, by its time; None while one is missing.
 
     The schedule, the clocks and the calendar are the upstream's.
     """
     config = readable_config(pipeline.id, ports)
     if config is not None and config.pipeline.has_schedule(run.key.schedule_id):
-        pipeline = config.pipeline  # dates may have run under other ids than when this one began
+        pipeline = config.pipeline  # dates may have run under a former id of the schedule
     schedule = pipeline.schedule(run.key.schedule_id)
     keys = {
         RunKey(run.key.pipeline_id, schedule.id, date): date.partition("T")[2]

@@ -1,4 +1,4 @@
-"""Claim an event: tell a fact that has no run row, once."""
+"""Claim an event: publish a fact without a run row, once."""
 
 from interlock.domain.event import Event
 from interlock.usecases.ports import Ports
@@ -6,7 +6,7 @@ from interlock.usecases.publish_outbox import publish_outbox
 
 
 def claim_event(event: Event, ports: Ports) -> bool:
-    """Whether it was news. A claim that was stored and not told is told now."""
+    """Whether it was new. A claim that was stored but not published is published now."""
     won = ports.claims.claim(event)
     publish_outbox(event.event_id, ports)
     return won

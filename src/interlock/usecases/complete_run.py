@@ -1,4 +1,4 @@
-"""Complete a run: give it its end from the job log, and do what follows from it."""
+"""Complete a run: end it as the job log says, and do what follows."""
 
 from datetime import datetime
 
@@ -35,8 +35,8 @@ def complete_run(
     ports: Ports,
     ending: JobRecord | None = None,
 ) -> Run:
-    """Return the run as it stands. A repeat does again what follows from the end: the readings,
-    baselines and events are the same ones. `ending` is what somebody has read in the job log.
+    """Return the run as it stands. A repeat does again what follows from the end: the readings, baselines
+    and events are the same ones. `ending` is what a caller has already read in the job log.
     """
     now = ports.clock()
     records = ports.job_log.of_run(key) if ending is None else [ending]
@@ -58,12 +58,12 @@ def complete_run(
 
 
 def _follow_up(run: Run, pipeline: Pipeline, ports: Ports) -> None:
-    """What a completion gives rise to: downstream readings, and changes made while the job ran."""
+    """What follows from a completion: downstream readings, and changes made while the job ran."""
     if run.cascading:
         cascade(run, pipeline, ports)
         save_run(run.key, lambda stored: _cascaded(stored, run, ports.clock()), ports)
     if not pipeline.has_schedule(run.key.schedule_id):
-        return  # its file has dropped it since: no reading means anything for it
+        return  # its file has dropped it since, so no reading concerns it
     opening = trigger_keys(pipeline.schedule(run.key.schedule_id))
     keys = post_run_keys(pipeline) | opening
     readings = readings_for(run.key, pipeline, ports, keys, run) if keys else {}
@@ -77,8 +77,8 @@ def _follow_up(run: Run, pipeline: Pipeline, ports: Ports) -> None:
 
 
 def _is_news(run: Run, key: str, reading: Reading) -> bool:
-    """Whether it changed while the job ran; one that the job did not use, whether it came since. One that
-    can't be read says nothing.
+    """Whether it changed while the job ran; for a reading that the job did not use, whether it came since. An
+    unreadable reading says nothing.
     """
     if isinstance(reading, UnreadableReading):
         return False
@@ -124,9 +124,9 @@ def _completed(
 
 def _baseline(run: Run, pipeline: Pipeline, ports: Ports) -> dict[str, Evidence]:
     """The post-run readings as the job saw them; of those it did not use, what came since its attempt
-    was opened. An older one speaks of another run.
+    was opened. An older one belongs to another run.
 
-    Raises ValueError for readings that can't be read.
+    Raises ValueError for unreadable readings.
     """
     keys = post_run_keys(pipeline)
     unused = readings_for(run.key, pipeline, ports, keys - run.evidence.keys())

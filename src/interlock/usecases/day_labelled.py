@@ -1,6 +1,6 @@
-"""Day-labelled: whether the runs of a schedule are days, as its newest run tells.
+"""Day-labelled: whether the runs of a schedule are days, judged by its newest run.
 
-A deadline `:MM` expects hours of a sensor-driven schedule. Whose readings name only days has none.
+A deadline `:MM` expects hourly dates of a sensor-driven schedule. One whose readings name only days has none.
 """
 
 from interlock.domain.partition import Grain, Label
@@ -8,7 +8,7 @@ from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import Run, RunKey
 from interlock.usecases.ports import Ports
 
-#: Runs of other schedules may be newer; among this many the newest of its own is looked for.
+#: Runs of other schedules may be newer; its own newest is searched among this many.
 _NEWEST = 100
 
 

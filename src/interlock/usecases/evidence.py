@@ -1,4 +1,4 @@
-"""Gather evidence: the readings that a date uses, and what the rules made of them."""
+"""Gather evidence: the readings that a date uses, and the results of the rules."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -20,8 +20,8 @@ def readings_for(
     keys: frozenset[str] | None = None,
     run: Run | None = None,
 ) -> dict[str, Reading]:
-    """The reading that serves each sensor key of the date: by point reads, both spellings. One that
-    came when its date lay beyond the horizon was rejected, and serves nothing.
+    """The reading that applies to each sensor key of the date: by point reads, both spellings. A reading that
+    came when its date was beyond the horizon was rejected, and does not count.
     """
     schedule, label = pipeline.schedule(key.schedule_id), Label.parse(key.date)
     wanted = used_keys(pipeline, schedule) if keys is None else keys
@@ -41,7 +41,7 @@ def readings_for(
 def judge_now(
     run: Run, pipeline: Pipeline, now: datetime, ports: Ports, until: datetime | None = None
 ) -> Verdict:
-    """Whether the date of a run could start on what is stored, or on what of it came until then."""
+    """Whether the date of a run could start on what is stored, or on the part received by then."""
     schedule = pipeline.schedule(run.key.schedule_id)
     found = readings_for(run.key, pipeline, ports, judged_keys(pipeline, schedule), run)
     in_time = {
@@ -53,7 +53,7 @@ def judge_now(
 
 
 def as_evidence(readings: dict[str, Reading]) -> dict[str, Evidence]:
-    """What can't be read proves nothing."""
+    """An unreadable reading proves nothing."""
     return {
         key: Evidence(reading.key, reading.version, reading.fields)
         for key, reading in readings.items()
@@ -64,7 +64,7 @@ def as_evidence(readings: dict[str, Reading]) -> dict[str, Evidence]:
 def rule_records(
     results: Iterable[Result], now: datetime, before: Iterable[RuleRecord] = ()
 ) -> tuple[RuleRecord, ...]:
-    """The results as they are stored and sent; `since` is when a rule began to fare so."""
+    """The results as stored and sent; `since` is when a rule's result began."""
     past = {(r.key, r.check, r.field, str(r.expected)): r for r in before}
     return tuple(_record(result, now, past) for result in results)
 

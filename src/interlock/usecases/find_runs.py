@@ -14,7 +14,7 @@ Files = Pipeline | Mapping[str, Pipeline]
 
 
 def find_runs(keys: Iterable[RunKey], files: Files, ports: Ports) -> dict[RunKey, Run]:
-    """Each under the key that was asked for; the run itself has the key under which it is stored."""
+    """Each under the requested key; the run itself has the key under which it is stored."""
     wanted = list(keys)
     former = _former(wanted, files)
     found = ports.runs.find([*wanted, *former])
@@ -23,7 +23,7 @@ def find_runs(keys: Iterable[RunKey], files: Files, ports: Ports) -> dict[RunKey
 
 
 def kept_key(key: RunKey, pipeline: Pipeline, ports: Ports) -> RunKey:
-    """The key under which the run of a date is stored; without a run, that of the present id."""
+    """The key under which the run of a date is stored; without a run, that of the current id."""
     present = msgspec.structs.replace(key, schedule_id=pipeline.present_id(key.schedule_id))
     if not former_keys(present, pipeline):
         return present
@@ -32,7 +32,7 @@ def kept_key(key: RunKey, pipeline: Pipeline, ports: Ports) -> RunKey:
 
 
 def find_watches(keys: Iterable[RunKey], files: Files, ports: Ports) -> dict[RunKey, SlaWatch]:
-    """What was said of the deadlines of dates without a run; one of a former id is taken over."""
+    """The deadline watches of dates without a run; one of a former id is taken over."""
     wanted = list(keys)
     former = _former(wanted, files)
     found = ports.claims.watches([*wanted, *former])
@@ -51,7 +51,7 @@ def find_watch(key: RunKey, pipeline: Pipeline, ports: Ports) -> SlaWatch | None
 
 
 def former_keys(key: RunKey, pipeline: Pipeline) -> list[RunKey]:
-    """The keys under which the run of a date may be stored beside its own."""
+    """The other keys under which the run of a date may be stored."""
     return [
         msgspec.structs.replace(key, schedule_id=name)
         for name in pipeline.former_ids(key.schedule_id)

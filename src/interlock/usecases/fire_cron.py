@@ -1,4 +1,4 @@
-"""Fire cron: open a run for every moment that is due, then arm the next one."""
+"""Fire cron: open a run for every occurrence that is due, then arm the next one."""
 
 from datetime import datetime, timedelta
 
@@ -14,8 +14,8 @@ from interlock.usecases.repeat_events import ran_before_the_edit, repeat_events
 
 
 def fire_cron(pipeline_id: str, schedule_id: str, ports: Ports) -> None:
-    """A fire opens the run of its date, or finds it open. After downtime, each missed moment that is
-    not older than its evaluation window is fired late; the watchdog reports the others.
+    """Firing opens the run of its date, or finds it open. After downtime, each missed occurrence not older
+    than its evaluation window is fired late; the watchdog reports the others.
     """
     now = ports.clock()
     config = ports.pipelines.find(pipeline_id)

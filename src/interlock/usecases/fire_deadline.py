@@ -1,6 +1,6 @@
-"""Fire a deadline: a moment has come; tell of it if it is still true, with the verdict in one write.
+"""Fire a deadline: its time has come; publish the event if it is still true, with the verdict in one write.
 
-A run that has a job may be done without our knowing: its job is asked first.
+The job of a run may have ended without our knowledge, so it is polled first.
 """
 
 from datetime import datetime
@@ -41,8 +41,8 @@ _TYPES = {
 
 
 def fire_deadline(key: RunKey, kind: DeadlineKind, ports: Ports) -> bool:
-    """Whether something was told. A retired or dry pipeline has no deadlines, nor has one whose file
-    has dropped them. A date whose row or config can't be read is not known to be late.
+    """Whether an event was published. A retired or dry pipeline has no deadlines, nor has one whose file
+    dropped them. A date whose row or config can't be read is not known to be late.
     """
     config = readable_config(key.pipeline_id, ports)
     if config is None or config.is_retired or config.pipeline.dry_run:
@@ -89,20 +89,20 @@ def _moment(kind: DeadlineKind, run: Run, now: datetime) -> sla.DeadlineNotice |
 
 
 def _unasked(run: Run, seen: sla.JobSeen | None, now: datetime) -> RunWrite | None:
-    """The first failure to ask is kept: the wait is counted from it."""
+    """The first failed poll is kept: the wait counts from it."""
     if seen is None or seen.attempt != run.attempt or run.unasked_since is not None:
         return None
     return RunWrite(run.changed(now, unasked_since=now))
 
 
 def _fire_on_watch(key: RunKey, kind: DeadlineKind, config: Config, ports: Ports) -> bool:
-    """The same for a date without a run: the verdict is kept on its own row until one opens."""
+    """The same for a date without a run: the verdict is kept on a separate row until one opens."""
     now = ports.clock()
     fresh = first_watch(key, config)
     if fresh is None:
         return False
     watch = find_watch(key, config.pipeline, ports) or fresh
-    due = watched_instants(fresh)  # of the file as it is; what was said stays said
+    due = watched_instants(fresh)  # by the current file; published events stand
     found = sla.judge_moment(kind, due, watch.told, watch.verdict, None, now)
     if found is not None and is_covered(key, config, ports):
         found = None
@@ -114,13 +114,13 @@ def _fire_on_watch(key: RunKey, kind: DeadlineKind, config: Config, ports: Ports
             verdict=found.verdict or watch.verdict,
         )
         if not ports.claims.save_watch(told, deadline_events(kind, key, due, None, config, now)):
-            return False  # somebody got there first; the watchdog looks again
+            return False  # another writer got there first; the watchdog looks again
     publish_outbox(watch_owner(key), ports)
     return found is not None
 
 
 def first_watch(key: RunKey, config: Config) -> SlaWatch | None:
-    """The deadline of a date that nobody has looked at yet; None when it has none."""
+    """The deadline of a date not yet watched; None when it has none."""
     pipeline = config.pipeline
     if pipeline.sla is None or not pipeline.has_schedule(key.schedule_id):
         return None
@@ -143,8 +143,8 @@ def first_watch(key: RunKey, config: Config) -> SlaWatch | None:
 
 
 def is_covered(key: RunKey, config: Config, ports: Ports) -> bool:
-    """Whether runs of hours stand in for a sensor-driven day, each with a deadline of its own, or runs
-    of days show that no hours are expected.
+    """Whether hourly runs stand in for a sensor-driven day, each with its own deadline, or daily runs show
+    that no hours are expected.
     """
     label = Label.parse(key.date)
     schedule = config.pipeline.schedule(key.schedule_id)
@@ -167,7 +167,7 @@ def watched_instants(watch: SlaWatch) -> dict[DeadlineKind, datetime]:
 
 
 def watch_owner(key: RunKey) -> str:
-    """The name under which the events of a date without a run wait."""
+    """The outbox owner of the events of a date without a run."""
     return f"{key}/sla"
 
 
@@ -180,7 +180,7 @@ def deadline_events(
     now: datetime,
     seen: sla.JobSeen | None = None,
 ) -> tuple[Event, ...]:
-    """The event of a moment, with why the run is not done; `seen` is what its job said just now."""
+    """The event of a deadline, with why the run is not done; `seen` is what its job reported just now."""
     pipeline = config.pipeline
     declared = pipeline.sla
     assert declared is not None

@@ -1,4 +1,4 @@
-"""Fire a timer: its moment has come; do what it was armed for."""
+"""Fire a timer: its time has come; do what it was armed for."""
 
 import logging
 from collections.abc import Mapping
@@ -18,8 +18,8 @@ log = logging.getLogger(__name__)
 
 
 def fire_timer(kind: str, payload: Mapping[str, Any], ports: Ports) -> None:
-    """Every effect re-reads what it decides from, so firing late or twice is harmless. What needs a row
-    that can't be read waits for the watchdog, which does it once the row can be.
+    """Every effect re-reads what it decides from, so firing late or twice is harmless. An effect that needs
+    an unreadable row waits for the watchdog, which does it once the row is readable.
     """
     try:
         _fire(kind, payload, ports)
@@ -31,13 +31,13 @@ def fire_timer(kind: str, payload: Mapping[str, Any], ports: Ports) -> None:
 def check_timer(kind: str, payload: Mapping[str, Any]) -> None:
     """Raises ValueError for a timer that this version can't fire."""
     if kind not in _KINDS:
-        raise ValueError(f"there is no timer of the kind {kind}")
+        raise ValueError(f"unknown timer kind {kind}")
     named = ("pipelineId", "scheduleId") if kind == TimerKind.CRON else _OF_A_DATE
     missing = [name for name in named if not isinstance(payload.get(name), str)]
     if kind == TimerKind.RETRY and not isinstance(payload.get("attempt"), int):
         missing.append("attempt")
     if missing:
-        raise ValueError(f"a timer of the kind {kind} names {', '.join(missing)}")
+        raise ValueError(f"a timer of kind {kind} needs {', '.join(missing)}")
     if kind != TimerKind.CRON:
         Label.parse(payload["date"])
 

@@ -1,4 +1,4 @@
-"""Follow files: what a project's files say is wanted, and what has lost its file is retired in time."""
+"""Follow files: submit a project's files for adoption, and retire pipelines whose file is gone."""
 
 import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -22,12 +22,12 @@ log = logging.getLogger(__name__)
 
 
 class Follower:
-    """Looks at files again and again, and reads them when they are at rest. Not for several threads."""
+    """Checks files repeatedly, and reads them once they are stable. Not thread-safe."""
 
     def __init__(
         self, read: Callable[[Collection[str]], Present], files: MissingFiles, ports: Ports
     ) -> None:
-        """`read` reads all files but those it is given; `files` outlives this process."""
+        """`read` reads all files except those it is given; `files` outlives this process."""
         self._read = read
         self._files = files
         self._ports = ports
@@ -43,7 +43,7 @@ class Follower:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a file has changed and was not read yet."""
+        """Whether a file has changed and has not been read yet."""
         return self._seen.since is not None
 
     @property
@@ -53,9 +53,9 @@ class Follower:
     def look(
         self, stamps: Mapping[str, Stamp], changed_at: Mapping[str, datetime] | None = None
     ) -> bool:
-        """Read the files if that is due, and note what is missing. Whether they were read.
+        """Read the files if that is due, and record what is missing. Whether they were read.
 
-        What fails is done with the next look.
+        What fails is retried at the next check.
         """
         now = self._ports.clock()
         self._seen = look(self._seen, stamps, now, changed_at)
@@ -70,17 +70,17 @@ class Follower:
         return is_due
 
     def note_read(self, path: str, stamp: Stamp) -> None:
-        """This file has been read by somebody else, as it looks now."""
+        """Record that another caller has read this file in its current state."""
         if self._seen.read is not None:
             self._seen = msgspec.structs.replace(self._seen, read={**self._seen.read, path: stamp})
 
     def next_due(self, now: datetime) -> datetime | None:
-        """When a file that has changed may be read, if there is one."""
+        """When a changed file may be read, if there is one."""
         return self._seen.next_due(now)
 
 
 def want_files(documents: Mapping[str, Any], ports: Ports) -> None:
-    """What the files say of each pipeline is wanted anew where it has changed."""
+    """Submit the config of each pipeline whose file has changed."""
     for pipeline_id, config in documents.items():
         digest = canonical.content_hash(config)
         before = ports.pipelines.wanted(pipeline_id)
@@ -91,9 +91,9 @@ def want_files(documents: Mapping[str, Any], ports: Ports) -> None:
 def note_missing(
     present: Present, told: Sequence[Missing], files: MissingFiles, ports: Ports
 ) -> tuple[Missing, ...]:
-    """What is missing now, kept and told; what has been missing for too long is retired.
+    """Record and report what is missing now; retire what has been missing for too long.
 
-    `told` is what this process has told of before: a new one tells of all, which changes nothing.
+    `told` is what this process has reported before: a new process reports everything, which is harmless.
     """
     now = ports.clock()
     in_force = {config.pipeline.id: config for config in ports.pipelines.in_force()}
@@ -112,7 +112,7 @@ def note_missing(
 
 
 def take_away(pipeline_id: str, config: Config | None, now: datetime, ports: Ports) -> None:
-    """Want the pipeline no longer."""
+    """Withdraw the pipeline."""
     digest = "" if config is None else config.config_hash
     ports.pipelines.want(Wanted(pipeline_id, None, digest, now))
 

@@ -14,7 +14,7 @@ from interlock.usecases.ports import Ports
 
 
 def foresee_edit(current: Config | None, after: Pipeline, now: datetime, ports: Ports) -> Edit:
-    """Nothing is done. A pipeline that was taken away begins anew; its dates stay those that ran."""
+    """Changes nothing. A retired pipeline starts over; the dates that ran stay."""
     if current is None:
         return edit_of(None, {}, after, now)
     standings = {each.id: current.standing(each.id) for each in current.pipeline.schedules}

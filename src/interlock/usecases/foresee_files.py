@@ -1,4 +1,4 @@
-"""Foresee files: what the files of a project would change in a home, if they were adopted now."""
+"""Foresee files: what the files of a project would change on a backend, if adopted now."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -25,8 +25,8 @@ class FileEdit(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def foresee_files(documents: Mapping[str, Any], whole: bool, ports: Ports) -> list[FileEdit]:
-    """By pipeline; nothing is done. `whole`: these are all files there are, so a pipeline in force
-    without one would be taken away. Raises ConfigError for a document that would be refused.
+    """By pipeline; changes nothing. `whole`: these are all files there are, so a pipeline in force without
+    one would be retired. Raises ConfigError for a document that would be refused.
     """
     found = [_foreseen(name, document, ports) for name, document in documents.items()]
     if whole:
@@ -41,7 +41,7 @@ def _foreseen(name: str, document: Any, ports: Ports) -> FileEdit:
         problems = "; ".join(f"{each.path} {each.message}" for each in loaded.errors)
         raise ConfigError(f"{name}: the file would be refused: {problems}")
     if pipeline.id != name:
-        raise ConfigError(f"{name}: the file is that of {pipeline.id}")
+        raise ConfigError(f"{name}: the file declares {pipeline.id}")
     current = ports.pipelines.find(name)
     edit = foresee_edit(current, pipeline, ports.clock(), ports)
     if current is None or current.is_retired:

@@ -4,12 +4,12 @@ from interlock.domain.config import Config
 from interlock.domain.event import Event, EventType, happened, subject
 from interlock.domain.run import Run
 
-#: A schedule goes with an edit of its file, a pipeline with the file itself.
+#: An edit of its file removes a schedule; deleting the file removes the pipeline.
 _ENDED = {"schedule": "removed", "pipeline": "retired"}
 
 
 def given_up(run: Run, config: Config | None, what: str) -> tuple[Event, ...]:
-    """`what` was still to come of the run. Of a dry run nothing was, and nothing is told."""
+    """`what` was still pending for the run. A dry run has nothing pending, and no event."""
     if run.key.dry:
         return ()
     gone = "schedule" if config is not None and not config.is_retired else "pipeline"

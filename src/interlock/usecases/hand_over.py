@@ -1,6 +1,6 @@
 """Hand over: a wait for a place that outlasts its execution continues in the next one.
 
-The run gets the name of the next execution first. A line in the job log then has the router start it.
+The run gets the name of the next execution first. A line in the job log then makes the router start it.
 """
 
 from datetime import datetime, timedelta
@@ -16,19 +16,19 @@ from interlock.usecases.save_run import RunWrite, save_run
 from interlock.usecases.start_run import start_run
 
 _MARGIN = timedelta(minutes=5)
-#: Where a job may take as long as an execution: `validate` has warned, and not every look is handed over.
+#: A job may take as long as an execution: `validate` warns about that, and not every poll is handed over.
 _SHORTEST = timedelta(minutes=15)
 
 
 def has_waited_long(run: Run, pipeline: Pipeline, now: datetime, ports: Ports) -> bool:
-    """Whether the execution would have no time left for the job after one look more."""
+    """Whether the execution would have no time left for the job after one more poll."""
     whole = ports.execution_timeout
     spare = whole - pipeline.job.poll_window - LOOK - _MARGIN
     return run.started_at is not None and now - run.started_at >= max(spare, _SHORTEST)
 
 
 def tell_handover(run: Run, ports: Ports) -> None:
-    """Once the next execution has begun there is nothing to tell."""
+    """Once the next execution has begun, there is nothing to log."""
     if _is_handed_over(run) and run.handed_over_at is not None:
         number = f"-{run.handovers}" if run.handovers > 1 else ""
         ports.job_log.append(
@@ -42,8 +42,8 @@ def tell_handover(run: Run, ports: Ports) -> None:
 
 
 def go_on(record: JobRecord, ports: Ports) -> None:
-    """Start the execution that a run was handed over to, under the file that is in force now. A run whose
-    schedule is gone ends here.
+    """Start the execution that a run was handed over to, under the current file. A run whose schedule is gone
+    ends here.
     """
     run = ports.runs.find([record.key]).get(record.key)
     if run is None or run.attempt != record.attempt or not _is_handed_over(run):

@@ -1,4 +1,4 @@
-"""Job context: what a job may be told about its run, with the token of its attempt."""
+"""Job context: what a job may know about its run, with the token of its attempt."""
 
 from datetime import datetime
 

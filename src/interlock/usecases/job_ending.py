@@ -1,4 +1,4 @@
-"""Job ending: how the job of an attempt ended, as the job log has it, and what becomes of a failure."""
+"""Job ending: how the job of an attempt ended, according to the job log, and what follows from a failure."""
 
 from datetime import datetime, timedelta
 from typing import assert_never
@@ -30,8 +30,8 @@ def ending_of(launch: Launch, records: list[JobRecord]) -> JobRecord | None:
 
 
 def dated(ending: JobRecord, run: Run) -> JobRecord:
-    """The end as it counts for the deadlines of its run. The log has only the time of the question where the
-    platform does not date it.
+    """The end that counts for the deadlines of its run. If the platform does not date it, the log has
+    only the time of the poll.
     """
     if not ending.undated:
         return ending
@@ -51,7 +51,7 @@ def is_failure(record: JobRecord) -> bool:
 
 
 def failure_of(record: JobRecord) -> Failure:
-    """A failed ending as it is kept on the run."""
+    """A failed ending as stored on the run."""
     reason = "stopped" if record.stopped else "job"
     return Failure(
         reason, clean(record.error or f"the job ended with {record.event}"), record.category
@@ -59,14 +59,14 @@ def failure_of(record: JobRecord) -> Failure:
 
 
 def retry_of(record: JobRecord, run: Run, job: Job) -> Retry:
-    """What becomes of a failed attempt: a pure function of its record and the budgets."""
+    """What follows from a failed attempt: a pure function of its record and the budgets."""
     stays = record.stopped or record.final
     return decide_retry(record.category, stays, record.at, run.spending, job)
 
 
 def ask_job(launch: Launch, ports: Ports, asked_at: datetime | None = None) -> JobRecord | Running:
-    """What the platform says of the job: its end as a record, or that it goes on. An end that it does not
-    date is dated by the question, which may be that of an earlier moment.
+    """What the platform says about the job: its end as a record, or that it continues. An undated end
+    gets the time of the poll, which may be an earlier instant.
     """
     asked_at = asked_at or ports.clock()
     answer = ports.jobs.poll(launch.job)

@@ -1,4 +1,4 @@
-"""Judge post-run: what a reading after the launch, or the time that has passed, says about a run's result."""
+"""Judge post-run: what a reading after the launch, or the time that has passed, means for a run's result."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -34,9 +34,9 @@ from interlock.usecases.save_run import RunWrite, save_run
 def judge_post_run(
     key: RunKey, reading: Reading, rule_key: str, pipeline: Pipeline, ports: Ports
 ) -> Run:
-    """Tell of drift and of changed outcomes, once each; drift asks for a rerun in the same write.
+    """Publish drift and changed outcomes, once each; drift requests a rerun in the same write.
 
-    The first reading of a key that has no baseline becomes its baseline.
+    The first reading of a key without a baseline becomes its baseline.
     """
     post_run = pipeline.post_run
     assert post_run is not None
@@ -65,8 +65,8 @@ def judge_post_run(
 
 
 def judge_again(key: RunKey, attempt: int, ports: Ports) -> Run | None:
-    """The moment of another look has come: judge what ages, and when the window is over, say what was
-    seen. The next look is armed before this one is recorded. None when there is nothing to look at.
+    """The time of another check has come: judge what ages, and when the window is over, report what was seen.
+    The next check is armed before this one is recorded. None when there is nothing to check.
     """
     config = ports.pipelines.find(key.pipeline_id)
     now = ports.clock()
@@ -96,7 +96,7 @@ def judge_again(key: RunKey, attempt: int, ports: Ports) -> Run | None:
 
 
 def look_timer(key: RunKey, attempt: int, at: datetime) -> Timer:
-    """The timer of a run's next look; its name holds its moment, so that a look can arm the next."""
+    """The timer of a run's next check; its name contains its instant, so that a check can arm the next."""
     return Timer(
         f"post-run.{key.pipeline_id}.{key.schedule_id}.{key.date}.{attempt}.{int(at.timestamp())}",
         TimerKind.POST_RUN,
@@ -119,8 +119,8 @@ def _verdict(
     ports: Ports,
     news: Mapping[str, Reading] = MappingProxyType({}),
 ) -> Verdict | None:
-    """How the rules fare on the readings that can speak of this attempt. Where another date's has taken
-    the place of one, nothing is known of its rule any more.
+    """The results of the rules on the readings that can concern this attempt. If another date's reading has
+    replaced one, its rule is unknown.
     """
     stored = readings_for(run.key, pipeline, ports, post_run_keys(pipeline), run)
     found = {**stored, **news}
@@ -168,7 +168,7 @@ def _drift(
 def _judged(
     write: RunWrite, verdict: Verdict | None, pipeline: Pipeline, now: datetime
 ) -> RunWrite:
-    """The write with the outcome, and the event of it if that has changed."""
+    """The write with the outcome, and its event if the outcome changed."""
     word = None if verdict is None else "passed" if verdict.ready else "failed"
     state = write.run.post_run
     if verdict is None or word == state.outcome:

@@ -1,4 +1,4 @@
-"""Judge a rerun: grant a request in one write with the new attempt, or refuse it and say why."""
+"""Judge a rerun: accept a request in one write with the new attempt, or reject it with a reason."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ Answer = Granted | RerunRefused
 def judge_rerun(request: RerunRequest, ports: Ports) -> Answer | None:
     """The answer; None while the pipeline is paused: the request waits for the resume.
 
-    A repeat of a request that was granted starts its attempt again and says nothing new.
+    Repeating a granted request starts its attempt again and publishes nothing new.
     """
     config = ports.pipelines.find(request.key.pipeline_id)
     if config is None or config.is_retired or not _has_schedule(config, request.key):
@@ -70,7 +70,7 @@ def _judge(
 
 
 def _compared(run: Run, pipeline: Pipeline, ports: Ports) -> dict[str, Reading]:
-    """What may have changed since: inputs, and post-run readings that there is a baseline of."""
+    """What may have changed since: inputs, and post-run readings with a baseline."""
     inputs = judged_keys(pipeline, pipeline.schedule(run.key.schedule_id))
     return readings_for(run.key, pipeline, ports, inputs | run.evidence.keys(), run)
 
@@ -226,7 +226,7 @@ def _rejected_before(request: RerunRequest, config: Config, key: RunKey, ports: 
 
 
 def _granted_before(request: RerunRequest, run: Run, ports: Ports) -> bool:
-    """Of a request that opened a date without a run, the run is the record."""
+    """For a request that opened a date without a run, the run is the record."""
     if run.first_request == request.id:
         return True
     return any(record.request == request.id for record in ports.reruns.granted(run.key))
@@ -239,7 +239,7 @@ def _has_schedule(config: Config, key: RunKey) -> bool:
 _EXPLAINED = {
     Cause.UNKNOWN_PIPELINE: "no such pipeline or schedule is in force",
     Cause.EXCLUDED: "the calendar excludes the date",
-    Cause.BEYOND_HORIZON: "the date lies beyond the schedule's horizon",
+    Cause.BEYOND_HORIZON: "the date is beyond the schedule's horizon",
     Cause.IN_PROGRESS: "a run is in progress, or a retry is due",
     Cause.BUDGET: "the budget is spent",
     Cause.NO_NEW_DATA: "no reading has changed since the run succeeded",

@@ -1,4 +1,4 @@
-"""Load a run: as it stands, with nothing left untold."""
+"""Load a run: as it stands, with an empty outbox."""
 
 from interlock.domain.run import Run, RunKey
 from interlock.usecases.ports import Ports
@@ -6,7 +6,7 @@ from interlock.usecases.publish_outbox import publish_outbox
 
 
 def load_run(key: RunKey, ports: Ports) -> Run:
-    """Raises NotFoundError. An outbox that a crash left behind is emptied on the way."""
+    """Raises NotFoundError. Publishes an outbox that a crash left behind."""
     run = ports.runs.get(key)
     publish_outbox(key, ports)
     return run

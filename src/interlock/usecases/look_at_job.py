@@ -1,4 +1,4 @@
-"""Look at a job: what its platform says of it now, before a deadline of its run is judged."""
+"""Look at a job: what its platform says about it now, before a deadline of its run is judged."""
 
 import logging
 from datetime import datetime
@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 def look_at_job(run: Run, moment: datetime, pipeline: Pipeline, ports: Ports) -> JobSeen:
-    """As of that moment. A platform that does not answer, or will not let us see the job, leaves it
+    """As of that instant. If the platform does not answer, or refuses to show the job, its state is
     unknown.
     """
     try:
@@ -30,7 +30,7 @@ def look_at_job(run: Run, moment: datetime, pipeline: Pipeline, ports: Ports) ->
 
 
 def _seen(run: Run, asked_at: datetime, pipeline: Pipeline, ports: Ports) -> JobSeen:
-    """A success is kept in the job log, as the poll of the execution would: whoever comes next finds it."""
+    """Records a success in the job log, as the poll of the execution would, for later readers."""
     launch = launch_of(run)
     if launch is None:
         launch = _found(run, pipeline, ports)
@@ -46,7 +46,7 @@ def _seen(run: Run, asked_at: datetime, pipeline: Pipeline, ports: Ports) -> Job
 
 
 def _found(run: Run, pipeline: Pipeline, ports: Ports) -> Launch | None:
-    """The job of a launch whose answer was never seen."""
+    """The job of a launch whose response was lost."""
     found = ports.jobs.find(pipeline, job_context(run, ports))
     if not isinstance(found, Launched):
         return None

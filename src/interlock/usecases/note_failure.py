@@ -1,4 +1,4 @@
-"""Note a failure: keep on the run why its job failed, and tell of it once per attempt."""
+"""Note a failure: keep on the run why its job failed, and publish it once per attempt."""
 
 from interlock.domain.budgets import Retry
 from interlock.domain.event import Event, EventType, Severity
@@ -15,7 +15,7 @@ from interlock.usecases.save_run import RunWrite, save_run
 def note_failure(
     key: RunKey, attempt: int, ending: JobRecord, pipeline: Pipeline, ports: Ports
 ) -> Run:
-    """Return the run as it stands. It stays RUNNING: what becomes of it is decided at its completion."""
+    """Return the run as it stands. It stays RUNNING: its completion decides what follows."""
     now = ports.clock()
 
     def decide(run: Run) -> RunWrite | None:

@@ -12,7 +12,7 @@ from interlock.usecases.save_run import RunWrite, save_run
 
 
 def note_first_sensor(key: RunKey, reading: Reading, config: Config, ports: Ports) -> Run:
-    """Return the run as it stands; one that knows its first reading keeps it."""
+    """Return the run as it stands; a run that has its first reading keeps it."""
     now = ports.clock()
 
     def decide(run: Run) -> RunWrite | None:
@@ -32,7 +32,7 @@ def note_first_sensor(key: RunKey, reading: Reading, config: Config, ports: Port
 
 
 def _with_relative(run: Run, config: Config) -> Run:
-    """The deadlines by the clock stay those that the run was opened with, whatever its file says now."""
+    """Absolute deadlines stay those that the run was opened with, whatever its file says now."""
     due = with_deadlines(run, config.pipeline, config.standing(run.key.schedule_id))
     return msgspec.structs.replace(
         run,

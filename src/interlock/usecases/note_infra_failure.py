@@ -1,5 +1,5 @@
-"""Note an infrastructure failure: an execution broke off. What launched nothing is tried again, three times
-a date; what is running stays so, and the watchdog gives it another execution.
+"""Note an infrastructure failure: an execution failed. An attempt that launched nothing is retried, three
+times per date; a running one stays so, and the watchdog gives it another execution.
 """
 
 from datetime import datetime
@@ -21,7 +21,7 @@ from interlock.usecases.save_run import RunWrite, save_run
 
 
 class Breakdown(msgspec.Struct, frozen=True):
-    """What broke: the state, what it said, and the name of its error where there is one."""
+    """What failed: the state, its message, and the name of its error if there is one."""
 
     state: str
     error: str
@@ -31,7 +31,7 @@ class Breakdown(msgspec.Struct, frozen=True):
 def note_infra_failure(
     key: RunKey, attempt: int, broke: Breakdown, pipeline: Pipeline, ports: Ports
 ) -> Run:
-    """Return the run as it stands. A launch in doubt is looked for first, by its token."""
+    """Return the run as it stands. A launch of unknown outcome is looked up first, by its token."""
     now = ports.clock()
 
     def decide(run: Run) -> RunWrite | None:
@@ -39,7 +39,7 @@ def note_infra_failure(
             return None
         after = _after(run, broke, now, pipeline, ports)
         if run.status is Status.RUNNING and run.executions > 1:
-            return after  # it is told already that this attempt has broken off
+            return after  # the failure of this attempt was already published
         events = about_run(
             EventType.INFRA_FAILURE,
             after.run,
@@ -60,7 +60,7 @@ def note_infra_failure(
 
 
 def job_in_doubt(run: Run, pipeline: Pipeline, ports: Ports) -> Launched | Absent | CannotTell:
-    """What the platform says of a launch of which nobody took note; none was tried before TRIGGERING."""
+    """What the platform says about an unrecorded launch; none was tried before TRIGGERING."""
     if run.status is not Status.TRIGGERING:
         return Absent()
     return ports.jobs.find(pipeline, job_context(run, ports))

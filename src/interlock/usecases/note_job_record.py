@@ -1,4 +1,6 @@
-"""Note a job record: arm what follows from it, a retry or a look after the run, and wake who polls for it."""
+"""Note a job record: arm what follows, a retry or a post-run check, and wake the execution that polls for
+it.
+"""
 
 from datetime import timedelta
 
@@ -14,15 +16,14 @@ from interlock.usecases.judge_post_run import look_timer
 from interlock.usecases.ports import Ports
 from interlock.usecases.retry_job import foretell_retry, retry_timer
 
-#: How long the execution that polled a job may take until its run is FAILED; before that no retry can begin.
+#: How long the polling execution may take until its run is FAILED; no retry can begin before that.
 _UNTIL_NOTED = timedelta(seconds=10)
 _NO_NEWS = ("triggered", LAUNCH_FAILED)
 
 
 def note_job_record(record: JobRecord, ports: Ports) -> None:
-    """A failure's retry and a success's next look are armed from its record; the run need not have heard
-    of it yet. That a job was launched, or could not be, is no news, nor is a success that its own
-    execution saw.
+    """A failure's retry and a success's next check are armed from the record; the run need not know about it
+    yet. A launch, or a failed launch, needs no reaction, nor does a success that its own execution saw.
     """
     if record.event.startswith(_NO_NEWS):
         return
@@ -47,18 +48,18 @@ def note_job_record(record: JobRecord, ports: Ports) -> None:
 
 
 def _arm_look(record: JobRecord, ports: Ports) -> None:
-    """The post-run rules are looked at again without a reading: when they have aged, and at the end."""
+    """The post-run rules are checked again without a reading: when they have aged, and at the end."""
     config = ports.pipelines.find(record.key.pipeline_id)
     post_run = None if config is None else config.pipeline.post_run
     if post_run is None or record.key.dry or record.attempt is None:
-        return  # of a record without an attempt the watchdog looks after its run
+        return  # for a record without an attempt, the watchdog handles the run
     look_at = looks_again_at(record.at, post_run, ports.clock())
     if look_at is not None:
         ports.timers.arm([look_timer(record.key, record.attempt, look_at)])
 
 
 def _awaiting_retry(run: Run, record: JobRecord, ports: Ports) -> Run | None:
-    """The run as it is, or is about to be, when its retry is due."""
+    """The run as it is, or will be, when its retry is due."""
     if run.awaits_retry:
         return run
     failed = is_failure(record) and not record.final

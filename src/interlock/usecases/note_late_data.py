@@ -1,4 +1,4 @@
-"""Note late data: the trigger reading changed after completion, so what was computed may be wrong."""
+"""Note late data: the trigger reading changed after completion, so the job's result may be wrong."""
 
 from typing import Any
 
@@ -18,8 +18,8 @@ from interlock.usecases.save_run import RunWrite, save_run
 
 
 def note_late_data(key: RunKey, reading: Reading, pipeline: Pipeline, ports: Ports) -> Run:
-    """Tell of it and ask for a rerun, once per content, in one write. What comes after the window for
-    late data is told, and a person decides.
+    """Publish it and request a rerun, once per content, in one write. A change after the window for late data
+    is only published, and a person decides.
     """
     base, _ = split_key(reading.key)
     now = ports.clock()
@@ -38,7 +38,7 @@ def note_late_data(key: RunKey, reading: Reading, pipeline: Pipeline, ports: Por
             noted,
             pipeline,
             f"{reading.key} changed after the job completed: "
-            + ("too late to rerun by itself" if too_late else "a rerun is requested"),
+            + ("too late for an automatic rerun" if too_late else "a rerun is requested"),
             parts=(run.attempt, reading.version[:12]),
             key=reading.key,
             changed=changes({} if seen is None else seen.fields, reading.fields),
@@ -55,7 +55,7 @@ def note_late_data(key: RunKey, reading: Reading, pipeline: Pipeline, ports: Por
 
 
 def _of_dry_run(run: Run) -> dict[str, Any]:
-    """What only a dry run's twin has to tell."""
+    """The events of a dry run only."""
     if not run.key.dry or run.launched_at is None:
         return {}
     return {"triggeredAt": spell(run.launched_at)}

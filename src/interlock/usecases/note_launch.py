@@ -1,4 +1,4 @@
-"""Note a launch: the job of an attempt was started; what is stored and told of it, whoever found it."""
+"""Note a launch: the job of an attempt was started; store and publish that, whichever caller found it."""
 
 from datetime import datetime
 
@@ -30,7 +30,7 @@ def launched_write(
 
 
 def launch_record(run: Run) -> JobRecord:
-    """The line of the job log that says so."""
+    """The job log line for the launch."""
     assert run.launched_at is not None
     return JobRecord(
         key=run.key,

@@ -23,7 +23,7 @@ from interlock.usecases.ports import Ports
 from interlock.usecases.publish_outbox import publish_outbox
 from interlock.usecases.start_run import start_run
 
-#: A date that was opened before an edit begins at most so long after it.
+#: A date opened before an edit starts at most this long after it.
 _REACH = timedelta(days=8)
 
 
@@ -41,12 +41,12 @@ def open_run(
     recovered: Callable[[Run], Sequence[Event]] | None = None,
     also: Callable[[Run], Sequence[Event]] = lambda run: (),
 ) -> Run:
-    """Return the run as it stands, UNREADABLE where a row that can't be read has the date. Safe to call
-    again after dying at any line. `also` is what else there is to tell; `recovered` the same, of a date
-    that the watchdog had to open.
+    """Return the run as it stands, UNREADABLE where an unreadable row has the date. Safe to call again after
+    dying at any line. `also` holds further events; `recovered` the same, for a date that the watchdog had to
+    open.
 
-    Timers are armed before the row is written: one without a run finds the date as it is, whereas a
-    run without its timers would wait for the watchdog.
+    Timers are armed before the row is written: a timer without a run finds the date as it is, whereas a run
+    without its timers would wait for the watchdog.
     """
     before = _opened_before_an_edit(key, config, ports)
     if before is not None:
@@ -70,15 +70,15 @@ def open_run(
     opening = opening_events(run, config.pipeline, due_at=due_at)
     events = (*opening, *_unknown_deadline(run, config, ports), *also(run))
     if not ports.runs.open(run, events):
-        return _go_on(key, config, ports)  # our own repeat, or somebody got there first
+        return _go_on(key, config, ports)  # our own repeat, or another writer got there first
     publish_outbox(key, ports)
     start_run(run, config.pipeline, ports)
     return run
 
 
 def _opened_before_an_edit(key: RunKey, config: Config, ports: Ports) -> Run | None:
-    """The run that the date has under a former id, or from when its schedule had other deadlines: its
-    timers are its own, and arming those of the file as it is now would take their place.
+    """The run that the date has under a former id, or from when its schedule had other deadlines: it has its
+    own timers, and arming those of the current file would replace them.
     """
     standing = config.standing(key.schedule_id)
     near = standing.deadlines_since > config.active_since and Label.parse(key.date).day <= (
@@ -90,7 +90,7 @@ def _opened_before_an_edit(key: RunKey, config: Config, ports: Ports) -> Run | N
 
 
 def _go_on(key: RunKey, config: Config, ports: Ports) -> Run:
-    """With the run that has the date; what its opener left undone is done."""
+    """Continue with the run that has the date, and do what its opener left undone."""
     run = _in_the_way(key, ports)
     publish_outbox(key, ports)
     if run.status is Status.PENDING:
@@ -106,7 +106,7 @@ def _in_the_way(key: RunKey, ports: Ports) -> Run:
 def opening_events(
     run: Run, pipeline: Pipeline, *, due_at: datetime | None = None
 ) -> tuple[Event, ...]:
-    """What a new attempt has to say."""
+    """The events of a new attempt."""
     late = None if due_at is None or due_at >= run.opened_at else run.opened_at - due_at
     word = "key" if run.opened_by in (OpenedBy.SENSOR, OpenedBy.CASCADE) else "reason"
     named: dict[str, Any] = {word: run.opened_for or None}
@@ -123,7 +123,7 @@ def opening_events(
 
 
 def deadline_timers(run: Run) -> list[Timer]:
-    """The timers of a run's deadlines that are neither told nor settled."""
+    """The timers of a run's deadlines that are neither published nor settled."""
     return [deadline_timer(run.key, kind, at) for kind, at in open_moments(run).items()]
 
 
@@ -140,7 +140,7 @@ def deadline_timer(key: RunKey, kind: DeadlineKind, at: datetime) -> Timer:
 
 
 def _unknown_deadline(run: Run, config: Config, ports: Ports) -> tuple[Event, ...]:
-    """Told with the first day that meets a deadline for hours, once per file."""
+    """Published with the first daily date that meets an hourly deadline, once per file."""
     pipeline = config.pipeline
     schedule, label = pipeline.schedule(run.key.schedule_id), Label.parse(run.key.date)
     text = None if pipeline.sla is None else unknown(schedule, pipeline.sla, label)
@@ -152,7 +152,7 @@ def _unknown_deadline(run: Run, config: Config, ports: Ports) -> tuple[Event, ..
         EventType.DEADLINE_UNKNOWN,
         run,
         pipeline,
-        f"deadline {text} needs a date with an hour, this run is of {run.key.date}",
+        f"deadline {text} needs a date with an hour, but this run is for {run.key.date}",
         parts=(),
         deadline=text,
         problem="the date has no hour",

@@ -1,4 +1,4 @@
-"""Pause and resume: hold a pipeline back, and let it go on without losing a date."""
+"""Pause and resume: stop opening runs of a pipeline, and continue without losing a date."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -44,7 +44,7 @@ class Foreseen(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def pause(pipeline_id: str, ports: Ports, until: datetime | None = None) -> Config:
-    """While paused nothing opens; readings are kept, and SLA deadlines still count."""
+    """While paused, no run opens; readings are kept, and SLA deadlines still apply."""
     now = ports.clock()
     return _change(
         pipeline_id,
@@ -54,7 +54,7 @@ def pause(pipeline_id: str, ports: Ports, until: datetime | None = None) -> Conf
 
 
 def resume(pipeline_id: str, ports: Ports) -> Config:
-    """Let it go on. What arrived in the pause is acted on now; the watchdog sees to the rest."""
+    """Resume. Acts now on what arrived during the pause; the watchdog handles the rest."""
     before = ports.pipelines.find(pipeline_id)
     config = _change(
         pipeline_id, ports, lambda config: {"paused_since": None, "paused_until": None}
@@ -65,7 +65,7 @@ def resume(pipeline_id: str, ports: Ports) -> Config:
 
 
 def foresee_resume(pipeline_id: str, ports: Ports) -> list[Foreseen]:
-    """What a resume would start now; nothing is done. Empty for a pipeline that is not paused."""
+    """What a resume would start now; changes nothing. Empty for a pipeline that is not paused."""
     config = ports.pipelines.find(pipeline_id)
     if config is None or config.is_retired:
         raise NotFoundError(f"no pipeline {pipeline_id} is in force")
@@ -102,7 +102,7 @@ def _foreseen(
         there = {key.date for key in find_runs(keys, pipeline, ports)}
         for moment in moments:
             if moment.date not in there:
-                yield Foreseen(schedule.id, moment.date, "its cron moment fell into the pause")
+                yield Foreseen(schedule.id, moment.date, "its cron time fell into the pause")
 
 
 def _would_open(
@@ -133,13 +133,13 @@ def _catch_up(config: Config, since: datetime, ports: Ports) -> None:
 
 
 def _waiting(pipeline_id: str, ports: Ports) -> list[RerunRequest]:
-    """The requests of a pipeline that nobody has judged."""
+    """The requests of a pipeline that have not been judged."""
     listed = [each for each in ports.reruns.unjudged() if each.key.pipeline_id == pipeline_id]
     return listed + ports.reruns.unlisted([pipeline_id])
 
 
 def _held(config: Config, schedule: Schedule, since: datetime, ports: Ports) -> list[Reading]:
-    """The readings that a schedule uses and that came during the pause, in the order they came."""
+    """The readings that a schedule uses and that arrived during the pause, in order of arrival."""
     used = used_keys(config.pipeline, schedule)
     held = [
         reading
@@ -159,4 +159,4 @@ def _change(pipeline_id: str, ports: Ports, changes: Any) -> Config:
         changed = msgspec.structs.replace(config, version=config.version + 1, **changes(config))
         if ports.pipelines.save(changed):
             return changed
-    raise TransientError(f"{pipeline_id}: somebody got there first, {_TRIES} times in a row")
+    raise TransientError(f"{pipeline_id}: another writer got there first, {_TRIES} times in a row")

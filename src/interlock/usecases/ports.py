@@ -1,4 +1,4 @@
-"""Ports: everything that a use case may touch, in one hand."""
+"""Ports: everything that a use case may touch, in one struct."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ class Ports:
 
     @property
     def lease(self) -> timedelta:
-        """How long an attempt may take before the watchdog asks what became of it."""
+        """How long an attempt may take before the watchdog checks on it."""
         return self.execution_timeout + LEASE_MARGIN
 
 

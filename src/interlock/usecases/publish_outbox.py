@@ -1,11 +1,13 @@
-"""Publish the outbox: tell what was stored with a state and has not been told yet."""
+"""Publish the outbox: publish what was stored with a state and not yet published."""
 
 from interlock.domain.run import RunKey
 from interlock.usecases.ports import Ports
 
 
 def publish_outbox(owner: RunKey | str, ports: Ports) -> None:
-    """Whoever loads a state with a filled outbox empties it first. Twice is once, by the ids."""
+    """A caller that loads a state with a filled outbox empties it first. Repeating is harmless: ids
+    deduplicate.
+    """
     events = ports.outbox.pending(owner_of(owner))
     if events:
         ports.events.publish(events)
@@ -13,7 +15,7 @@ def publish_outbox(owner: RunKey | str, ports: Ports) -> None:
 
 
 def owner_of(owner: RunKey | str) -> str:
-    """The name under which a run's or a mark's events wait."""
+    """The outbox owner of a run's or a mark's events."""
     if isinstance(owner, str):
         return owner
     return f"{owner}/dry" if owner.dry else str(owner)

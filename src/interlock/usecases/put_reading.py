@@ -1,4 +1,4 @@
-"""Put a reading: one durable write on a producer's behalf; what can't be used is refused at the door."""
+"""Put a reading: one durable write on a producer's behalf; invalid readings are refused."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -17,7 +17,7 @@ LONGEST_KEY = 512
 
 
 def put_reading(pipeline_id: str, key: str, fields: Mapping[str, Any], ports: Ports) -> Reading:
-    """Raises ConfigError with what is wrong, NotFoundError for a pipeline that nobody declared."""
+    """Raises ConfigError with the problem, NotFoundError for a pipeline that is not declared."""
     config = ports.pipelines.find(pipeline_id)
     reading = admissible_reading(pipeline_id, key, fields, config, ports.clock())
     ports.sensors.put(reading)
@@ -38,7 +38,7 @@ def admissible_reading(
             raise ConfigError(_refusal(label))
     rejections = [rejection(config.pipeline, s, reading) for s in config.pipeline.schedules]
     beyond = [found for found in rejections if found is not None]
-    if len(beyond) == len(rejections):  # one schedule that believes it is enough
+    if len(beyond) == len(rejections):  # one schedule that accepts it is enough
         raise ConfigError(_refusal(beyond[0]))
     return reading
 
@@ -54,9 +54,9 @@ def checked_reading(
     if not key or len(key) > LONGEST_KEY or not key.isprintable():
         raise ConfigError(f"a sensor key has 1 to {LONGEST_KEY} printable characters")
     if key.startswith("SENSOR#"):
-        raise ConfigError("a sensor key is written without SENSOR#")
+        raise ConfigError("write a sensor key without SENSOR#")
     if key.startswith(RESERVED):
-        raise ConfigError(f"keys that begin with {RESERVED} are written by Interlock alone")
+        raise ConfigError(f"keys that begin with {RESERVED} are reserved for Interlock")
     try:
         text = canonical.encode(fields)
     except (TypeError, ValueError, RecursionError) as error:

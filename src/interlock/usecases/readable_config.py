@@ -1,4 +1,4 @@
-"""Readable config: the config in force, for those who can do without one."""
+"""Readable config: the config in force, for callers that can do without one."""
 
 from interlock.domain.config import Config
 from interlock.errors import UnreadableError

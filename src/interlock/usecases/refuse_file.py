@@ -1,4 +1,4 @@
-"""Refuse a file: it does not validate, so what is in force stays in force, and its owner is told."""
+"""Refuse a file: it is invalid, so the config in force stays, and an event reports it."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -15,7 +15,7 @@ from interlock.usecases.ports import Ports
 def refuse_file(
     pipeline_id: str | None, config_hash: str, problems: Sequence[Problem], ports: Ports
 ) -> None:
-    """Told once for the same content of the file. Without an id it is the file of alerts."""
+    """Published once per content of the file. Without an id it is the alerts file."""
     current = None if pipeline_id is None else ports.pipelines.find(pipeline_id)
     name = "alerts.yaml" if pipeline_id is None else "the file"
     claim_event(rejected(pipeline_id, config_hash, problems, current, ports.clock(), name), ports)
@@ -29,7 +29,9 @@ def rejected(
     at: datetime,
     name: str,
 ) -> Event:
-    """The event of a refusal. Its message has the first problem with its place, its detail has them all."""
+    """The event of a refusal. Its message has the first problem with its position, its detail has them
+    all.
+    """
     about = subject(current.pipeline if current else None)
     rest = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     return happened(
@@ -44,7 +46,7 @@ def rejected(
 
 
 def refusal(pipeline_id: str | None, problems: Sequence[Problem]) -> RefusedConfig:
-    """What was refused, for people who look later."""
+    """The refusal, for people who look later."""
     first = problems[0]
     return RefusedConfig(
         pipeline_id=pipeline_id,

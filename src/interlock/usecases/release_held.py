@@ -1,4 +1,4 @@
-"""Release held alerts: a mute is over; one summary tells what it held, and what is still open follows."""
+"""Release held alerts: a mute is over; one summary lists what it held, and what is still open follows."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -15,11 +15,11 @@ from interlock.usecases.update_thread import events_of_date
 
 
 def release_held(target: Target, alerts: Alerts, ports: AlertPorts) -> list[Delivery]:
-    """What is still open, on its way again. Nothing when no mute of this target has ended."""
+    """What is still open, queued again. Empty when no mute of this target has ended."""
     held = ports.deliveries.held(target, ports.clock())
     sink = ports.sinks.get(target.sink)
     if sink is None:
-        return _freed(held, ports)  # whoever sends finds another sink for them
+        return _freed(held, ports)  # the sender finds another sink for them
     until = _slot(target, sink, alerts, ports)
     if until is not None:
         return _put_back(held, until, ports)
@@ -49,7 +49,7 @@ def _slot(target: Target, sink: Sink, alerts: Alerts, ports: AlertPorts) -> date
 
 
 def _claimed(held: Sequence[Delivery], ports: AlertPorts) -> list[Delivery]:
-    """Ours for a minute. If we die they are sent one by one: nothing is lost with a summary."""
+    """Claimed for a minute. After a crash they are sent one by one: nothing is lost with a summary."""
     now = ports.clock()
     claimed = [delivery.claimed(now) for delivery in held]
     return [delivery for delivery in claimed if ports.deliveries.save(delivery)]
@@ -64,7 +64,7 @@ def _sorted_out(
 
 
 def _is_over(event: Event, target: Target, ports: AlertPorts) -> bool:
-    """Whether all that was told of its date leads to a good end."""
+    """Whether the events of its date end well."""
     told = events_of_date(event, ports)
     return opened(event, target, ports.clock(), told).state is Phase.DONE
 
@@ -72,7 +72,7 @@ def _is_over(event: Event, target: Target, ports: AlertPorts) -> bool:
 def _refused(
     mine: Sequence[Delivery], answer: Answer, target: Target, ports: AlertPorts
 ) -> list[Delivery]:
-    """Asked to wait, we wait. Else each goes its own way, and has its own tries."""
+    """Waits if the sink asks for it. Otherwise each is sent separately, with its own tries."""
     if isinstance(answer, TryLater):
         until = ports.clock() + answer.after
         ports.paces.block(target.place, until)

@@ -25,7 +25,7 @@ def reopen_run(
     events: Callable[[Run], Sequence[Event]] = lambda run: (),
     changes: Callable[[Run], dict[str, Any]] = lambda run: {},
 ) -> Run:
-    """Return the run as it stands. `may` judges the run as it is stored; it may have moved on.
+    """Return the run as it stands. `may` judges the run as stored; it may have changed meanwhile.
 
     A repeat after a crash finds the new attempt PENDING and starts it again under the same name.
     """

@@ -1,4 +1,4 @@
-"""Repeat events: that an edited schedule comes to a date which ran before the edit."""
+"""Repeat events: an edited schedule reaches a date that ran before the edit."""
 
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from interlock.domain.timestamp import spell
 
 
 def ran_before_the_edit(run: Run, config: Config) -> bool:
-    """Whether a run is older than the form of its schedule; one of the same instant, if by another file."""
+    """Whether a run is older than the form of its schedule; at the same instant, if it is by another file."""
     since = config.standing(run.key.schedule_id).since
     same = run.opened_at == since and run.config_hash != config.config_hash
     return run.opened_at < since or same
@@ -24,13 +24,13 @@ def repeat_events(
     due: datetime | None = None,
     key: str | None = None,
 ) -> tuple[Event, ...]:
-    """Once for each edit that brings the date again; a dry run says nothing."""
+    """Once for each edit that reaches the date again; none for a dry run."""
     since = config.standing(run.key.schedule_id).since
     return about_date(
         EventType.DATE_ALREADY_RUN,
         run.key,
         config.pipeline,
-        f"{run.key.date} has a run from before its schedule was edited, and gets no other",
+        f"{run.key.date} has a run from before its schedule was edited, and gets no new one",
         at=at,
         attempt=run.attempt,
         run_id=run.run_id,

@@ -1,4 +1,4 @@
-"""Report unreadable rows: tell of each row that the stores met and could not read, once for its content."""
+"""Report unreadable rows: publish each unreadable row that the stores met, once per content."""
 
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.unreadable import UnreadableRow, unreadable_event
@@ -8,7 +8,7 @@ from interlock.usecases.readable_config import readable_config
 
 
 def report_unreadable(ports: Ports) -> int:
-    """How many were news here. Another process may have told of the same row: then nothing is told twice."""
+    """How many were new here. If another process reported the same row, it is not published twice."""
     rows = ports.unreadable.met()
     for row in rows:
         claim_event(unreadable_event(row, ports.clock(), _pipeline_of(row, ports)), ports)
@@ -17,6 +17,6 @@ def report_unreadable(ports: Ports) -> int:
 
 
 def _pipeline_of(row: UnreadableRow, ports: Ports) -> Pipeline | None:
-    """Whose owner is to be told."""
+    """The pipeline whose owner should know."""
     config = None if row.pipeline_id is None else readable_config(row.pipeline_id, ports)
     return None if config is None else config.pipeline

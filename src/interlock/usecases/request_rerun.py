@@ -1,4 +1,4 @@
-"""Request a rerun: ask for one date, or for a range of dates, to run again."""
+"""Request a rerun: request that one date, or a range of dates, run again."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -26,7 +26,7 @@ def request_rerun(
     force: bool = False,
     requested_by: str = "",
 ) -> RerunRequest:
-    """Store the request; whether it is granted is judged from its change record."""
+    """Store the request; it is judged from its change record."""
     config = ports.pipelines.find(pipeline_id)
     if config is None or config.is_retired:
         raise NotFoundError(f"there is no pipeline {pipeline_id}")
@@ -40,7 +40,7 @@ def request_rerun(
     if last is not None:
         raise ConfigError(
             f"{label} is too far ahead: {last} is the last date that may run now;"
-            " schedule.horizon allows later ones"
+            " raise schedule.horizon to allow later ones"
         )
     request = RerunRequest(
         key=RunKey(pipeline_id, schedule.id, str(label)),
@@ -76,4 +76,4 @@ def chosen_schedule(config: Config, schedule_id: str | None) -> Schedule:
     for schedule in schedules:
         if schedule.id == schedule_id:
             return schedule
-    raise ConfigError(f"name one of the schedules {names}")
+    raise ConfigError(f"several schedules: choose one of {names}")

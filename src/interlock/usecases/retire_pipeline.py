@@ -1,4 +1,6 @@
-"""Retire a pipeline: an operator confirms that a missing file was meant to go; its pipeline goes at once."""
+"""Retire a pipeline: an operator confirms that a missing file was removed on purpose; its pipeline is
+retired at once.
+"""
 
 from interlock.domain.config import Config
 from interlock.errors import ConfigError, NotFoundError
@@ -9,13 +11,13 @@ from interlock.usecases.ports import Ports
 
 
 def retire_pipeline(pipeline_id: str, files: MissingFiles, ports: Ports) -> Config:
-    """The config, retired. Raises ConfigError while its file is there: it would come back with it."""
+    """The config, retired. Raises ConfigError while its file exists: the file would bring it back."""
     config = ports.pipelines.find(pipeline_id)
     if config is None or config.is_retired:
         raise NotFoundError(f"there is no pipeline {pipeline_id}")
     if pipeline_id not in {each.pipeline_id for each in files.kept()}:
         raise ConfigError(
-            f"the file of {pipeline_id} is not missing: delete it, and ask again in a few seconds"
+            f"the file of {pipeline_id} is not missing: delete it, and try again in a few seconds"
         )
     take_away(pipeline_id, config, ports.clock(), ports)
     return adopt_config(pipeline_id, ports) or config

@@ -22,7 +22,7 @@ from interlock.usecases.save_run import RunWrite, save_run
 
 
 def retry_job(key: RunKey, attempt: int, ports: Ports, recovered: bool = False) -> Run | None:
-    """Open the next attempt if the run is FAILED with that retry due; else nothing.
+    """Open the next attempt if the run is FAILED with that retry due; otherwise do nothing.
 
     None while the pipeline is paused: the watchdog comes back to it.
     """
@@ -60,7 +60,7 @@ def retry_job(key: RunKey, attempt: int, ports: Ports, recovered: bool = False) 
 
 
 def foretell_retry(record: JobRecord, ports: Ports) -> None:
-    """A dry run has no job of its own; of a failure elsewhere it tells what it would do about it."""
+    """A dry run has no job; for a failure elsewhere, it reports what it would do."""
     config = ports.pipelines.find(record.key.pipeline_id)
     key = msgspec.structs.replace(record.key, dry=True)
     run = ports.runs.find([key]).get(key)
@@ -84,7 +84,7 @@ def foretell_retry(record: JobRecord, ports: Ports) -> None:
 
 
 def retry_timer(run: Run) -> Timer:
-    """The timer of a retry that is due; its name holds the attempt that failed."""
+    """The timer of a retry that is due; its name contains the failed attempt."""
     assert run.retry_at is not None
     key = run.key
     return Timer(
@@ -124,7 +124,7 @@ def _recovery(run: Run, config: Config) -> tuple[Event, ...]:
 
 
 def _give_up(key: RunKey, attempt: int, config: Config | None, ports: Ports) -> Run:
-    """The run ends here, and that is told: a retry that was promised does not come."""
+    """The run ends here, with an event: a promised retry does not come."""
     now = ports.clock()
 
     def decide(run: Run) -> RunWrite | None:

@@ -13,9 +13,9 @@ log = logging.getLogger(__name__)
 
 
 def route_change(change: Change, ports: Ports) -> None:
-    """Handle one record. It may come again, late, and in any company.
+    """Handle one record. It may come repeatedly, late, and in any order.
 
-    One that needs a row that can't be read waits for the watchdog, which acts on it once the row can.
+    A change that needs an unreadable row waits for the watchdog, which acts once the row is readable.
     """
     try:
         _route(change, ports)
@@ -32,7 +32,7 @@ def _route(change: Change, ports: Ports) -> None:
 
         adopt_config(change.pipeline_id, ports)
     elif change.removed:
-        return  # a reading, request or record that is gone opens nothing
+        return  # a removed reading, request or record opens nothing
     elif change.reading is not None:
         admit_reading(change.reading, ports)
     elif change.request is not None:

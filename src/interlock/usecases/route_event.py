@@ -1,6 +1,6 @@
-"""Route an event: decide who is told of it, and let the threads of its date know.
+"""Route an event: decide where it is sent, and update the threads of its date.
 
-What is to be told is stored as deliveries; a repeat finds them and stores none twice.
+Alerts to send are stored as deliveries; a repeat finds them and stores none twice.
 """
 
 from collections.abc import Sequence
@@ -34,8 +34,8 @@ def _threads(event: Event, ports: AlertPorts) -> list[Thread]:
 
 
 def _tell(event: Event, target: Target, alerts: Alerts, ports: AlertPorts) -> None:
-    """Queue it, or hold it while a mute lasts. What people will hear of opens its thread at once, so
-    that what follows belongs to it, however soon it follows.
+    """Queue it, or hold it during a mute. An event that people will see opens its thread at once, so that
+    what follows belongs to it, however soon.
     """
     if ports.deliveries.find(event, target) is not None:
         return
@@ -59,11 +59,11 @@ def open_thread(event: Event, target: Target, ports: AlertPorts) -> Thread:
     thread = opened(event, target, ports.clock(), told)
     if ports.threads.save(thread):
         return thread
-    return ports.threads.find(key) or thread  # somebody got there first
+    return ports.threads.find(key) or thread  # another writer got there first
 
 
 def _move(event: Event, thread: Thread, told: Sequence[Target], ports: AlertPorts) -> None:
-    """Every event of a date moves its threads. Where nobody is told, the first message shows it."""
+    """Every event of a date updates its threads. An event without an alert shows in the first message."""
     sink = ports.sinks.get(thread.sink)
     if sink is None or not sink.manner.threaded:
         return

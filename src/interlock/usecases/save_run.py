@@ -1,4 +1,6 @@
-"""Save a run: decide from what is stored, write conditionally, decide anew when somebody was first."""
+"""Save a run: decide from what is stored, write conditionally, and decide again if another writer was
+first.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,7 +18,7 @@ _TRIES = 8
 
 
 class RunWrite(msgspec.Struct, frozen=True):
-    """A run's next version, the events of it, and what must be stored with it."""
+    """A run's next version, its events, and what must be stored with it."""
 
     run: Run
     events: Sequence[Event] = ()
@@ -24,7 +26,7 @@ class RunWrite(msgspec.Struct, frozen=True):
 
 
 def save_run(key: RunKey, decide: Callable[[Run], RunWrite | None], ports: Ports) -> Run:
-    """Return the run as it stands afterwards. `decide` answers None when there is nothing to do."""
+    """Return the run as it stands afterwards. `decide` returns None when there is nothing to do."""
     for _ in range(_TRIES):
         run = load_run(key, ports)
         write = decide(run)
@@ -33,4 +35,4 @@ def save_run(key: RunKey, decide: Callable[[Run], RunWrite | None], ports: Ports
         if ports.runs.save(write.run, write.events, **write.also):
             publish_outbox(key, ports)
             return write.run
-    raise TransientError(f"{key}: somebody got there first, {_TRIES} times in a row")
+    raise TransientError(f"{key}: another writer got there first, {_TRIES} times in a row")

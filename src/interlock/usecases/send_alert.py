@@ -1,8 +1,8 @@
-"""Send alerts: bring what is due to its sinks, once each, in threads, at the pace of each channel.
+"""Send alerts: send what is due to its sinks, once each, in threads, within each channel's rate limit.
 
-Everything that was done is in the delivery, the thread or the channel's row before the next thing is
-begun, so whoever repeats it after a death goes on from there. A message may be sent twice only when its
-sender died between sending and storing that it had: better twice than never.
+Every step is recorded in the delivery, the thread or the channel's row before the next one begins, so a
+repeat after a crash continues from there. A message is sent twice only when its sender died between
+sending and recording it: better twice than never.
 """
 
 import logging
@@ -37,16 +37,18 @@ from interlock.usecases.update_thread import change_thread
 
 log = logging.getLogger(__name__)
 
-#: How long whoever lost the claim of a thread waits for its first message.
+#: How long the sender that lost the claim of a thread waits for its first message.
 THREAD_WAIT = timedelta(seconds=3)
-#: How long a channel that can't be reached is left alone.
+#: How long an unreachable channel is skipped.
 UNREACHABLE_WAIT = timedelta(seconds=5)
 
 
 def send_alerts(
     deliveries: Sequence[Delivery], alerts: Alerts, ports: AlertPorts
 ) -> list[Delivery]:
-    """Send those that are due. All of them as they stand afterwards, and those that came of them."""
+    """Send those that are due. Returns all of them as they stand afterwards, and those that followed from
+    them.
+    """
     now = ports.clock()
     due = [delivery for delivery in deliveries if delivery.is_due(now)]
     paced = {name for name, sink in ports.sinks.items() if sink.manner.paced}
@@ -67,7 +69,7 @@ def send_alerts(
 
 @dataclass
 class Round:
-    """One pass over what is due. It knows which channels take nothing more for now."""
+    """One pass over what is due. It tracks which channels accept nothing more for now."""
 
     alerts: Alerts
     ports: AlertPorts
@@ -76,7 +78,7 @@ class Round:
     _closed: dict[str, datetime] = field(default_factory=dict)
 
     def finish(self) -> None:
-        """Send what came of the others: what was handed over, and what needs a thread anew."""
+        """Send what followed from the others: what was handed over, and what needs a new thread."""
         while self._again:
             self.send(self._again.pop(0))
 
@@ -92,11 +94,11 @@ class Round:
             self._claim_and_send(delivery, sink)
             return
         self._save_last(delivery.postponed(until))
-        if sink.manner.paced:  # the next in line comes after this one
+        if sink.manner.paced:  # the next one comes after this one
             self._closed[delivery.target.place] = until + self.alerts.limits.every
 
     def send_digest(self, digest: Sequence[Delivery]) -> None:
-        """All in one message, and each of them sent, or failed, with it."""
+        """Send all in one message; each is sent, or fails, with it."""
         sink = self._sink(digest[0])
         if sink is None:
             for delivery in digest[1:]:
@@ -116,11 +118,11 @@ class Round:
                 self._answered(delivery, sink, answer)
 
     def _sink(self, delivery: Delivery) -> Sink | None:
-        """Its sink, or None after it was handed to another."""
+        """Its sink, or None after it was handed over to another."""
         name = delivery.target.sink
         sink = self.ports.sinks.get(name)
         if sink is None:
-            self._hand_over(delivery, f"there is no sink {name} any more")
+            self._hand_over(delivery, f"the sink {name} no longer exists")
         elif self.ports.switches.is_off(name, self.alerts.declared(name)):
             self._hand_over(delivery, f"{name} wants no more messages")
         else:
@@ -128,7 +130,7 @@ class Round:
         return None
 
     def _closed_until(self, delivery: Delivery, sink: Sink) -> datetime | None:
-        """When to come again, if its channel takes nothing now."""
+        """When to try again, if its channel accepts nothing now."""
         place, now = delivery.target.place, self.ports.clock()
         if self._closed.get(place, now) > now:
             return self._closed[place]
@@ -174,7 +176,7 @@ class Round:
         now = self.ports.clock()
         mine = thread.claimed(delivery.event.event_id, now)
         if mine is None or not self.ports.threads.save(mine):
-            self._save_last(delivery.postponed(now + THREAD_WAIT))  # somebody got there first
+            self._save_last(delivery.postponed(now + THREAD_WAIT))  # another writer got there first
             return
         note = RootNote(mine, delivery.event, is_first=True, note=delivery.note)
         answer = ask(lambda: sink.post(delivery.target.channel, note, None))
@@ -186,7 +188,7 @@ class Round:
         self._answered(delivery, sink, answer)
 
     def _answered(self, delivery: Delivery, sink: Sink, answer: Answer) -> None:
-        """What becomes of a message that was to be posted."""
+        """Handle the outcome of a posted message."""
         now = self.ports.clock()
         match answer:
             case Posted(receipt):
@@ -224,7 +226,7 @@ class Round:
         return thread is not None and thread.is_stale
 
     def _show(self, delivery: Delivery, sink: Sink) -> None:
-        """Make the first message of its thread say what is so now."""
+        """Update the first message of its thread to the current state."""
         answer = show_thread(delivery, sink, self.ports)
         now = self.ports.clock()
         if isinstance(answer, TryLater):
@@ -245,7 +247,7 @@ class Round:
             self._save_last(failed)
 
     def _give_up(self, delivery: Delivery, error: str, other: Target | None) -> None:
-        """Nobody tries again: another sink has it, and that it was so is told."""
+        """Not retried: another sink gets it, and an event reports it."""
         _log("alert_given_up", delivery, error)
         given_up = delivery.given_up(clean(error), self.ports.clock())
         if self._save(given_up):
@@ -272,8 +274,8 @@ class Round:
             self._again.append(other)
 
     def _tell_given_up(self, delivery: Delivery) -> None:
-        """Publish first, then bury: a repeat tells the same thing again, under the same id. While nothing
-        can be published it waits, and keeps no other alert waiting.
+        """Publish first, then give up: a repeat publishes the same event again, under the same id. While
+        publishing fails it waits, without blocking other alerts.
         """
         try:
             if delivery.event.type is not EventType.ALERT_UNDELIVERED:
@@ -298,7 +300,7 @@ class Round:
             return True
         found = self.ports.deliveries.find(delivery.event, delivery.target)
         if found is not None:
-            self.done.append(found)  # somebody got there first
+            self.done.append(found)  # another writer got there first
         return False
 
     def _save_last(self, delivery: Delivery) -> None:
@@ -314,9 +316,9 @@ class Round:
 
 
 def show_thread(delivery: Delivery, sink: Sink, ports: AlertPorts) -> Answer:
-    """Change the first message of its thread if it shows what is no longer so.
+    """Update the first message of its thread if it is out of date.
 
-    Whoever finds that the thread has changed meanwhile shows it once more: of two, the later is right.
+    If the thread has changed meanwhile, it is updated once more: of two updates, the later is right.
     """
     key, lost = thread_key(delivery.event, delivery.target.place), False
     answer: Answer = Posted("")
@@ -335,12 +337,12 @@ def show_thread(delivery: Delivery, sink: Sink, ports: AlertPorts) -> Answer:
 
 
 def _rooted(found: Thread, receipt: str, face: str) -> Thread:
-    """If our claim had ended and somebody else posted as well, theirs stays the one."""
+    """If our claim had expired and another sender posted as well, theirs stays."""
     return found if found.thread_ts is not None else found.rooted(receipt, face)
 
 
 def ask(call: Callable[[], Answer]) -> Answer:
-    """What a sink answers. One that breaks has failed, and nothing else has."""
+    """A sink's answer. An exception fails this message only."""
     try:
         return call()
     except InterlockError as error:

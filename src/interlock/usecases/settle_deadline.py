@@ -1,4 +1,4 @@
-"""Settle a deadline: the run is done; write the verdict and put its timers away."""
+"""Settle a deadline: the run is done; write the verdict and cancel its timers."""
 
 from datetime import datetime
 
@@ -18,7 +18,7 @@ from interlock.usecases.save_run import RunWrite, save_run
 
 
 def settle_deadline(key: RunKey, config: Config, ports: Ports) -> SlaVerdict | None:
-    """The verdict of the date; written once, whoever comes first."""
+    """The verdict of the date; written once, by the first caller."""
     now = ports.clock()
     due: dict[DeadlineKind, datetime] = {}
 
@@ -30,7 +30,9 @@ def settle_deadline(key: RunKey, config: Config, ports: Ports) -> SlaVerdict | N
     run = save_run(key, decide, ports)
     if run.status is Status.COMPLETED:
         if DeadlineKind.READINESS not in run.sla_told and not was_ready(run, run.readiness_at):
-            fire_deadline(key, DeadlineKind.READINESS, ports)  # its timer may be late, and goes now
+            fire_deadline(
+                key, DeadlineKind.READINESS, ports
+            )  # its timer may be late, and is cancelled now
         ports.timers.cancel([deadline_timer(key, kind, at).name for kind, at in due.items()])
     return run.sla_verdict
 

@@ -1,4 +1,4 @@
-"""Settle schedules: do what is due by the file in force, before another file takes over from it."""
+"""Settle schedules: do what is due by the file in force, before a new file replaces it."""
 
 from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
@@ -30,9 +30,9 @@ from interlock.usecases.ports import Ports
 def settle_schedules(
     config: Config, edited: Mapping[str, Collection[str]], now: datetime, ports: Ports
 ) -> None:
-    """Fire the moments whose timers are about to fire. Of the edited schedules also do what the next pass
-    of the watchdog would have done: afterwards their former moments mean nothing any more. `edited` says
-    which dates of each the new file has ahead, and sees to itself.
+    """Fire the occurrences whose timers are about to fire. For edited schedules, also do what the next
+    watchdog pass would have done: afterwards their former occurrences mean nothing. `edited` says which
+    dates of each the new file has ahead and handles itself.
 
     Safe to call again after dying at any line.
     """
@@ -64,7 +64,7 @@ def _findings(
 
 
 def _unread(seen: Snapshot) -> Iterator[Finding]:
-    """Readings that nothing has acted on yet: by the new file they would come too early to count."""
+    """Readings that have not been acted on yet: under the new file they would be too early to count."""
     for reading, admissions in seen.readings:
         for admission in admissions:
             if not isinstance(admission, Ignore):

@@ -1,4 +1,4 @@
-"""Start a run: hand its attempt to the engine, under the attempt's own name."""
+"""Start a run: pass its attempt to the engine, under the attempt's own name."""
 
 from typing import Any
 
@@ -11,13 +11,13 @@ from interlock.usecases.ports import Ports
 
 
 def start_run(run: Run, pipeline: Pipeline, ports: Ports) -> None:
-    """Starting twice is starting once. The attempt is judged by the config as it is now."""
+    """Starting again has no effect. The attempt is judged by the config as it is now."""
     ports.workflows.start(run.execution_name, _given(run, pipeline))
 
 
 def start_again(run: Run, pipeline: Pipeline, ports: Ports) -> None:
-    """Start a further execution of an attempt, judged by what the first one was given; where the engine
-    has forgotten that, by the config as it is now.
+    """Start a further execution of an attempt, judged by the input of the first one; if the engine has
+    forgotten that, by the current config.
     """
     first = execution_name(run.key, run.attempt)
     given = ports.workflows.given(first) or _given(run, pipeline)

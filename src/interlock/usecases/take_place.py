@@ -1,5 +1,5 @@
-"""Take a place: the limit on jobs of one pipeline that run at once. A place is taken by one conditional write
-on a row that all dates of the pipeline share.
+"""Take a place: the limit on concurrent jobs of one pipeline. A place is taken by one conditional write on
+a row that all dates of the pipeline share.
 """
 
 from collections.abc import Callable, Iterable
@@ -22,8 +22,8 @@ _NEWEST = 50
 
 
 def take_place(run: Run, pipeline: Pipeline, now: datetime, ports: Ports) -> tuple[RunKey, ...]:
-    """Behind whom the run must wait; behind none when it has its place, or needs none. Asking again is
-    harmless: one that has its place keeps it.
+    """The runs that this run must wait for; none when it has its place, or needs none. Repeating is harmless:
+    a run that has its place keeps it.
     """
     most = pipeline.job.max_concurrent
     if most is None or run.key.dry:
@@ -42,7 +42,7 @@ def take_place(run: Run, pipeline: Pipeline, now: datetime, ports: Ports) -> tup
 
 
 def leave_place(run: Run, pipeline: Pipeline, ports: Ports) -> tuple[RunKey, ...]:
-    """The run wants none for now: its rules do not hold. Behind whom it would have to wait."""
+    """The run needs no place for now: its rules do not hold. Returns the runs it would have to wait for."""
     most = pipeline.job.max_concurrent
     if most is None or run.key.dry:
         return ()
@@ -54,7 +54,7 @@ def leave_place(run: Run, pipeline: Pipeline, ports: Ports) -> tuple[RunKey, ...
 
 
 def call_next(run: Run, pipeline: Pipeline, ports: Ports) -> None:
-    """The run has no job any more: those that wait for a place look at once, where they can be woken."""
+    """The run has no job any more: runs that wait for a place check at once, where they can be woken."""
     if pipeline.job.max_concurrent is not None and run.status not in OPEN:
         ports.workflows.wake(run.key.pipeline_id, WaitingFor.RULES)
 
@@ -66,7 +66,7 @@ def _settle(run: Run, decide: Decide, ports: Ports) -> tuple[RunKey, ...]:
         seating = decide(places)
         if seating.places == places or _save(seating.places, ports):
             return seating.behind
-    raise TransientError(f"{run.key}: its places were taken first, {_TRIES} times in a row")
+    raise TransientError(f"{run.key}: another writer took its place first, {_TRIES} times in a row")
 
 
 def _save(places: Places, ports: Ports) -> bool:

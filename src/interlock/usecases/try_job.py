@@ -1,4 +1,4 @@
-"""Try a job: launch it once for real and follow it to its end. No run, no row and no event come of it."""
+"""Try a job: launch it once for real and follow it to its end. It creates no run, no row and no event."""
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -25,7 +25,7 @@ from interlock.errors import LaunchError, TransientError
 from interlock.ports.jobs import Jobs
 from interlock.usecases.job_context import context_of
 
-#: Waits a while; False when there is no patience left.
+#: Waits a while; False when the time is up.
 Waiting = Callable[[], bool]
 
 
@@ -39,7 +39,7 @@ class Part(StrEnum):
 
 
 class TrialStep(msgspec.Struct, frozen=True):
-    """How one part went. `is_good` is False for what an attempt would suffer from."""
+    """The result of one part. `is_good` is False for what would harm an attempt."""
 
     part: Part
     message: str
@@ -49,7 +49,9 @@ class TrialStep(msgspec.Struct, frozen=True):
 def trial_context(
     pipeline: Pipeline, schedule: Schedule, date: str | None, now: datetime, instance: str
 ) -> JobContext:
-    """As for a first attempt, under a token that no attempt ever has. Raises ValueError for the date."""
+    """As for a first attempt, under a token that no attempt ever has. Raises ValueError for an invalid
+    date.
+    """
     label = _present(schedule, now) if date is None else Label.parse(date)
     key = RunKey(pipeline.id, schedule.id, str(label))
     return context_of(key, 0, trial_token(instance, key, now), now)
@@ -58,17 +60,17 @@ def trial_context(
 def try_job(
     pipeline: Pipeline, context: JobContext, jobs: Jobs, wait: Waiting
 ) -> Iterator[TrialStep]:
-    """Each part as it is done. The last one is good if the job ended well."""
+    """Each part as it is done. The last one is good if the job succeeded."""
     try:
         launched = jobs.launch(pipeline, context)
     except LaunchError as error:
-        doubt = "; it may have started all the same" if error.maybe_started else ""
+        doubt = "; it may have started anyway" if error.maybe_started else ""
         yield TrialStep(Part.LAUNCH, f"{error.category}: {error}{doubt}", False)
         return
     yield TrialStep(Part.LAUNCH, f"started, run id {launched.run_id}")
     yield _look(pipeline, context, launched, jobs)
     if _tells_itself(pipeline) and not launched.finished:
-        yield TrialStep(Part.END, "the job tells its end itself, which a trial does not hear")
+        yield TrialStep(Part.END, "the job reports its own end, which a trial does not receive")
         return
     yield from _follow(launched, jobs, wait)
 
@@ -79,21 +81,21 @@ def _present(schedule: Schedule, now: datetime) -> Label:
 
 
 def _look(pipeline: Pipeline, context: JobContext, launched: Launched, jobs: Jobs) -> TrialStep:
-    """Whether a start that nobody wrote down would be recognised."""
+    """Whether an unrecorded start would be recognised."""
     try:
         found = jobs.find(pipeline, context)
     except (LaunchError, TransientError) as error:
-        return TrialStep(Part.FIND, f"it can't be looked for: {error}", False)
+        return TrialStep(Part.FIND, f"lookup failed: {error}", False)
     if isinstance(found, Launched):
         same = found.run_id == launched.run_id
-        message = "found again by its token" if same else f"another was found: {found.run_id}"
+        message = "found again by its token" if same else f"another job was found: {found.run_id}"
         return TrialStep(Part.FIND, message, same)
     return TrialStep(Part.FIND, _UNFOUND[type(found)])
 
 
 _UNFOUND: dict[type[Absent | CannotTell], str] = {
-    Absent: "not listed under its token: a repeat is recognised only if the platform knows tokens",
-    CannotTell: "this job can't be looked for: a start of unknown outcome is repeated,"
+    Absent: "not listed under its token: a repeat is recognised only if the platform supports tokens",
+    CannotTell: "this job can't be looked up: a start of unknown outcome is repeated,"
     " unless atMostOnce says otherwise",
 }
 
@@ -114,7 +116,7 @@ def _follow(launched: Launched, jobs: Jobs, wait: Waiting) -> Iterator[TrialStep
             yield step
         told = step
         if not wait():
-            yield TrialStep(Part.END, "it has not ended yet, and goes on unfollowed", False)
+            yield TrialStep(Part.END, "it has not ended yet, and continues unfollowed", False)
             return
 
 
@@ -122,7 +124,7 @@ def _polled(launched: Launched, jobs: Jobs) -> TrialStep:
     try:
         answer = jobs.poll(launched.metadata)
     except TransientError as error:
-        return TrialStep(Part.POLL, f"no answer, asking again: {error}", False)
+        return TrialStep(Part.POLL, f"no answer, retrying: {error}", False)
     match answer:
         case Running(message, unseen):
             return TrialStep(Part.POLL, message or "running", not unseen)

@@ -1,4 +1,4 @@
-"""Converse: change what is known of a thread, whoever else is at it."""
+"""Update thread: change the stored state of a thread, despite concurrent writers."""
 
 from collections.abc import Callable, Sequence
 
@@ -14,7 +14,7 @@ _TURNS = 20
 def change_thread(
     key: ThreadKey, change: Callable[[Thread], Thread], ports: AlertPorts
 ) -> Thread | None:
-    """The thread as it is afterwards; None when there is none. `change` may give back what it got."""
+    """The thread as it is afterwards; None when there is none. `change` may return its input unchanged."""
     for _ in range(_TURNS):
         found = ports.threads.find(key)
         if found is None:
@@ -22,11 +22,11 @@ def change_thread(
         changed = change(found)
         if changed is found or ports.threads.save(changed):
             return changed
-    raise TransientError("a thread is changed by too many at once")
+    raise TransientError("too many concurrent changes to one thread")
 
 
 def events_of_date(event: Event, ports: AlertPorts) -> Sequence[Event]:
-    """All that was told of its date; nothing when it has none."""
+    """All events of its date; empty when it has none."""
     if event.pipeline_id is None or event.schedule_id is None or event.date is None:
         return ()
     return ports.events.of_run(RunKey(event.pipeline_id, event.schedule_id, event.date))

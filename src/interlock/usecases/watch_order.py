@@ -1,4 +1,4 @@
-"""Turns: in which order a pass of the watchdog looks at pipelines, and at which of them more closely."""
+"""Watch order: the order in which a watchdog pass checks pipelines, and which of them more closely."""
 
 import zlib
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def in_order(configs: Iterable[Config], state: WatchdogState, now: datetime) -> list[Config]:
-    """Those that lag behind come first, the longest first; then all from where the last pass left off."""
+    """Pipelines that lag behind come first, the longest first; then all from where the last pass stopped."""
     first = state.left_at or ""
 
     def place(config: Config) -> tuple[datetime, bool, str]:
@@ -24,10 +24,10 @@ def in_order(configs: Iterable[Config], state: WatchdogState, now: datetime) -> 
 def in_turn(
     configs: Iterable[Config], state: WatchdogState, now: datetime, every: timedelta
 ) -> set[str]:
-    """The pipelines whose readings and requests are compared with what came of them.
+    """The pipelines whose readings and requests are compared with their outcomes.
 
-    Each has its moment, spread over `every`. Who is suspected of something, lags behind, or has a new
-    file does not wait for it; after a gap everybody's moment has passed.
+    Each has its turn, spread over `every`. A pipeline that is suspected of something, lags behind, or has
+    a new file does not wait for it; after a gap, every turn has passed.
     """
     since = state.since
     if since is None or not every:
@@ -44,6 +44,6 @@ def in_turn(
 
 
 def _round(pipeline_id: str, moment: datetime, every: timedelta) -> int:
-    """How many moments of a pipeline lie before this one."""
+    """How many turns of a pipeline come before this instant."""
     own = timedelta(seconds=zlib.crc32(pipeline_id.encode()) % every.total_seconds())
     return (moment - _EPOCH - own) // every

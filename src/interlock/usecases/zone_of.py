@@ -1,4 +1,4 @@
-"""Zone of a pipeline: the clock by which its days are told."""
+"""Zone of a pipeline: the time zone of its days."""
 
 from zoneinfo import ZoneInfo
 

@@ -179,7 +179,7 @@ def test_a_slow_drip_ends_at_the_deadline(stand_in: StandIn) -> None:
     began = time.monotonic()
     error = trouble(CLIENT, Request(url=f"{stand_in.url}/echo", timeout=0.3))
     assert time.monotonic() - began < 2
-    assert error.maybe_started and "out of time" in str(error)
+    assert error.maybe_started and "timed out" in str(error)
 
 
 def test_a_connection_lost_after_sending_may_have_done_its_work(stand_in: StandIn) -> None:

@@ -103,7 +103,7 @@ def test_a_database_of_somebody_else_is_refused(path: Path) -> None:
     other = sqlite3.connect(path)
     other.execute("CREATE TABLE theirs (name TEXT)")
     other.close()
-    with pytest.raises(ConfigError, match="somebody else's"):
+    with pytest.raises(ConfigError, match="the database of another program"):
         Database(path)
     assert _ask(path, "SELECT count(*) FROM sqlite_schema") == 1
 

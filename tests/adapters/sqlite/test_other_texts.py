@@ -60,7 +60,7 @@ def test_the_run_of_another_date_is_not_this_ones(store: Store) -> None:
 def test_a_status_that_only_its_column_has_is_not_believed(store: Store, status: str) -> None:
     store.runs.open(a_run())
     change(store, "UPDATE runs SET status = ?", status)
-    with pytest.raises(UnreadableError, match=f"its columns say {status} 1 0, and its text says"):
+    with pytest.raises(UnreadableError, match=f"its columns say {status} 1 0, but its text says"):
         store.runs.get(KEY)
     change(store, "UPDATE runs SET run = json_set(run, '$.status', ?)", status)
     found = store.runs.find([KEY])[KEY]

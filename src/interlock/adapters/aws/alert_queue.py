@@ -1,4 +1,4 @@
-"""Alert queue: messages of SQS that come back when they are wanted again, or go where people look."""
+"""Alert queue: SQS messages that return when they are due again, or move to the dead-letter queue."""
 
 from datetime import timedelta
 from typing import Any
@@ -9,7 +9,7 @@ _LONGEST = timedelta(hours=11)
 
 
 class AlertQueue:
-    """The queue of alerts and its dead letters, which stand side by side."""
+    """The alert queue and its dead-letter queue, in the same account and region."""
 
     def __init__(self, client: Any, queue_arn: str, dead_letter_url: str) -> None:
         self._client = client
@@ -18,7 +18,7 @@ class AlertQueue:
         self._url = f"{dead_letter_url.rsplit('/', 1)[0]}/{name}"
 
     def come_again(self, message: dict[str, Any], after: timedelta) -> None:
-        """Not before then; a message that failed meanwhile is the queue's affair."""
+        """Deliver again, not before then; the queue itself handles a message that failed meanwhile."""
         wait = min(max(after, timedelta()), _LONGEST)
         ask(
             self._client.change_message_visibility,
@@ -28,7 +28,7 @@ class AlertQueue:
         )
 
     def give_up(self, message: dict[str, Any]) -> None:
-        """To the dead letters, as it came."""
+        """Move it to the dead-letter queue, unchanged."""
         ask(
             self._client.send_message,
             QueueUrl=self._dead_letters,

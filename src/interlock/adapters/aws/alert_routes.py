@@ -1,4 +1,4 @@
-"""Alert routes: `alerts.yaml` as the loaders store it, beside the events."""
+"""Alert routes: `alerts.yaml` as the loaders store it, in the events table."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ class DynamoAlertRoutes:
         self._events = events
 
     def find(self) -> Any:
-        """What is stored, decoded; None without a row. Raises ValueError when it is no JSON."""
+        """The stored routes, decoded; None without a row. Raises ValueError when they are not JSON."""
         row = self._events.get((partition(None), "ALERTS"))
         if row is None:
             return None

@@ -1,4 +1,4 @@
-"""Marks: facts that have no run row of their own. Claims, baselines, deadlines of dates without a run."""
+"""Claims: facts without a run row, such as claims, baselines and deadlines of dates without a run."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
@@ -41,7 +41,7 @@ _STORED = tuple(
 
 
 class DynamoClaims:
-    """A mark that has expired is absent, whether or not DynamoDB has removed it."""
+    """An expired mark is absent, whether or not DynamoDB has removed it."""
 
     def __init__(self, control: Table, notes: Notes, clock: Clock) -> None:
         self._control = control
@@ -118,7 +118,7 @@ class DynamoClaims:
         return next(self._control.readable([item], _places), None)
 
     def save_places(self, places: Places) -> bool:
-        """A row that can't be read counts as absent: places are counted anew from the runs."""
+        """An unreadable row counts as absent: places are counted again from the runs."""
         now = self._clock()
         item = {
             **_placed(places_key(places.pipeline_id)),
@@ -136,8 +136,8 @@ class DynamoClaims:
         return self._control.put(item, condition, **seen).won
 
     def _replaced(self, key: RunKey, make: Callable[[Item], Item], box: Item) -> Item | None:
-        """A first watch lost. If to a row that can't be read: that counts as absent, and what it had told
-        has the same ids when it is told again.
+        """A first watch lost. If it lost to an unreadable row: that counts as absent, and events
+        published again have the same ids.
         """
         found = self._control.get(watch_key(key))
         if found is None or not isinstance(
@@ -151,7 +151,7 @@ class DynamoClaims:
 
 
 def baseline_item(key: RunKey, baseline: Baseline, item: Item) -> Item:
-    """The post-run readings as a run's job saw them; `item` has when they may go."""
+    """The post-run readings as a run's job saw them; `item` holds their expiry."""
     return {
         **_placed(baseline_key(key)),
         "attempt": baseline.attempt,

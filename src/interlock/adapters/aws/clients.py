@@ -1,4 +1,4 @@
-"""Clients: one of each service, made when it is first called: a function starts with what it needs."""
+"""Clients: one per service, created on its first call: a function loads only what it needs."""
 
 from collections.abc import Callable
 from functools import cache
@@ -13,14 +13,14 @@ from interlock.errors import UnavailableError
 
 MakeClient = Callable[[str], Any]
 
-#: A function is called again sooner than a patient client would give up.
+#: AWS invokes a function again sooner than a patient client would give up.
 FOR_FUNCTIONS = Config(
     connect_timeout=3,
     read_timeout=15,
     retries={"mode": "standard", "total_max_attempts": 4},
     user_agent_extra="interlock",
 )
-#: A person waits for the answer, and can ask again.
+#: A person waits for the answer, and can retry.
 FOR_PEOPLE = FOR_FUNCTIONS.merge(
     Config(
         read_timeout=8,
@@ -31,9 +31,9 @@ FOR_PEOPLE = FOR_FUNCTIONS.merge(
 
 
 def make_client(service: str, region: str | None = None, config: Config = FOR_FUNCTIONS) -> Any:
-    """Credentials are the environment's, and the region too unless one is given.
+    """Credentials come from the environment, and so does the region unless one is given.
 
-    Raises UnavailableError when there is no region, or a profile that nobody knows.
+    Raises UnavailableError when there is no region, or the profile is unknown.
     """
     try:
         return _session().create_client(service, region_name=region, config=config)
@@ -42,7 +42,7 @@ def make_client(service: str, region: str | None = None, config: Config = FOR_FU
 
 
 class LazyClient:
-    """Stands for a client until the first call."""
+    """A stand-in for a client until the first call."""
 
     def __init__(self, service: str, make: MakeClient = make_client) -> None:
         self._service = service
@@ -56,7 +56,7 @@ class LazyClient:
 
 
 class ReadingClient:
-    """A client of DynamoDB that can't write, whatever the role of its caller may do."""
+    """A DynamoDB client that can't write, whatever its caller's role allows."""
 
     _READS = frozenset({"get_item", "batch_get_item", "query"})
 
@@ -65,7 +65,7 @@ class ReadingClient:
 
     def __getattr__(self, operation: str) -> Any:
         if operation not in self._READS:
-            raise UnavailableError(f"{operation}: this client only reads")
+            raise UnavailableError(f"{operation}: this client is read-only")
         return getattr(self._client, operation)
 
 

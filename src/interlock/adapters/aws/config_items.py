@@ -1,4 +1,4 @@
-"""Config items: what is wanted and what is in force, as rows of the control table."""
+"""Config items: wanted configs and configs in force, as rows of the control table."""
 
 from datetime import datetime
 from typing import Any
@@ -16,15 +16,15 @@ from interlock.domain.schedule import Occurrence
 from interlock.domain.standing import Standing
 from interlock.domain.timestamp import instant
 
-#: The partitions of the index that list what is wanted, what is in force, and what was refused where
-#: nothing is in force.
+#: The partitions of the index that list wanted configs, configs in force, and refusals where nothing is in
+#: force.
 WANTED = "CONFIG"
 IN_FORCE = "ACTIVE"
 REFUSED = "REFUSED"
 
 
 def wanted_item(wanted: Wanted) -> Item:
-    """One that was taken away leaves a row that says so: nothing is deleted."""
+    """A withdrawn config leaves a row that says so: nothing is deleted."""
     place, sort_key = config_key(wanted.pipeline_id)
     if wanted.config is None:
         gone = {"removedAt": text(wanted.wanted_at), "configHash": wanted.config_hash or "-"}
@@ -41,7 +41,7 @@ def wanted_item(wanted: Wanted) -> Item:
 
 
 def wanted_from(pipeline_id: str, item: Item | None, now: datetime) -> Wanted:
-    """As anybody may have written it. Without a row, or marked as gone: taken away."""
+    """Written by any loader or by hand. Without a row, or marked as removed: withdrawn."""
     if item is None:
         return Wanted(pipeline_id, None, "", now)
     if "removedAt" in item:
@@ -79,7 +79,7 @@ def config_from(item: Item) -> Config:
     """Raises ValueError, or what msgspec raises, when what is stored can't be read."""
     pipeline = msgspec.convert(canonical.decode(item["config"]), Pipeline)
     if pipeline.id != pipeline_of(item["PK"]):
-        raise ValueError(f"its config is of the pipeline {pipeline.id}")
+        raise ValueError(f"its config belongs to the pipeline {pipeline.id}")
     return Config(
         pipeline=pipeline,
         config_hash=str(item["configHash"]),
@@ -98,7 +98,7 @@ def config_from(item: Item) -> Config:
 
 
 def downstreams(config: Config) -> dict[str, list[dict[str, Any]]]:
-    """The schedules of a config that open after another pipeline, by that pipeline."""
+    """The schedules of a config that open after another pipeline, keyed by that pipeline."""
     found: dict[str, list[dict[str, Any]]] = {}
     for schedule in () if config.is_retired else config.pipeline.schedules:
         trigger = schedule.trigger
@@ -109,7 +109,7 @@ def downstreams(config: Config) -> dict[str, list[dict[str, Any]]]:
 
 
 def downstream_item(upstream: str, pipeline_id: str, schedules: list[dict[str, Any]]) -> Item:
-    """With no schedules left it stays, and says so."""
+    """With no schedules left, the row stays and says so."""
     place, sort_key = downstream_key(upstream, pipeline_id)
     return {
         "PK": place,
@@ -133,7 +133,7 @@ class _Opened(msgspec.Struct, frozen=True):
 
 
 def _armed(text: Any) -> dict[str, Occurrence]:
-    """What is not known to be armed is armed again, which changes nothing."""
+    """Timers not known to be armed are armed again, which is harmless."""
     try:
         return msgspec.convert(canonical.decode(text), dict[str, Occurrence])
     except DAMAGED:
@@ -148,8 +148,8 @@ def _moment(item: Item, name: str) -> datetime:
 
 
 def _document(stored: Any) -> Any:
-    """JSON as text, as the loaders write it; or whatever else stands there, to be refused. Nothing at all
-    would mean that it was taken away.
+    """JSON as text, as the loaders write it; or whatever else is stored there, to be refused. An empty value
+    would mean that it was withdrawn.
     """
     if stored is not None and not isinstance(stored, str):
         return stored

@@ -1,7 +1,7 @@
-"""Deliveries: the alerts on their way, beside the events they tell of.
+"""Deliveries: alerts to be sent, stored with their events.
 
-The queue brings a message back when its delivery is due. A held one is also listed by its target and the end
-of its mute, in one write; what is listed there and held no longer is passed over until it expires.
+The queue returns a message when its delivery is due. A held delivery is also listed by its target and the end
+of its mute, in one write; a listed delivery that is no longer held is skipped until it expires.
 """
 
 from collections.abc import Callable, Collection
@@ -31,7 +31,7 @@ _FIELDS = tuple(
 
 
 class DynamoDeliveries:
-    """`on_held` sees to it that somebody is told when a mute ends."""
+    """`on_held` arranges a message for when a mute ends."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class DynamoDeliveries:
         return None if item is None else self._read(item, event, target)
 
     def of_events(self, events: Collection[Event]) -> dict[str, list[Delivery]]:
-        """One request a date: the ids of its events begin alike."""
+        """One request per date: the ids of its events share a prefix."""
         known = {event.event_id: event for event in events}
         places = {(partition(event.pipeline_id), _of_date(event)): None for event in events}
         found: dict[str, list[Delivery]] = {}
@@ -82,7 +82,7 @@ class DynamoDeliveries:
         return self._events.transact(writes)[0]
 
     def _is_unreadable(self, found: Item | None) -> bool:
-        """Such a row keeps no alert from going out."""
+        """Such a row does not keep an alert from being sent."""
         return found is not None and not isinstance(self._events.read(found, _delivery), Delivery)
 
     def held(self, target: Target, until: datetime) -> list[Delivery]:
@@ -90,7 +90,7 @@ class DynamoDeliveries:
         return sorted(found, key=lambda delivery: (delivery.event.timestamp, delivery.due_at))
 
     def freed(self, target: Target, until: datetime) -> list[Delivery]:
-        """Those of a target that were held, are on their way again, and have not arrived."""
+        """The deliveries of a target that were held, are released, and have not arrived."""
         released = (each for each in self._listed(target, until) if each.released)
         return [delivery for delivery in released if not delivery.is_settled]
 
@@ -98,7 +98,7 @@ class DynamoDeliveries:
         return list(self._events.query(place[0], place[1], place[1] + LAST))
 
     def _listed(self, target: Target, until: datetime) -> list[Delivery]:
-        """What was ever held for a target until then, as it is now."""
+        """Everything ever held for a target until then, in its current state."""
         first = _held_prefix(target)
         listed = self._events.query(partition(None), first, f"{first}{millis(until):013}{AFTER}")
         places = list(self._events.readable(listed, _place_of))
@@ -106,7 +106,7 @@ class DynamoDeliveries:
         return list(self._events.readable(rows, _delivery))
 
     def _read(self, item: Item, event: Event, target: Target) -> Delivery:
-        """Of one that can't be read, what is safe: that it was not sent. Better twice than never."""
+        """For an unreadable delivery, assume that it was not sent: better twice than never."""
         found = self._events.read(item, _delivery)
         if isinstance(found, Delivery):
             return found
@@ -152,7 +152,7 @@ def _delivery(item: Item) -> Delivery:
     event = canonical.decode(item["event"])
     found = msgspec.convert({**plain, "target": target, "event": event}, Delivery)
     if _key(found.event, found.target) != (item["PK"], item["SK"]):
-        raise ValueError(f"its text is of {found.event.event_id} by {found.target}")
+        raise ValueError(f"its text belongs to {found.event.event_id} for {found.target}")
     return found
 
 
@@ -181,7 +181,7 @@ def _prefix(event: Event) -> str:
 
 
 def _of_date(event: Event) -> str:
-    """How the places of everything that was sent of the event's date begin; one without a date is alone."""
+    """The key prefix of everything sent for the event's date; an event without a date stands alone."""
     parts = event.event_id.split("/", 3)
     return f"{_ALERTED}{'/'.join(parts[:3])}/" if len(parts) > 3 and event.date else _prefix(event)
 

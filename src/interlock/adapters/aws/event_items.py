@@ -1,4 +1,4 @@
-"""Event items: an event as it goes over the bus, and as a row of the events table."""
+"""Event items: an event on the bus, and as a row of the events table."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -32,7 +32,7 @@ _SAME = (
 
 
 def event_from_envelope(envelope: Mapping[str, Any]) -> Event:
-    """What a rule hands over. Raises ValueError for what is no event of ours."""
+    """An event forwarded by a rule. Raises ValueError for anything that is not our event."""
     detail = envelope.get("detail")
     if not isinstance(detail, Mapping):
         raise ValueError("there is no detail")
@@ -46,14 +46,16 @@ def event_from_envelope(envelope: Mapping[str, Any]) -> Event:
 
 
 def _alarm_message(detail: Any) -> str:
-    """An alarm comes without a sentence: no rule of EventBridge can write one."""
+    """An alarm comes without a message: no EventBridge rule can write one."""
     if not isinstance(detail, Mapping) or "alarmName" not in detail:
         raise ValueError("there is no message")
     return f"alarm {detail['alarmName']} is {detail.get('alarmState', 'UNKNOWN')}"
 
 
 def event_item(event: Event, kept: timedelta) -> Item:
-    """The sort key holds the id: a redelivery meets itself, two events of one millisecond do not meet."""
+    """The sort key contains the id: a redelivery overwrites itself, two events of one millisecond don't
+    collide.
+    """
     at = millis(event.timestamp)
     plain: dict[str, Any] = canonical.as_json(event)
     detail = event.detail if fits_a_map(event.detail) else None
@@ -70,7 +72,7 @@ def event_item(event: Event, kept: timedelta) -> Item:
 
 
 def unreadable_item(envelope: Any, why: str, now: datetime, kept: timedelta) -> Item:
-    """Whatever came is kept, so that somebody can see what it was."""
+    """Anything received is stored, so that an operator can inspect it."""
     found = canonical.encode(envelope)
     return {
         "PK": partition(None),
@@ -100,13 +102,13 @@ def event_from_item(item: Item) -> Event:
 
 
 def bare_event_from(item: Item) -> Event:
-    """What the key of a row says, and where they can be read, its message and its date. Raises ValueError
-    for a row of no time.
+    """What the key of a row says, and, where readable, its message and its date. Raises ValueError for a row
+    without a time.
     """
     kind, (moment, _, rest) = EventType(_kind_of(item)), item["SK"].partition("#")
     at = instant(item.get("timestamp")) or instant(moment)
     if at is None:
-        raise ValueError("it is of no time")
+        raise ValueError("it has no time")
     name = pipeline_of(item["PK"])
     about = Subject(
         None if name == SYSTEM else name, _text(item, "scheduleId"), _text(item, "date")
@@ -118,7 +120,7 @@ def bare_event_from(item: Item) -> Event:
 
 
 def _kind_of(item: Item) -> str:
-    """The type stands in the key as well: a row may have nothing but its key."""
+    """The type is in the key as well: a row may have nothing but its key."""
     stored = item.get("eventType")
     return stored if isinstance(stored, str) else item["SK"].partition("#")[2].partition("#")[0]
 

@@ -1,4 +1,4 @@
-"""Events: told on the bus of EventBridge, read from the table that the event sink fills."""
+"""Events: published on the EventBridge bus, read from the table that the event sink fills."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
@@ -33,22 +33,22 @@ _BYTES = 250_000
 _TYPES = ("GSI1", "eventType", "timestamp")
 #: After every sort key of an event: those of other rows begin with a letter.
 _AFTER_EVENTS = ":"
-#: A reading may speak of a date that lies ahead; its run's events are not older than this before it.
+#: A reading may be about a future date; its run's events are at most this much older than the date.
 _AHEAD = timedelta(days=32)
 _DRY = "DRY_RUN_"
-#: A row that has nothing but its key says its type there, where no expression can look.
+#: A row with nothing but its key has its type there, where no filter expression can see it.
 _OF_KIND = "(#eventType = :kind OR attribute_not_exists(#eventType))"
 
 
 class EventBus:
-    """The bus. Whoever listens has rules there; the event sink is one of them."""
+    """The bus. Listeners subscribe with rules; the event sink is one of them."""
 
     def __init__(self, client: Any, bus: str) -> None:
         self._client = client
         self._bus = bus
 
     def publish(self, events: Sequence[Event]) -> None:
-        """Raises TransientError when any of them was refused: those that were not are told again."""
+        """Raises TransientError when any of them was refused: the others are then published again."""
         for entries in _requests([self._entry(event) for event in events]):
             answer = ask(self._client.put_events, Entries=entries)
             refused = [each for each in answer["Entries"] if each.get("ErrorCode")]
@@ -78,7 +78,7 @@ class EventLog:
         self._clock = clock
 
     def put(self, told: Mapping[str, Any]) -> Event | None:
-        """Keep what a rule handed over, once; None for what can't be read, which is kept as it is."""
+        """Store a forwarded event, once; None for an unreadable one, which is stored as it is."""
         try:
             event = event_from_envelope(canonical.as_json(told))
         except ValueError as error:
@@ -89,7 +89,7 @@ class EventLog:
         return event
 
     def of_run(self, key: RunKey) -> list[Event]:
-        """A dry run's events are those of the dry kinds, and no others."""
+        """A dry run has only events of the dry kinds."""
         items = self._table.query(
             partition(key.pipeline_id),
             _since(key),
@@ -108,9 +108,7 @@ class EventLog:
         since: datetime | None = None,
         limit: int = 100,
     ) -> list[Event]:
-        """By pipeline, or by type; for neither, the newest of every type. What is passed over does not
-        count.
-        """
+        """By pipeline, or by type; for neither, the newest of every type. Skipped rows do not count."""
         if pipeline_id is not None or kind is not None:
             found = self.backwards(pipeline_id=pipeline_id, kind=kind, since=since, page=limit)
         else:
@@ -128,7 +126,7 @@ class EventLog:
         limit: int | None = None,
         page: int | None = None,
     ) -> Iterator[Event]:
-        """The newest first, read page by page as they are asked for."""
+        """Newest first, read page by page on demand."""
         first, last = millis(since or _BEGIN_OF_TIME), millis(until or _END_OF_TIME)
         if pipeline_id is None and kind is not None:
             items = self._table.query(
@@ -149,7 +147,7 @@ class EventLog:
         return found if kind is None else (event for event in found if event.type == kind)
 
     def _events(self, items: Iterable[Item]) -> Iterator[Event]:
-        """Those of known types; of a row that can't be read as a whole, what its key says."""
+        """Events of known types; for a row that is not fully readable, what its key says."""
         for item in items:
             if not is_known(item):
                 continue
@@ -161,7 +159,7 @@ class EventLog:
 
 
 class BusAndLog:
-    """The port: told on the one, read from the other."""
+    """The port: publishes on the bus, reads from the table."""
 
     def __init__(self, bus: EventBus, log: EventLog) -> None:
         self.publish: Callable[[Sequence[Event]], None] = bus.publish
@@ -194,6 +192,6 @@ def _since(key: RunKey) -> str:
     return f"{millis(begins):013}"
 
 
-#: Milliseconds of thirteen digits: as texts they stand in the order of times.
+#: Milliseconds of thirteen digits: their text order is their time order.
 _BEGIN_OF_TIME = datetime.fromisoformat("2001-09-10T00:00:00Z")
 _END_OF_TIME = datetime.fromisoformat("2286-11-20T00:00:00Z")

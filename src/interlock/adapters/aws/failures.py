@@ -1,4 +1,4 @@
-"""Failures: what an error of the SDK means to whoever asked, translated once."""
+"""Failures: what an SDK error means to the caller, translated in one place."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -16,7 +16,7 @@ from interlock.errors import InterlockError, TransientError, UnavailableError
 
 T = TypeVar("T")
 
-#: Codes that say "not now": the SDK has tried them itself already.
+#: Codes that say "not now": the SDK has already retried them itself.
 _NOT_NOW = frozenset(
     {
         "InternalFailure",
@@ -45,7 +45,7 @@ def code_of(error: ClientError) -> str:
 
 
 def ask(call: Callable[..., T], *expected: str, **given: Any) -> T:
-    """Call the SDK. A code among `expected` is raised as it is: it is an answer, not a failure."""
+    """Call the SDK. A code in `expected` is raised unchanged: it is an answer, not a failure."""
     try:
         return call(**given)
     except ClientError as error:
@@ -57,19 +57,19 @@ def ask(call: Callable[..., T], *expected: str, **given: Any) -> T:
 
 
 def meaning(error: ClientError | BotoCoreError) -> InterlockError:
-    """In our own words: nothing of what was asked for or answered is in them, only kinds and names."""
+    """Translated: contains only kinds and names, nothing of the request or the response."""
     if isinstance(error, ClientError):
         code, operation = code_of(error), error.operation_name
         if code in _NOT_NOW or _status(error) >= 500:
             return TransientError(f"{operation}: {code}")
         return UnavailableError(clean(f"{operation}: {code}: {_message(error)}", 500))
     if isinstance(error, HTTPClientError | NoConnection):
-        return TransientError(f"AWS can't be reached: {type(error).__name__}")
+        return TransientError(f"can't reach AWS: {type(error).__name__}")
     return UnavailableError(clean(f"{type(error).__name__}: {error}", 500))
 
 
 def explained(error: InterlockError) -> InterlockError:
-    """The same, with what mends it on a line of its own, where an answer of AWS or its absence caused it."""
+    """The same, with the remedy on a separate line, if AWS or its absence caused it."""
     remedy = _remedy(error.__cause__)
     if not remedy or remedy in str(error):
         return error
@@ -79,24 +79,24 @@ def explained(error: InterlockError) -> InterlockError:
 
 
 def is_denied(error: BaseException | None) -> bool:
-    """Whether a right was missing."""
+    """Whether a permission was missing."""
     return isinstance(error, ClientError) and code_of(error) in _DENIED
 
 
 def is_absent(error: BaseException | None) -> bool:
-    """Whether what was asked for is not there."""
+    """Whether the resource does not exist."""
     return isinstance(error, ClientError) and code_of(error) in _ABSENT
 
 
 def is_unreached(error: BaseException | None) -> bool:
-    """Whether nothing at all can be asked: no network, no region, or nobody that AWS knows."""
+    """Whether no request can succeed: no network, no region, or no valid credentials."""
     if isinstance(error, ClientError):
-        return code_of(error) in _NOBODY
+        return code_of(error) in _UNKNOWN_CALLER
     return isinstance(error, BotoCoreError)
 
 
 def operation_of(error: BaseException | None) -> str:
-    """What was asked for, where an answer came."""
+    """The operation that was called, if there was a response."""
     return str(error.operation_name) if isinstance(error, ClientError) else ""
 
 
@@ -106,7 +106,7 @@ def _remedy(cause: BaseException | None) -> str:
     if is_absent(cause):
         return _NAME_IT
     if isinstance(cause, ClientError):
-        return _LOG_IN if code_of(cause) in _NOBODY else ""
+        return _LOG_IN if code_of(cause) in _UNKNOWN_CALLER else ""
     if isinstance(cause, NoRegionError):
         return _NAME_REGION
     if isinstance(cause, HTTPClientError | NoConnection):
@@ -123,8 +123,8 @@ _ABSENT = frozenset(
         "StateMachineDoesNotExist",
     }
 )
-#: Whoever calls is nobody AWS knows.
-_NOBODY = frozenset(
+#: AWS does not recognise the caller's credentials.
+_UNKNOWN_CALLER = frozenset(
     {
         "ExpiredToken",
         "ExpiredTokenException",
@@ -136,17 +136,15 @@ _NOBODY = frozenset(
     }
 )
 _GIVE_RIGHT = (
-    "Give your role that right; the module's output viewer_policy_json has all that looking needs."
+    "Add that permission to your role; the module's output viewer_policy_json has all you need."
 )
 _NAME_IT = (
-    "See that [aws] in interlock.toml names your installation and its region:"
+    "Check that [aws] in interlock.toml names your installation and its region:"
     " `terraform output -raw interlock_toml` prints them."
 )
-_LOG_IN = "Log in to AWS, or set AWS_PROFILE; `aws sts get-caller-identity` says who you are to it."
-_NAME_REGION = "Name the region: `region` in [aws] of interlock.toml, or AWS_REGION."
-_CONNECT = (
-    "See that this machine has a network, and that `region` in [aws] of interlock.toml is right."
-)
+_LOG_IN = "Log in to AWS, or set AWS_PROFILE; `aws sts get-caller-identity` shows your identity."
+_NAME_REGION = "Set the region: `region` in [aws] of interlock.toml, or AWS_REGION."
+_CONNECT = "Check this machine's network, and that `region` in [aws] of interlock.toml is right."
 
 
 def _status(error: ClientError) -> int:

@@ -1,7 +1,7 @@
-"""Feed: the events table as it grows, one bounded look after another.
+"""Feed: the events table as it grows, polled in bounded queries.
 
-No index has the events in the order in which they were told, so each look reads the newest of every type, a
-little further back than the last one: an event may be told some time after its instant.
+No index orders the events by publication, so each poll reads the newest of every type, a little further back
+than the last one: an event may be published some time after its instant.
 """
 
 from collections.abc import Iterable
@@ -15,19 +15,19 @@ from interlock.domain.event import Event, EventType
 from interlock.domain.history import LoggedEvent
 from interlock.ports.engine import Clock
 
-#: How far back a look reaches; every so many looks, further.
+#: How far back a poll reaches; every few polls, further.
 REACH = timedelta(minutes=2)
 FAR_REACH = timedelta(minutes=15)
 _FAR_EVERY = 12
-#: Of one type and look, and in memory.
+#: The limits per type and poll, and in memory.
 _OF_A_TYPE = 500
 _MOST = 5_000
-#: Places of one millisecond.
+#: Positions per millisecond.
 _STEP = 1_000
 
 
 class DynamoFeed:
-    """Looked at by one thread; anybody may ask what was found."""
+    """One thread polls; any thread may read the results."""
 
     def __init__(self, log: EventLog, fan: Fan, clock: Clock) -> None:
         self._log = log
@@ -40,7 +40,7 @@ class DynamoFeed:
         self._changes = 0
 
     def look(self) -> None:
-        """Raises UnavailableError or TransientError; the next look then finds what this one did not."""
+        """Raises UnavailableError or TransientError; the next poll then finds what this one did not."""
         number, now = next(self._looks), self._clock()
         found = self._newest(now - (REACH if number % _FAR_EVERY else FAR_REACH))
         fresh = sorted(
@@ -74,7 +74,7 @@ class DynamoFeed:
         return [event for events in self._fan.map(of, EventType) for event in events]
 
     def _begin(self, events: Iterable[Event], now: datetime) -> None:
-        """What was told before the first look, as late as it may have been seen: whoever followed another
+        """What was published before the first poll, as late as it may have been seen: a follower of another
         server gets some of it again rather than too little.
         """
         self._oldest = millis(now - FAR_REACH + REACH) * _STEP

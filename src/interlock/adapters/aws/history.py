@@ -1,4 +1,4 @@
-"""History: what people look at, each list read by key or by an index, and no further than it is long."""
+"""History: the lists that people look at, each read by key or index, and no further than needed."""
 
 import hashlib
 from collections import defaultdict
@@ -17,13 +17,13 @@ from interlock.domain.history import EventFilter, Glance, LoggedEvent, Tally
 from interlock.domain.partition import Label
 from interlock.domain.run import Run, RunKey, Status
 
-#: So many runs of one schedule are looked at for a range, and so many events are searched.
+#: How many runs of one schedule are read for a range, and how many events are searched.
 _MOST = 10_000
 _SEARCHED = 5_000
-#: How many events a request reads for somebody who searches.
+#: How many events one request of a search reads.
 _PAGE = 1_000
 _BREACHES = (EventType.SLA_BREACH, EventType.RELATIVE_SLA_BREACH)
-#: What is told when an attempt ends badly, or a date is closed.
+#: The events of an attempt that failed, or of a date that was closed.
 _FAILURES = (
     EventType.JOB_FAILED,
     EventType.JOB_POLL_EXHAUSTED,
@@ -34,21 +34,21 @@ _FAILURES = (
     EventType.SENSOR_DEADLINE_EXPIRED,
 )
 _HAS_FAILED = (Status.FAILED, Status.FAILED_FINAL)
-#: Of each type, when the newest of all types are wanted.
+#: The limit per type, when the newest of all types are wanted.
 _LEAST_PAGE = 20
 _DAY = timedelta(days=1)
 _MILLISECOND = timedelta(milliseconds=1)
 
 
 class DynamoHistory:
-    """What would take a look at every row ever written, this home can't tell: the answer is None."""
+    """Queries that would have to read every row ever written return None on this backend."""
 
     searched = _SEARCHED
 
     def __init__(
         self, runs: DynamoRuns, log: EventLog, fan: Fan, active: Callable[[], list[Run]]
     ) -> None:
-        """`active` tells the runs that are not final; what it tells may be some seconds old."""
+        """`active` returns the runs that are not final; its answer may be some seconds old."""
         self._runs = runs
         self._log = log
         self._fan = fan
@@ -93,7 +93,7 @@ class DynamoHistory:
         return [run for _, run in sorted(found, key=lambda each: each[0])][:limit]
 
     def failed(self, since: str, limit: int) -> list[Run]:
-        """By what was told of them: a date that failed has an event, no older than a day before it."""
+        """Found by their events: a failed date has an event, at most a day older than the date."""
         told_since = datetime.fromisoformat(f"{Label.parse(since).day}T00:00:00Z") - _DAY
 
         def of(kind: EventType) -> list[Event]:
@@ -188,7 +188,7 @@ def _can_be_of_note(kind: EventType) -> bool:
 
 
 def _is_by_index(wanted: EventFilter) -> bool:
-    """Whether keys alone lead to what is wanted."""
+    """Whether keys alone identify what is wanted."""
     both = wanted.pipeline_id is not None and wanted.kind is not None
     return wanted.text is None and not wanted.of_note and not both
 
@@ -213,7 +213,7 @@ def _begun(events: Iterator[Event]) -> Iterator[Event]:
 
 
 def _placed(events: Iterable[Event]) -> Iterator[LoggedEvent]:
-    """Of one instant, in the order of places: they are made of the ids, and so always the same."""
+    """Within one instant, ordered by position: positions derive from ids, so the order is stable."""
     for _, alike in groupby(events, key=lambda event: event.timestamp):
         told = [LoggedEvent(_seq(event), event) for event in alike]
         yield from sorted(told, key=lambda each: each.seq, reverse=True)

@@ -1,7 +1,7 @@
-"""Inspection: looks for rows that can't be read, for people who look after an installation.
+"""Inspection: searches for unreadable rows, for operators.
 
-No table is read from end to end: a bad row that neither belongs to the last days nor was ever reported is
-found when something needs it, and reported then.
+No table is read in full: an unreadable row that is neither recent nor reported is found and reported when
+something needs it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,7 +18,7 @@ _MOST_RUNS = 500
 
 
 def unreadable_now(store: Store, now: datetime) -> list[UnreadableRow]:
-    """What is met on the way through the configs, what is under way, and the runs of the last days."""
+    """The unreadable rows met among the configs, the work in progress, and recent runs."""
     since, until = ((now + span).date().isoformat() for span in (-_BACK, _AHEAD))
     names = [config.pipeline.id for config in store.pipelines.in_force()]
     store.runs.active()
@@ -27,7 +27,7 @@ def unreadable_now(store: Store, now: datetime) -> list[UnreadableRow]:
 
 
 def still_unreadable(store: Store, events: Iterable[Event]) -> Iterator[UnreadableRow]:
-    """Of the rows that were reported, those that stand as they did."""
+    """The reported rows that have not changed since."""
     for event in events:
         said = {
             name: str(event.detail.get(name, "")) for name in ("table", "key", "problem", "kind")

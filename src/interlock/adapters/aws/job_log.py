@@ -28,13 +28,13 @@ _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class DynamoJobLog:
-    """A record without an attempt is told from others by its time."""
+    """A record without an attempt is identified by its time."""
 
     def __init__(self, joblog: Table) -> None:
         self._joblog = joblog
 
     def append(self, record: JobRecord) -> None:
-        """In the place of its millisecond; one that is taken by another record: in the next."""
+        """Stored at its millisecond; if another record has it, at the next free one."""
         attributes = _attributes(record)
         first = millis(record.at)
         for moment in range(first, first + _TRIES):
@@ -50,7 +50,7 @@ class DynamoJobLog:
         raise TransientError(f"{record.key}: the job log has no room at {text(record.at)}")
 
     def of_run(self, key: RunKey) -> list[JobRecord]:
-        """Of two records of one attempt and event, the first."""
+        """The first record, if there are two for one attempt and event."""
         prefix = job_prefix(key)
         items = self._joblog.query(partition(key.pipeline_id), prefix, prefix + LAST)
         records = self._joblog.readable(items, record_from)
@@ -67,7 +67,7 @@ def record_from(item: Item, otherwise: datetime | None = None) -> JobRecord:
     prefix = next((each for each in (JOB, DRY_JOB) if sort_key.startswith(each)), "")
     parts = sort_key.removeprefix(prefix).split("#", 2)
     if not prefix or len(parts) != 3 or not is_date(parts[1]):
-        raise ValueError("its key is not of a schedule, a date and a time")
+        raise ValueError("its key does not name a schedule, a date and a time")
     key = RunKey(pipeline_of(item["PK"]), parts[0], parts[1], dry=prefix == DRY_JOB)
     at = instant(item.get("at")) or instant(parts[2]) or otherwise or _LONG_AGO
     return JobRecord(key=key, at=at, **_read(item))

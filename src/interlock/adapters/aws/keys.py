@@ -1,6 +1,6 @@
-"""Keys: where each kind of row stands in its table, and whose row a key is.
+"""Keys: the keys of each kind of row, and what a key belongs to.
 
-`#` separates. Only sensor keys and the parts of event ids may hold one, and they stand last.
+`#` separates. Only sensor keys and the parts of event ids may contain one, and they come last.
 """
 
 from interlock.adapters.aws.table import Key
@@ -25,12 +25,12 @@ AFTER = "~"
 LAST = "\U0010ffff"
 
 _DRY = "#dry"
-#: What stands for a part of an event's id that does not apply.
-_NOBODY = "-"
+#: The placeholder for a part of an event's id that does not apply.
+_ABSENT = "-"
 
 
 def partition(pipeline_id: str | None) -> str:
-    return f"{PIPELINE}{SYSTEM if pipeline_id in (None, _NOBODY) else pipeline_id}"
+    return f"{PIPELINE}{SYSTEM if pipeline_id in (None, _ABSENT) else pipeline_id}"
 
 
 def pipeline_of(partition_key: str) -> str:
@@ -90,7 +90,7 @@ def job_prefix(key: RunKey) -> str:
 
 
 def claim_key(event_id: str) -> Key:
-    """An event's id is its pipeline, schedule, date, type, and what else it is made of."""
+    """An event's id consists of its pipeline, schedule, date, type, and any further facts."""
     pipeline_id, schedule, date, kind, *parts = event_id.split("/", 4)
     return partition(pipeline_id), "#".join(["MARK#event", kind, schedule, date, *parts])
 
@@ -100,7 +100,7 @@ def watchdog_key() -> Key:
 
 
 def run_of(key: Key) -> RunKey | None:
-    """The run whose row this is, or whose request; None for a row of another kind, or of no date."""
+    """The run that this row or request belongs to; None for other kinds of rows, or without a date."""
     partition_key, sort_key = key
     for prefix in (RUN, DRY_RUN, REQUEST):
         if not sort_key.startswith(prefix):

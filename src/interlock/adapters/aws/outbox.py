@@ -1,7 +1,7 @@
-"""Outbox: events that stand on the row of the state they tell of, until they are told.
+"""Outbox: events stored on the row of the state they describe, until they are published.
 
-A row with a filled outbox is in the index. Whoever writes such a row carries its outbox on, so nothing gets
-lost between two writers, and clearing is a conditional write of its own.
+A row with a filled outbox is in the index. Every writer of such a row carries its outbox over, so nothing
+gets lost between two writers, and clearing is a separate conditional write.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -27,7 +27,7 @@ _TRIES = 4
 
 
 def box_of(events: Iterable[Event], at: datetime) -> Item:
-    """The outbox of a row; no attributes at all when there is nothing to tell."""
+    """The outbox of a row; no attributes at all when there is nothing to publish."""
     texts = [canonical.encode(event) for event in events]
     return {"outbox": texts, "outboxAt": text(at)} if texts else {}
 
@@ -35,24 +35,24 @@ def box_of(events: Iterable[Event], at: datetime) -> Item:
 def put_with_box(
     table: Table, make: Callable[[Item], Item], box: Item, condition: str, **values: Any
 ) -> Item | None:
-    """Put a row, carrying on what its outbox still holds. The row as stored; None if it lost."""
+    """Put a row, keeping what its outbox still holds. Returns the row as stored; None if it lost."""
     item = make(box)
     answer = table.put(item, f"{condition} AND attribute_not_exists(#outbox)", **values)
     for _ in range(_TRIES):
         if answer.won:
             return item
         if answer.found is None or not isinstance(answer.found.get("outbox"), list):
-            return None  # somebody got there first
+            return None  # another writer got there first
         seen = answer.found["outbox"]
         item = make(joined(answer.found, box))
         answer = table.put(item, f"{condition} AND #outbox = :seen", **values, seen=seen)
         if not answer.won and answer.found is not None and answer.found.get("outbox") == seen:
-            return None  # it was not the outbox that stood in the way
+            return None  # the outbox was not the reason
     return None
 
 
 def joined(found: Item, box: Item) -> Item:
-    """What an earlier write has left to tell comes first, and has waited longest."""
+    """Unpublished events of an earlier write come first: they have waited longest."""
     before = found["outbox"]
     news = [each for each in box.get("outbox", ()) if each not in before]
     return {"outbox": [*before, *news], "outboxAt": found.get("outboxAt", box.get("outboxAt"))}
@@ -72,7 +72,7 @@ class DynamoOutbox:
         return self._seen(key, self._control.get(key))
 
     def clear(self, events: Sequence[Event]) -> None:
-        """Losing is fine: whoever wrote the row meanwhile has carried its outbox on."""
+        """Losing is fine: the other writer has kept the outbox."""
         ids = {event.event_id for event in events}
         places: dict[Key, Item] = {}
         for event in events:
@@ -91,7 +91,7 @@ class DynamoOutbox:
         return [event for _, key in waiting for event in self._seen(key, rows[key])]
 
     def _seen(self, key: Key, row: Item | None) -> list[Event]:
-        """What can't be read stays where it is, and keeps nothing else from being told."""
+        """An unreadable event stays where it is, and does not block the others."""
         if row is None:
             return []
         events = []
@@ -140,12 +140,14 @@ class DynamoOutbox:
 
 
 def _told(row: Item) -> Item:
-    """The row with nothing left to tell."""
+    """The row with an empty outbox."""
     return {name: value for name, value in row.items() if name not in ("outbox", "outboxAt")}
 
 
 def _without(key: Key, row: Item, rest: list[str]) -> tuple[str, Item]:
-    """The update that leaves only the rest in the outbox; with nothing left it looks ahead again."""
+    """The update that leaves only the rest in the outbox; when it is empty, the row is indexed by its
+    next due time again.
+    """
     if rest:
         return "SET #outbox = :rest", {"rest": rest}
     look = _look_ahead(row) if is_run(key) else {}
@@ -155,7 +157,7 @@ def _without(key: Key, row: Item, rest: list[str]) -> tuple[str, Item]:
 
 
 def _look_ahead(row: Item) -> Item:
-    """Of a run that can't be read, nothing is due."""
+    """An unreadable run has nothing due."""
     try:
         return run_watch(run_from(row), has_outbox=False)
     except DAMAGED:
@@ -163,7 +165,7 @@ def _look_ahead(row: Item) -> Item:
 
 
 def _entry(text: str, row: Item) -> Event:
-    """An event that waits. Of one whose text can't be read, what the row of its claim says."""
+    """A waiting event. If its text is unreadable, what the row of its claim says."""
     try:
         return _event(text)
     except DAMAGED:

@@ -1,4 +1,4 @@
-"""Fan: several reads at once, for people who wait; the services answer each as fast as one alone."""
+"""Parallel reads: several reads at once, for people who wait; each is as fast as one alone."""
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -12,11 +12,11 @@ AT_ONCE = 8
 
 
 class Fan:
-    """Threads are made when they are first needed."""
+    """Threads are created when first needed."""
 
     def __init__(self, at_once: int = AT_ONCE) -> None:
         self._pool = ThreadPoolExecutor(at_once, thread_name_prefix="interlock-read")
 
     def map(self, read: Callable[[T], S], items: Iterable[T]) -> list[S]:
-        """In the order of the items. Raises what the first of them raised that failed."""
+        """In the order of the items. Raises the first error."""
         return list(self._pool.map(read, items))

@@ -1,6 +1,6 @@
-"""Pipelines: what owners want, what is in force, and who opens after whom.
+"""Pipelines: wanted configs, configs in force, and which pipelines open after which.
 
-Owners (Terraform, the command line, anybody) have the row `CONFIG`; `CONFIG#ACTIVE` is ours.
+Owners (Terraform, the command line, or others) write the row `CONFIG`; we write `CONFIG#ACTIVE`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -42,10 +42,10 @@ _LIST_AS_REFUSED = (
 
 
 class DynamoPipelines:
-    """Configs are kept decoded, by version: a listing fetches only what has changed.
+    """Caches decoded configs by version: a listing fetches only what has changed.
 
-    `kept_for` is how long a config is believed without asking: what is decided from an older one is
-    written conditionally, and so lost.
+    `kept_for` is how long a config is trusted without asking: a decision based on an older one is written
+    conditionally, and so loses.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class DynamoPipelines:
         self._control.put(wanted_item(wanted), news, hash=wanted.config_hash)
 
     def wanted(self, pipeline_id: str) -> Wanted | None:
-        """A config in force whose wanted row is gone was taken away. Whoever asks is about to compare."""
+        """A config in force whose wanted row is gone was withdrawn. The caller is about to compare."""
         self._read_at.pop(pipeline_id, None)
         places = [keys.config_key(pipeline_id), keys.active_key(pipeline_id)]
         rows = self._control.get_many(places)
@@ -81,13 +81,13 @@ class DynamoPipelines:
         return [found for found, refused in self._awaiting() if not refused]
 
     def refused(self) -> list[Wanted]:
-        """A row written by hand is in no listing of what is wanted; its refusal is listed instead."""
+        """A row written by hand is not listed as wanted; its refusal is listed instead."""
         names = [item["watchAt"] for item in self._listing(REFUSED)]
         return [found for found, refused in self._awaiting(names) if refused]
 
     def _awaiting(self, names: Iterable[str] = ()) -> Iterator[tuple[Wanted, bool]]:
-        """What is wanted and not in force, and whether it was refused. The two listings are compared; only
-        where they differ is a row read, and those of `names`.
+        """What is wanted and not in force, and whether it was refused. Compares the two listings, and
+        reads a row only where they differ, plus those of `names`.
         """
         wanted = {item["watchAt"]: item.get("configHash") for item in self._listing(WANTED)}
         active = {item["watchAt"]: item.get("configHash") for item in self._listing(IN_FORCE)}
@@ -114,16 +114,16 @@ class DynamoPipelines:
         return found
 
     def read_before(self, pipeline_id: str) -> Config | None:
-        """The config as it was when it was last read, where that is too long ago to be believed."""
+        """The config as last read, even if that is too long ago to be trusted."""
         return None if self._is_believed(pipeline_id) else self._kept.get(pipeline_id)
 
     def read_again(self, item: Item | None) -> None:
-        """Somebody has just read the row of a config."""
+        """The row of a config has just been read."""
         if item is not None and "config" in item:
             self._keep(item)
 
     def in_force(self) -> list[Config]:
-        """One that can't be read is left out: it must not hide the others."""
+        """Unreadable configs are left out: they must not hide the others."""
         listing = {item["watchAt"]: item for item in self._listing(IN_FORCE)}
         changed = [name for name, item in listing.items() if not self._has(name, item)]
         fresh = self._control.get_many([keys.active_key(name) for name in changed])
@@ -149,7 +149,7 @@ class DynamoPipelines:
         return all(answer.won for answer in answers)
 
     def refuse(self, wanted: Wanted) -> None:
-        """A version more only where there is one: the first config to be adopted has version 1. A row that
+        """Increments the version only if there is one: the first adopted config has version 1. A row that
         is not in force is listed as refused.
         """
         key, refused = keys.active_key(wanted.pipeline_id), wanted.config_hash
@@ -206,7 +206,7 @@ class DynamoPipelines:
         return [self._control.put(config_item(config), condition, before=before)]
 
     def _downstream_writes(self, config: Config) -> Iterator[TransactionWrite]:
-        """The marks by which the upstream pipelines find this one, where they change."""
+        """The marks by which upstream pipelines find this one, if they change."""
         name, now = config.pipeline.id, downstreams(config)
         before = self._upstreams_before(config)
         if config.version > 1 and before == now:
@@ -256,7 +256,7 @@ class DynamoPipelines:
         return kept
 
     def _forget(self, name: str) -> None:
-        """Something is about to be written there; whoever asks next reads it."""
+        """The row is about to be written; the next caller reads it again."""
         self._read_at.pop(name, None)
 
 

@@ -1,4 +1,4 @@
-"""Paces: when each channel takes its next message."""
+"""Rate limits: when each channel accepts its next message."""
 
 from datetime import datetime, timedelta
 
@@ -11,20 +11,18 @@ _SET = "SET #nextAt = :next"
 
 
 class DynamoPaces:
-    """One slot at a time, shared by all senders: of two that want it one wins the write."""
+    """One slot at a time, shared by all senders: of two senders, one wins the write."""
 
     def __init__(self, events: Table) -> None:
         self._events = events
 
     def take(self, channel: str, now: datetime, every: timedelta) -> datetime:
-        """Take the slot if there is one now: the answer is `now`. Else when to come again."""
+        """Take the slot if one is free: returns `now`. Otherwise returns when to try again."""
         free = "attribute_not_exists(#nextAt) OR #nextAt <= :now"
         moments = {"next": text(now + every), "now": text(now)}
         answer = self._events.update(_key(channel), _SET, free, **moments)
         found = answer.found or {}
-        if (
-            not answer.won and instant(found.get("nextAt")) is None
-        ):  # no slot is ever free behind it
+        if not answer.won and instant(found.get("nextAt")) is None:  # no slot is ever free after it
             condition, seen = unchanged(found, ["nextAt"])
             answer = self._events.update(_key(channel), _SET, condition, **moments, **seen)
         if answer.won:
@@ -32,7 +30,7 @@ class DynamoPaces:
         return instant((answer.found or {}).get("nextAt")) or now + every
 
     def block(self, channel: str, until: datetime) -> None:
-        """The channel asked to be left alone until then."""
+        """The channel asked for no messages until then."""
         longer = "attribute_not_exists(#nextAt) OR #nextAt < :next"
         self._events.update(_key(channel), _SET, longer, next=text(until))
 

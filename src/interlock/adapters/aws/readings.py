@@ -12,13 +12,13 @@ from interlock.domain import canonical
 from interlock.domain.sensor import Reading
 from interlock.domain.timestamp import instant
 
-#: What stands beside the fields of a flat row and is none of them.
+#: The attributes of a flat row that are not fields.
 _BESIDE = frozenset({"PK", "SK", "receivedAt", "fieldsText"})
 _LAST_SECOND = 253_402_300_800
 
 
 def reading_item(reading: Reading) -> Item:
-    """Fields that no map can hold exactly stand as text."""
+    """Fields that a map can't hold exactly are stored as text."""
     place, sort_key = sensor_key(reading.pipeline_id, reading.key)
     as_map = fits_a_map(reading.fields)
     return {
@@ -34,8 +34,8 @@ def reading_item(reading: Reading) -> Item:
 
 
 def reading_from(item: Item, now: datetime) -> Reading:
-    """`now` is when it was received, for all we know, if nobody has written down when. Raises ValueError
-    for a text that can't be read.
+    """`now` is taken as the time of receipt if the row does not record it. Raises ValueError for an
+    unreadable text.
     """
     fields = _fields(item)
     received = instant(item.get("receivedAt"))
@@ -59,7 +59,7 @@ def _fields(item: Item) -> dict[str, Any]:
 
 
 def _expiry(fields: Mapping[str, Any]) -> Item:
-    """A producer's `ttl` is told to DynamoDB too."""
+    """A producer's `ttl` is passed to DynamoDB too."""
     ttl = fields.get("ttl")
     if isinstance(ttl, bool) or not isinstance(ttl, int | Decimal) or not 0 <= ttl < _LAST_SECOND:
         return {}

@@ -1,4 +1,4 @@
-"""Reruns: requests to run a date again, and the attempts that were granted."""
+"""Reruns: requests to run a date again, and the granted attempts."""
 
 from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
@@ -24,20 +24,20 @@ from interlock.ports.engine import Clock
 
 _KEPT_REQUEST = timedelta(days=30)
 _KEPT_RECORD = timedelta(days=400)
-#: Where the index has the requests of ours that nobody has judged.
+#: The index partition of our requests that have not been judged.
 _SHARD = "REQUEST"
 
-#: What the index does not list, and what nobody has noted an answer on.
+#: Requests that the index does not list, and that have no recorded answer.
 _BY_HAND_AND_WAITING = (
     "attribute_exists(#requestedAt) AND attribute_not_exists(#watchShard)"
     " AND (attribute_not_exists(#judged) OR #judged <> #requestedAt)"
 )
-#: The very same request again is nothing new, whether it was judged or not.
+#: Repeating a request has no effect, whether it was judged or not.
 NEWER = "(attribute_not_exists(#PK) OR #requestedAt <> :at OR attribute_exists(#removedAt))"
 
 
 class DynamoReruns:
-    """A date has one request at a time: a newer one takes its place, and both are in the stream."""
+    """A date has one request at a time: a newer one replaces it, and both are in the stream."""
 
     def __init__(self, control: Table, rerun: Table, clock: Clock) -> None:
         self._control = control
@@ -59,8 +59,8 @@ class DynamoReruns:
         return self._requests(rows, now)
 
     def unlisted(self, pipeline_ids: Collection[str]) -> list[RerunRequest]:
-        """One that does not say when it was made is judged from the stream alone: nobody could tell
-        whether it was judged already.
+        """A request without a time is judged from the stream alone: otherwise it would be unknown whether
+        it was judged already.
         """
         now = self._clock()
         rows = (
@@ -87,7 +87,7 @@ class DynamoReruns:
         self._control.update(key, update, condition, at=spelled, ttl=ttl)
 
     def withdraw(self, key: RunKey, at: datetime) -> None:
-        """Nothing is deleted: the row says that it is gone, and goes in its time."""
+        """Nothing is deleted: the row says that it is removed, and expires later."""
         self._control.update(
             request_key(key),
             "SET #removedAt = :at REMOVE #watchShard, #watchAt",
@@ -123,12 +123,12 @@ def request_item(request: RerunRequest) -> Item:
 
 
 def request_from(item: Item, now: datetime) -> RerunRequest:
-    """As an operator may have written it: what can't be read is left at what is safe. Raises ValueError
-    when its key names no schedule and date.
+    """As an operator may have written it: unreadable parts get a safe default. Raises ValueError when its key
+    names no schedule and date.
     """
     key = run_of((item["PK"], item["SK"]))
     if key is None:
-        raise ValueError("its key is not of a schedule and a date")
+        raise ValueError("its key does not name a schedule and a date")
     return RerunRequest(
         key=key,
         reason=str(item.get("reason") or "manual"),
@@ -139,7 +139,9 @@ def request_from(item: Item, now: datetime) -> RerunRequest:
 
 
 def record_item(record: RerunRecord) -> Item:
-    """Part of the write that opens the attempt, and only one can: one there is of a row that is gone."""
+    """Part of the write that opens the attempt, which only one can: an existing record is of a deleted
+    row.
+    """
     plain: dict[str, Any] = canonical.as_json(record)
     plain.pop("key")
     place, sort_key = rerun_key(record.key, record.attempt)
@@ -148,7 +150,7 @@ def record_item(record: RerunRecord) -> Item:
 
 
 def _record(key: RunKey, item: Item) -> RerunRecord:
-    """As anybody may have written it: the attempt stands in its key."""
+    """As anyone may have written it: the attempt is in its key."""
     attempt = item["SK"].rpartition("#")[2]
     return RerunRecord(
         key=key,

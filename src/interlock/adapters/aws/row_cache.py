@@ -1,7 +1,7 @@
-"""Notes: what was just read or written, so that whoever asks next need not read it again.
+"""Row cache: rows just read or written, to save the next read.
 
-A note is good for one use and for one piece of work. It decides nothing: every write that follows from it is
-conditional on the version of the row.
+A cached row is good for one use and for one piece of work. It decides nothing: every write that follows from
+it is conditional on the version of the row.
 """
 
 from enum import StrEnum
@@ -11,17 +11,17 @@ from interlock.adapters.aws.values import Item
 
 
 class Use(StrEnum):
-    """Who a note is for."""
+    """What a cached row is for."""
 
-    #: The next look at the run.
+    #: The next read of the run.
     RUN = "run"
-    #: The next search for runs: read ahead, because somebody is about to search for them.
+    #: The next search for runs: read ahead, because a caller is about to search for them.
     AHEAD = "ahead"
-    #: The next look at what waits in the row's outbox.
+    #: The next read of the row's outbox.
     OUTBOX = "outbox"
-    #: The next look at the reading.
+    #: The next read of the reading.
     READING = "reading"
-    #: The next look at the deadline of a date.
+    #: The next read of the deadline of a date.
     WATCH = "watch"
 
 
@@ -44,7 +44,7 @@ class Notes:
         return self._rows.pop((use, key), None)
 
     def drop(self, key: Key) -> None:
-        """Something is about to be written there."""
+        """The row is about to be written."""
         for use in Use:
             self._rows.pop((use, key), None)
 
@@ -56,13 +56,13 @@ class Notes:
         return self._waiting.pop(event_id, None)
 
     def forget(self) -> None:
-        """Another piece of work begins."""
+        """A new piece of work begins."""
         self._rows.clear()
         self._waiting.clear()
 
 
 class NoNotes(Notes):
-    """For many who read at the same time: everybody reads for themselves."""
+    """For concurrent readers: caches nothing."""
 
     def keep(self, key: Key, row: Item | None, *uses: Use) -> None:
         pass

@@ -1,4 +1,4 @@
-"""Rows: instants, expiry and the sparse index, as every row of ours has them."""
+"""Rows: instants, expiry and the sparse index, as in every row of ours."""
 
 import math
 import zlib
@@ -24,7 +24,7 @@ _MILLISECOND = timedelta(milliseconds=1)
 #: After every instant.
 _LAST = "~"
 
-#: A conditional create takes a row that has expired for absent, as `is_live` does.
+#: A conditional create treats an expired row as absent, as `is_live` does.
 ABSENT = (
     "(attribute_not_exists(#PK) OR attribute_exists(#removedAt) OR #expiresAt <= :now"
     " OR (attribute_not_exists(#expiresAt) AND #ttl <= :seconds))"
@@ -32,7 +32,7 @@ ABSENT = (
 
 
 def text(moment: datetime) -> str:
-    """Of one width, so that the order of texts is the order of times; to the microsecond."""
+    """Of one width, so that text order is time order; to the microsecond."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
@@ -45,17 +45,17 @@ def millis(moment: datetime) -> int:
 
 
 def seconds(moment: datetime) -> int:
-    """Rounded up: what DynamoDB removes has expired, and not only nearly so."""
+    """Rounded up: DynamoDB must never remove a row before it has expired."""
     return math.ceil((moment - _EPOCH) / timedelta(seconds=1))
 
 
 def expiry(at: datetime | None) -> Item:
-    """Garbage collection by seconds, and for us the very instant."""
+    """Seconds for DynamoDB's garbage collection, and the exact instant for us."""
     return {} if at is None else {"expiresAt": text(at), "ttl": seconds(at)}
 
 
 def is_live(item: Mapping[str, Any], now: datetime) -> bool:
-    """Whether a row counts as there: DynamoDB removes expired ones when it likes."""
+    """Whether a row counts as present: DynamoDB removes expired rows at its own pace."""
     if "removedAt" in item:
         return False
     if "expiresAt" in item:
@@ -69,17 +69,19 @@ def is_live(item: Mapping[str, Any], now: datetime) -> bool:
 
 
 def as_of(now: datetime) -> Item:
-    """The values that ABSENT speaks of."""
+    """The values that ABSENT refers to."""
     return {"now": text(now), "seconds": int(now.timestamp())}
 
 
 def unchanged(found: Item, names: Collection[str]) -> tuple[str, Item]:
-    """The condition that a row is still as it was found, as far as these attributes tell."""
+    """The condition that a row is still as it was found, judged by these attributes."""
     clauses, values = [], Item()
     for name in names:
         if name not in found:
             clauses.append(f"attribute_not_exists(#{name})")
-        elif isinstance(found[name], list | dict):  # a set comes as a list, and is no equal of one
+        elif isinstance(
+            found[name], list | dict
+        ):  # a set is read as a list, but does not equal one
             clauses.append(f"attribute_exists(#{name})")
         else:
             clauses.append(f"#{name} = :seen_{name}")
@@ -94,21 +96,21 @@ def shard(pipeline_id: str, idle: bool = False) -> str:
 
 
 def watched(pipeline_id: str, at: datetime | None) -> Item:
-    """The two attributes by which a row is found when somebody must look at it."""
+    """The two attributes that index a row by its due time."""
     if at is None:
         return {}
     return {"watchShard": shard(pipeline_id), "watchAt": text(at)}
 
 
 def due_keys(table: Table, until: datetime) -> Iterator[Key]:
-    """The keys of the rows that somebody must look at by then, shard by shard."""
+    """The keys of the rows due by then, shard by shard."""
     for number in range(SHARDS):
         for item in table.query(f"RUN#{number}", last=text(until), index=WATCH):
             yield item["PK"], item["SK"]
 
 
 def listed(table: Table, *kinds: str, since: datetime | None = None) -> Iterator[Item]:
-    """Every row in the shards of these kinds, or from an instant on, with what the index holds of it."""
+    """Every row in the shards of these kinds, or from an instant on, with the attributes in the index."""
     first, last = (None, None) if since is None else (text(since), _LAST)
     for kind in kinds:
         for number in range(SHARDS):

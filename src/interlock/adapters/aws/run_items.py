@@ -1,5 +1,5 @@
-"""Run items: a run as a row of the control table. What conditions and people ask for stands by itself; what
-is nested is canonical JSON, so that no number and no name is lost in it.
+"""Run items: a run as a row of the control table. Attributes used by conditions and people are separate;
+nested values are canonical JSON, so that no number and no name gets lost.
 """
 
 from typing import Any
@@ -27,7 +27,7 @@ _NESTED = (
 )
 _SPENDING = ("retries", "codeRetries", "driftReruns", "manualReruns")
 _FIELDS = tuple(field.encode_name for field in msgspec.structs.fields(Run) if field.name != "key")
-#: What a row that says little may say of a finished run.
+#: The attributes that a minimal row of a finished run may have.
 _SAID = tuple(
     field
     for field in msgspec.structs.fields(Run)
@@ -36,7 +36,7 @@ _SAID = tuple(
 
 
 def run_item(run: Run, outbox: Item) -> Item:
-    """The row, with what it has left to tell."""
+    """The row, with its outbox."""
     plain: dict[str, Any] = canonical.as_json(run)
     spending = plain.pop("spending")
     nested = {name: canonical.encode(plain[name]) for name in _NESTED if plain[name]}
@@ -56,7 +56,7 @@ def run_item(run: Run, outbox: Item) -> Item:
 
 
 def run_watch(run: Run, has_outbox: bool) -> Item:
-    """Where the index has it: with what is due, among the open ones with nothing due, or nowhere."""
+    """Its place in the index: among due runs, among open runs with nothing due, or not indexed."""
     at = watch_at(run, has_outbox)
     if at is None and run.status not in FINAL:
         idle = shard(run.key.pipeline_id, idle=True)
@@ -65,17 +65,17 @@ def run_watch(run: Run, has_outbox: bool) -> Item:
 
 
 def run_from(item: Item) -> Run:
-    """A row without a version has version 0. Raises ValueError, or what msgspec raises, for a row that
-    can't be read.
+    """A row without a version has version 0. Raises ValueError, or what msgspec raises, for an unreadable
+    row.
     """
     key = run_of((item["PK"], item["SK"]))
     if key is None:
-        raise ValueError("its key is not of a schedule and a date")
+        raise ValueError("its key does not name a schedule and a date")
     if not isinstance(item.get("outbox", []), list):
         raise ValueError("its outbox is not a list")
     run = _full(key, item) if "executionName" in item else _finished(key, item)
     if run.status is Status.UNREADABLE:
-        raise ValueError(f"no run is {run.status}")
+        raise ValueError(f"invalid run status {run.status}")
     return run
 
 
@@ -87,13 +87,13 @@ def _full(key: RunKey, item: Item) -> Run:
     plain["spending"] = {name: item[name] for name in _SPENDING if name in item}
     plain["version"] = item.get("version", 0)
     plain["status"] = item["status"]
-    if "version" in item:  # whoever counts versions says which attempt it is, too
+    if "version" in item:  # a writer that sets versions also sets the attempt
         plain["attempt"] = item["attempt"]
     return msgspec.convert(plain | {"key": msgspec.to_builtins(key)}, Run)
 
 
 def _finished(key: RunKey, item: Item) -> Run:
-    """A row that says how the date ended, and no more that is sure. What else can be read is taken."""
+    """A row that reliably says only how the date ended. Other readable attributes are used too."""
     whole = {name: msgspec.convert(item.get(name, 0), Number) for name in ("version", "attempt")}
     said = {
         field.name: value

@@ -44,12 +44,12 @@ from interlock.ports.engine import Clock
 
 _TRIES = 4
 _FEW = 4
-#: To be compared with whatever a row says: what has no hash is not found in a set, it fails.
+#: A tuple, to compare with any value of a row: an unhashable value would raise on a set.
 _OPEN = tuple(OPEN)
 
 
 class DynamoRuns:
-    """A run that has expired is absent: its date can be opened again."""
+    """An expired run is absent: its date can be opened again."""
 
     def __init__(self, control: Table, rerun: Table, notes: Notes, clock: Clock) -> None:
         self._control = control
@@ -110,7 +110,7 @@ class DynamoRuns:
         return next(self._control.readable(items, baseline_from), None)
 
     def due(self, now: datetime) -> list[Run]:
-        """In the order in which they became due; those with something left to tell come first."""
+        """In the order in which they became due; those with unpublished events come first."""
         items = self._run_items(due_keys(self._control, now))
         found = []
         for item, run in self._readable(items):
@@ -128,8 +128,8 @@ class DynamoRuns:
         return list(self._live(rows))
 
     def active(self, idle_for: timedelta | None = None) -> list[Run]:
-        """Those with nothing due only if they were opened in that time: dates that failed and were left so
-        are ever more.
+        """Runs with nothing due only if they were opened in that time: the number of dates that failed
+        and were left so keeps growing.
         """
         now = self._clock()
         since = None if idle_for is None else now - idle_for
@@ -141,7 +141,7 @@ class DynamoRuns:
         )
 
     def open_executions(self) -> dict[str, RunKey]:
-        """From the index alone: it holds what is asked here. A row that names no execution has none."""
+        """From the index alone, which holds all that is needed. A row without an execution name has none."""
         rows = (
             (item.get("executionName"), run_of((item["PK"], item["SK"])))
             for item in listed(self._control, "RUN")
@@ -156,7 +156,7 @@ class DynamoRuns:
     def page(
         self, pipeline_id: str | None, since: str, until: str, after: RunKey | None, limit: int
     ) -> list[Run]:
-        """As `of_pipeline`, from behind a run on. Each schedule is read backwards, no further than asked."""
+        """As `of_pipeline`, starting after a run. Reads each schedule backwards, no further than needed."""
         last = until + keys.AFTER if after is None else min(until + keys.AFTER, after.date)
         items = (
             item
@@ -170,7 +170,7 @@ class DynamoRuns:
         return behind[:limit]
 
     def find_with(self, also: Key, keys_: Collection[RunKey]) -> Item | None:
-        """Another row, and ahead of whoever searches for these runs, the runs too: in one request."""
+        """Read another row and, ahead of the search for these runs, the runs too, in one request."""
         rows = self._read(keys_, also)
         for place in map(keys.run_key, keys_):
             self._notes.keep(place, rows.get(place), Use.AHEAD)
@@ -186,7 +186,7 @@ class DynamoRuns:
             self._notes.keep(reading, found.get(reading), Use.READING)
 
     def _read(self, keys_: Collection[RunKey], *also: Key) -> dict[Key, Item]:
-        """Of a few dates their watches are read along: who finds no run asks for its watch next."""
+        """For a few dates, also reads their watches: a caller that finds no run asks for its watch next."""
         watches = [keys.watch_key(key) for key in keys_] if len(keys_) <= _FEW else []
         rows = self._control.get_many([*also, *map(keys.run_key, keys_), *watches])
         for watch in watches:
@@ -206,7 +206,7 @@ class DynamoRuns:
     def _transact(
         self, run: Run, box: Item, also: Sequence[TransactionWrite], request: RerunRequest | None
     ) -> bool:
-        """The run, and what must not be stored without it. A request that is there already is left."""
+        """The run, and what must not be stored without it. An existing request is left as it is."""
         condition, values = _legal(run)
         condition, unseen = f"{condition} AND attribute_not_exists(#outbox)", condition
         place = keys.run_key(run.key)
@@ -224,7 +224,7 @@ class DynamoRuns:
             if not answers[0].won:
                 left = _left_to_tell(answers[0], values.get("seen"))
                 if left is None:
-                    return False  # somebody got there first
+                    return False  # another writer got there first
                 box, values = joined(left, box), values | {"seen": left["outbox"]}
                 condition = f"{unseen} AND #outbox = :seen"
             else:
@@ -232,7 +232,7 @@ class DynamoRuns:
         return False
 
     def _live(self, items: Iterable[Item]) -> Iterator[Run]:
-        """One that can't be read is UNREADABLE, if it is of a date at all."""
+        """An unreadable run is UNREADABLE, if its date is valid."""
         now = self._clock()
         for item in items:
             if not is_live(item, now):
@@ -251,7 +251,7 @@ class DynamoRuns:
         return self._control.get_many([key for key in places if keys.is_run(key)]).values()
 
     def _pipelines(self, pipeline_id: str | None) -> Iterable[str]:
-        """Those in force, and those that still have something under way."""
+        """The pipelines in force, and those that still have work in progress."""
         if pipeline_id is not None:
             return [pipeline_id]
         active = (item["PK"] for item in self._control.query("ACTIVE", index=WATCH))
@@ -261,7 +261,7 @@ class DynamoRuns:
     def _newest(
         self, partition: str, prefix: str, since: str, until: str, limit: int
     ) -> Iterator[Item]:
-        """Of each schedule that has rows, the newest: it is found by jumping from one to the next."""
+        """The newest run of each schedule that has rows, found by jumping from one schedule to the next."""
         last = prefix + keys.LAST
         while last > prefix:
             found = self._control.query(partition, prefix, last, backwards=True, limit=1)
@@ -277,8 +277,8 @@ class DynamoRuns:
 
 
 def _legal(run: Run) -> tuple[str, Item]:
-    """The condition on what a run may have been before this version. Before the first version there is
-    none, in a row of other hands, and there may be no attempt.
+    """The condition on what a run may have been before this version. Before the first version, a row written
+    by others has none, and may have no attempt.
     """
     before: dict[int, list[str]] = {}
     for attempt, status in sorted(predecessors(run)):
@@ -304,7 +304,7 @@ def _equal_or_absent(clause: str, absent: bool) -> str:
 
 
 def _left_to_tell(answer: WriteResult, seen: object) -> Item | None:
-    """The row in the way, if it was its outbox that we did not know of."""
+    """The conflicting row, if the conflict was an outbox that we did not know of."""
     found = answer.found
     if found is None or "outbox" not in found or found["outbox"] == seen:
         return None

@@ -1,4 +1,4 @@
-"""Sensors: the readings. Producers write them too, by any means; the stream tells of each write."""
+"""Sensors: the readings. Producers write them too, by any means; the stream reports each write."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -30,18 +30,18 @@ class DynamoSensors:
         self._clock = clock
 
     def put(self, reading: Reading) -> None:
-        """The very same reading again changes nothing, and so is in no stream."""
+        """Repeating an identical reading changes nothing, so it is not in the stream."""
         item = reading_item(reading)
         self._notes.drop((item["PK"], item["SK"]))
         self._control.put(item)
 
     def put_all(self, readings: Sequence[Reading]) -> None:
-        """One by one: whoever is told of a failure writes them all again."""
+        """One by one: after a failure, the caller writes them all again."""
         for reading in readings:
             self.put(reading)
 
     def remove(self, pipeline_id: str, key: str, at: datetime) -> None:
-        """Nothing is deleted: the row says that it is gone."""
+        """Nothing is deleted: the row is marked as removed."""
         place = sensor_key(pipeline_id, key)
         self._notes.drop(place)
         self._control.update(

@@ -22,7 +22,7 @@ from interlock.domain.admission import run_keys
 from interlock.domain.sensor import Reading
 from interlock.ports.engine import Clock
 
-if TYPE_CHECKING:  # a function imports what it needs, and starts sooner
+if TYPE_CHECKING:  # a function imports only what it needs, to start sooner
     from interlock.adapters.aws.deliveries import DynamoDeliveries
     from interlock.adapters.aws.disabled_sinks import DynamoSwitches
     from interlock.adapters.aws.history import DynamoHistory
@@ -45,7 +45,7 @@ class TableNames:
 
 @dataclass
 class Store:
-    """Nothing is remembered here beyond one piece of work, except configs for as long as is said."""
+    """Caches nothing beyond one piece of work, except configs for a set time."""
 
     client: Any
     names: TableNames
@@ -80,9 +80,9 @@ class Store:
         self.watch = DynamoWatch(control)
 
     def foresee(self, reading: Reading) -> None:
-        """A reading is about to be admitted: its config and its runs are one request where it is known
-        from before which runs those will be. A config that has changed since is believed, and its own
-        runs are searched for.
+        """Prepare to admit a reading: fetches its config and its runs in one request if it is known which
+        runs those will be. If the config has changed since, the new one counts, and its own runs are
+        searched for.
         """
         before = self.pipelines.read_before(reading.pipeline_id)
         if before is None or not self.configs_kept_for:
@@ -91,7 +91,7 @@ class Store:
         runs = run_keys(before.pipeline, reading)
         self.pipelines.read_again(self.runs.find_with(place, runs))
 
-    # --- what only people and the dispatcher ask
+    # --- used only by people and the alert dispatcher
 
     @cached_property
     def fan(self) -> "Fan":

@@ -23,8 +23,8 @@ _BY_TTL = "dynamodb.amazonaws.com"
 
 
 def read_change(record: Mapping[str, Any], met: MetRows) -> Change | None:
-    """What a record tells of. One that can't be read is noted and passed over: tried again, it would hold
-    up everything behind it.
+    """The changes of a record. An unreadable record is logged and skipped: retrying it would hold up
+    everything behind it.
     """
     try:
         return change_of(record)
@@ -32,7 +32,7 @@ def read_change(record: Mapping[str, Any], met: MetRows) -> Change | None:
         row = unreadable_row(_table_of(record), _row_of(record), error, _kind_of(record))
         met.note(row)
         log.error(
-            "a record can't be read: %s: %s",
+            "unreadable record: %s: %s",
             row.key[:200],
             row.problem,
             extra={"action": "record_unreadable", "table": row.table},
@@ -47,7 +47,7 @@ def _table_of(record: Mapping[str, Any]) -> str:
 
 
 def _row_of(record: Mapping[str, Any]) -> Item:
-    """As much of the row as can be read."""
+    """As much of the row as is readable."""
     try:
         told = record["dynamodb"]
         return unmarshal_item({**told["Keys"], **told.get("NewImage", {})})
@@ -61,9 +61,9 @@ def _kind_of(record: Mapping[str, Any]) -> RowKind:
 
 
 def change_of(record: Mapping[str, Any]) -> Change | None:
-    """What a record tells of; None for what concerns nobody: our own bookkeeping, a row that expired.
+    """The change of a record; None for records that need no reaction: our own bookkeeping, expired rows.
 
-    Raises ValueError, and the like, for what can't be read.
+    Raises ValueError, and the like, for an unreadable record.
     """
     if (record.get("userIdentity") or {}).get("principalId") == _BY_TTL:
         return None
@@ -71,10 +71,12 @@ def change_of(record: Mapping[str, Any]) -> Change | None:
     item = unmarshal_item({**told["Keys"], **told.get("NewImage", {})})
     place = _place(item["SK"])
     if place is None:
-        log.info("a row of no known kind", extra={"action": "row_ignored", "key": item["SK"][:80]})
+        log.info(
+            "a row of an unknown kind", extra={"action": "row_ignored", "key": item["SK"][:80]}
+        )
         return None
     if item.get("judged") is not None and item["judged"] == item.get("requestedAt"):
-        return None  # we have noted our own answer on it
+        return None  # only our own answer was recorded on it
     kind, prefix = place
     removed = record["eventName"] == "REMOVE" or "removedAt" in item
     at = _created_at(told)
@@ -97,12 +99,12 @@ def _place(sort_key: str) -> tuple[ChangeKind, str] | None:
 
 
 def _created_at(told: Mapping[str, Any]) -> datetime:
-    """To the second; a number in what a function is given, an instant in what a client answers."""
+    """To the second; a number in a function's input, an instant in a client's response."""
     at = told["ApproximateCreationDateTime"]
     return at.astimezone(UTC) if isinstance(at, datetime) else datetime.fromtimestamp(at, UTC)
 
 
-#: Where a row says when it was written, if it does.
+#: The attributes that may hold the time of writing.
 _TIMES = ("removedAt", "receivedAt", "requestedAt", "wantedAt", "at")
 
 _PREFIXES = ((ChangeKind.SENSOR, SENSOR), (ChangeKind.RERUN, REQUEST), (ChangeKind.JOB, JOB))

@@ -1,4 +1,4 @@
-"""Survey: what there is of an installation, as AWS describes it; for whoever checks that all is in place."""
+"""Survey: the resources of an installation, as AWS describes them, for checks."""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
@@ -12,7 +12,9 @@ from interlock.ports.engine import Clock
 
 
 class TableSeen(msgspec.Struct, frozen=True):
-    """A table: its state, its keys, its indexes by name with theirs, its stream's view, what expires it."""
+    """A table: its state, its keys, its indexes by name with their keys, its stream's view, its TTL
+    attribute.
+    """
 
     status: str
     keys: tuple[str, ...]
@@ -23,7 +25,7 @@ class TableSeen(msgspec.Struct, frozen=True):
 
 
 class Survey:
-    """Every answer raises UnavailableError or TransientError, caused by what the SDK said."""
+    """Every method may raise UnavailableError or TransientError, caused by the SDK's error."""
 
     def __init__(self, client: Callable[[str], Any], clock: Clock) -> None:
         self._client = client
@@ -62,7 +64,7 @@ class Survey:
         return str(ask(self._client("scheduler").get_schedule_group, Name=group)["State"])
 
     def messages(self, queue_arn: str) -> int:
-        """About how many a queue holds, also those that somebody has taken and not yet deleted."""
+        """About how many messages a queue holds, including those received but not yet deleted."""
         queues = self._client("sqs")
         account, name = queue_arn.split(":")[-2:]
         url = ask(queues.get_queue_url, QueueName=name, QueueOwnerAWSAccountId=account)["QueueUrl"]
@@ -70,7 +72,7 @@ class Survey:
         return sum(int(answer["Attributes"].get(each, 0)) for each in _COUNTS)
 
     def clock_ahead(self, name: str) -> timedelta | None:
-        """By how much this machine's clock is ahead of AWS's, which tells its own to the second."""
+        """By how much this machine's clock is ahead of AWS's, which has a resolution of one second."""
         answer: Any = ask(self._client("dynamodb").describe_table, TableName=name)
         told = answer.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("date")
         if told is None:

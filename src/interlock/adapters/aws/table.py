@@ -1,7 +1,8 @@
-"""Table: a DynamoDB table in plain values. The one place that knows how it is asked, and how it says "lost".
+"""Table: a DynamoDB table in plain values. The only module that knows its API, and how it reports a lost
+write.
 
-Expressions are written with `#name` for attributes and `:name` for values: `#version = :before`. Values are
-given by those names, so nothing of a caller's text ever becomes part of an expression.
+Expressions use `#name` for attributes and `:name` for values: `#version = :before`. Values are passed by
+those names, so a caller's text never becomes part of an expression.
 """
 
 import re
@@ -32,7 +33,7 @@ _VALUE = re.compile(r":(\w+)")
 
 
 class WriteResult(msgspec.Struct, frozen=True):
-    """What became of a conditional write; `found` is the row that was in its way."""
+    """The outcome of a conditional write; `found` is the conflicting row."""
 
     won: bool
     found: Item | None = None
@@ -45,7 +46,7 @@ class TransactionWrite(msgspec.Struct, frozen=True):
 
 
 class Table:
-    """One table. Reads are consistent unless they go through an index. `met` is told of the rows that
+    """One table. Reads are consistent unless they go through an index. `met` is called with the rows that
     can't be read.
     """
 
@@ -57,7 +58,7 @@ class Table:
     def read(
         self, item: Item, decode: Callable[[Item], T], kind: RowKind = RowKind.RECORD
     ) -> T | UnreadableRow:
-        """What a row says."""
+        """The contents of a row."""
         try:
             return decode(item)
         except DAMAGED as error:
@@ -69,14 +70,14 @@ class Table:
         decode: Callable[[Item], T],
         kind: RowKind = RowKind.RECORD,
     ) -> Iterator[T]:
-        """What those rows say that can be read."""
+        """The contents of the readable rows."""
         for item in items:
             found = self.read(item, decode, kind)
             if not isinstance(found, UnreadableRow):
                 yield found
 
     def note(self, item: Item, error: Exception, kind: RowKind = RowKind.RECORD) -> UnreadableRow:
-        """A row turned out to be unreadable."""
+        """Report an unreadable row."""
         row = unreadable_row(self.name, item, error, kind)
         self._met.note(row)
         return row
@@ -117,8 +118,8 @@ class Table:
         return TransactionWrite({"Update": self._update_form(key, update, condition, values)})
 
     def transact(self, writes: Sequence[TransactionWrite]) -> list[WriteResult]:
-        """All of them or none: one answer each. The SDK gives each call a token of its own, so that
-        what it repeats by itself is done once.
+        """All of them or none: one result each. The SDK gives each call its own token, so that its own
+        retries take effect once.
         """
         for _ in range(_TRIES):
             try:
@@ -130,7 +131,7 @@ class Table:
                 reasons = error.response.get("CancellationReasons", [])
                 if any(reason.get("Code") == _CONDITION for reason in reasons):
                     return [_answer(reason) for reason in reasons]
-        raise TransientError("a transaction met others, again and again")
+        raise TransientError("a transaction kept conflicting with others")
 
     def query(
         self,
@@ -148,7 +149,7 @@ class Table:
         """The rows of a partition between two sort keys, page by page.
 
         `index` is its name and its two attributes; `keep` an expression for the rows that are wanted;
-        `page` how many are read at a time by somebody who may not want them all.
+        `page` how many to read at a time if the caller may not want them all.
         """
         name, hash_key, range_key = index or (None, "PK", "SK")
         condition = f"#{hash_key} = :partition"
@@ -191,7 +192,7 @@ class Table:
             asked = answer.get("UnprocessedKeys") or {}
             if not asked:
                 return
-        raise TransientError("BatchGetItem: some keys were not read, again and again")
+        raise TransientError("BatchGetItem: some keys repeatedly were not read")
 
     def _write(self, call: Any, form: dict[str, Any]) -> WriteResult:
         try:
@@ -213,7 +214,7 @@ class Table:
 
 
 def unreadable_row(table: str, item: Item, error: Exception, kind: RowKind) -> UnreadableRow:
-    """Whose row it is, as far as its key tells."""
+    """What a row belongs to, judged by its key."""
     partition, sort_key = str(item.get("PK", "")), str(item.get("SK", ""))
     schedule_id, date = _of_date(sort_key)
     name = partition.partition("#")[2] if partition.startswith("PIPELINE#") else ""
@@ -230,14 +231,14 @@ def unreadable_row(table: str, item: Item, error: Exception, kind: RowKind) -> U
 
 
 def _of_date(sort_key: str) -> tuple[str | None, str | None]:
-    """The schedule and date in the key of a row that is of one date."""
+    """The schedule and date in the key of a row of one date."""
     kind, *rest = sort_key.split("#")
     return (rest[0], rest[1]) if kind in _OF_A_DATE and len(rest) > 1 else (None, None)
 
 
-#: What we change of a row that we can't read: what it has left to tell, and where it is listed.
+#: What we change on an unreadable row: its outbox, and where it is listed.
 _OURS = frozenset({"outbox", "outboxAt", "watchShard", "watchAt"})
-#: The kinds of rows whose key goes on with a schedule and a date.
+#: The kinds of rows whose key continues with a schedule and a date.
 _OF_A_DATE = frozenset(
     {"TRIGGER", "DRY_RUN", "RERUN_REQUEST", "JOB", "DRY_JOB", "RERUN", "DRY_RERUN", "THREAD"}
 )
@@ -257,7 +258,7 @@ def _condition(condition: str, values: Mapping[str, Any], update: str = "") -> d
 
 
 def _named(expressions: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The names and values that expressions speak of: those, and no others."""
+    """Exactly the names and values that the expressions use."""
     names = {name: name[1:] for name in _NAME.findall(expressions)}
     spoken = {f":{name}": marshal(values[name]) for name in _VALUE.findall(expressions)}
     return {

@@ -1,6 +1,6 @@
-"""Threads: where the alerts of one date in one channel hang together.
+"""Threads: the thread of one date's alerts in one channel.
 
-The first channel of a date has the plain row; a further one has a row of its own, named after it.
+The first channel of a date has the plain row; a further channel has its own row, named after it.
 """
 
 from datetime import UTC, datetime
@@ -22,7 +22,7 @@ _FIELDS = tuple(
 )
 
 
-#: When a thread was begun whose row does not say it.
+#: The start of a thread whose row does not record it.
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -33,7 +33,7 @@ class DynamoThreads:
         self._events = events
 
     def find(self, key: ThreadKey) -> Thread | None:
-        """A row that names no channel serves each that asks, until one of them takes it."""
+        """A row without a channel serves every channel until one of them claims it."""
         rows = self._events.get_many([_plain(key), _of_channel(key)]).values()
         own = [row for row in rows if row.get("channelId") == key.channel]
         free = [row for row in rows if "channelId" not in row and "threadTs" in row]
@@ -57,8 +57,8 @@ class DynamoThreads:
         return self._put(_of_channel(thread.key), thread).won
 
     def _put(self, place: Key, thread: Thread) -> WriteResult:
-        """A first version also takes the place of a row of no channel, or of one that can't be read:
-        alerts must go out, and where they hang is worth less than that.
+        """A first version also replaces a row without a channel, or an unreadable one: alerts must be
+        sent, and their thread matters less than that.
         """
         first = thread.version == 1
         condition = (
@@ -73,7 +73,7 @@ class DynamoThreads:
         return self._events.put(item, condition, **seen)
 
     def _is_free(self, key: ThreadKey, found: Item) -> bool:
-        """Whether a row that is in the way belongs to no thread, or to none that can be read."""
+        """Whether a conflicting row belongs to no thread, or to an unreadable one."""
         if found.get("channelId", key.channel) != key.channel:
             return False
         if "channelId" not in found or "version" not in found:
@@ -93,8 +93,8 @@ def _item(place: Key, thread: Thread) -> Item:
 
 
 def _thread(key: ThreadKey, row: Item) -> Thread:
-    """As others may have written it: with no more than where its first message is, it is version 0, and
-    that message is left as it is.
+    """As others may have written it: with only the position of its first message, it is version 0, and that
+    message is left as it is.
     """
     plain = {name: row[name] for name in _FIELDS if name in row}
     if isinstance(plain.get("threadTs"), int | Decimal):

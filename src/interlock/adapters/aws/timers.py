@@ -23,7 +23,7 @@ MUTE = "mute"
 
 _LONGEST = 64
 _UNSAFE = re.compile(r"[^0-9A-Za-z_.-]")
-#: An entry for sooner than this may be taken for one that is past.
+#: An entry due sooner than this may be refused as past.
 _SOONEST = timedelta(seconds=60)
 _CONFLICT = "ConflictException"
 _ABSENT = "ResourceNotFoundException"
@@ -31,7 +31,7 @@ _RETRIES = {"MaximumEventAgeInSeconds": 3600, "MaximumRetryAttempts": 30}
 
 
 class TimerTargets(msgspec.Struct, frozen=True, kw_only=True):
-    """Where entries are kept, and whom they call."""
+    """Where entries are stored, and what they invoke."""
 
     group: str
     role_arn: str
@@ -48,7 +48,7 @@ class TimerTargets(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Scheduler:
-    """The port. What is due already is handed over at once: `now_due` does it after the work in hand."""
+    """The port. What is already due is passed to `now_due`, which fires it after the current work."""
 
     def __init__(
         self, client: Any, targets: TimerTargets, clock: Clock, now_due: Callable[[Timer], None]
@@ -71,7 +71,7 @@ class Scheduler:
             try:
                 ask(self._client.delete_schedule, _ABSENT, **self._named(entry_name(name)))
             except ClientError:
-                continue  # it has fired, or never was
+                continue  # it has fired, or never existed
 
     def _arm(self, entry: dict[str, Any]) -> None:
         try:
@@ -80,10 +80,10 @@ class Scheduler:
             self._move(entry)
 
     def _move(self, entry: dict[str, Any]) -> None:
-        """The name is taken: by the same entry, or by one for another time."""
+        """The name is taken by the same entry, or by one for another time."""
         try:
             found = ask(self._client.get_schedule, _ABSENT, **self._named(entry["Name"]))
-        except ClientError:  # it fired this moment
+        except ClientError:  # it fired just now
             ask(self._client.create_schedule, **entry)
             return
         if found["Target"]["Input"] != entry["Target"]["Input"]:

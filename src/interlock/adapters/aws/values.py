@@ -1,6 +1,6 @@
-"""Values: how plain values stand in DynamoDB's attributes, and how producers' attributes are read.
+"""Values: how plain values are stored as DynamoDB attributes, and how producers' attributes are read.
 
-Numbers are exact in both directions: what has no point comes back as int, the rest as Decimal.
+Numbers are exact in both directions: whole numbers come back as int, the rest as Decimal.
 """
 
 import base64
@@ -14,7 +14,7 @@ Item = dict[str, Any]
 MOST_DIGITS = 38
 LARGEST_POWER = 125
 SMALLEST_POWER = -130
-#: How deep lists and maps may stand in each other.
+#: How deep lists and maps may nest.
 DEEPEST = 30
 
 
@@ -32,16 +32,16 @@ def marshal(value: Any) -> dict[str, Any]:
         return {"M": {_name(name): marshal(each) for name, each in value.items()}}
     if isinstance(value, Iterable):
         return {"L": [marshal(each) for each in value]}
-    raise ValueError(f"{type(value).__name__} is no value of an attribute")
+    raise ValueError(f"{type(value).__name__} is not a valid attribute value")
 
 
 def marshal_item(item: Mapping[str, Any]) -> dict[str, Any]:
-    """What is None is left out."""
+    """None is left out."""
     return {name: marshal(value) for name, value in item.items() if value is not None}
 
 
 def unmarshal(attribute: Mapping[str, Any]) -> Any:
-    """Whatever a producer may have written; sets come as sorted lists, binary as base64."""
+    """Anything a producer may have written; sets come as sorted lists, binary as base64."""
     ((kind, value),) = attribute.items()
     return _READERS[kind](value)
 
@@ -78,13 +78,13 @@ def _is_exact(number: Decimal) -> bool:
 
 def _number(value: int | Decimal) -> str:
     if not _is_exact(Decimal(value)):
-        raise ValueError(f"a number of DynamoDB has at most {MOST_DIGITS} digits")
+        raise ValueError(f"a DynamoDB number has at most {MOST_DIGITS} digits")
     return str(value)
 
 
 def _name(name: Any) -> str:
     if not isinstance(name, str) or not name:
-        raise ValueError("an attribute has a name that is a text, and not an empty one")
+        raise ValueError("an attribute name must be a non-empty text")
     return name
 
 
@@ -93,7 +93,7 @@ def _read_number(text: str) -> int | Decimal:
 
 
 def _read_binary(value: Any) -> str:
-    """A client hands out bytes; a stream record has base64 already."""
+    """A client returns bytes; a stream record already has base64."""
     return value if isinstance(value, str) else base64.b64encode(bytes(value)).decode()
 
 

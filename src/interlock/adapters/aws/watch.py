@@ -28,7 +28,7 @@ class DynamoWatch:
         return found if isinstance(found, WatchdogState) else WatchdogState()
 
     def save(self, state: WatchdogState) -> bool:
-        """False if somebody stored that version first."""
+        """False if another writer stored that version first."""
         place, sort_key = watchdog_key()
         plain: dict[str, Any] = canonical.as_json(state)
         nested = {name: canonical.encode(plain[name]) for name in _NESTED}
@@ -41,7 +41,7 @@ class DynamoWatch:
         return self._replace(answer.found, item)
 
     def _replace(self, found: Item, item: Item) -> bool:
-        """The first state takes the place of what can't be read: a pass must not wait for it."""
+        """The first state replaces an unreadable one: a pass must not wait for it."""
         if not isinstance(self._control.read(found, _state), UnreadableRow):
             return False
         condition, seen = unchanged(found, _FIELDS)

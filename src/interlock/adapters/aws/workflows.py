@@ -14,7 +14,7 @@ from interlock.errors import TransientError, UnavailableError
 _EXISTS = "ExecutionAlreadyExists"
 _ABSENT = "ExecutionDoesNotExist"
 _RUNNING = "RUNNING"
-#: As many as Step Functions lists at a time.
+#: The page size of Step Functions.
 _PAGE = 1000
 
 
@@ -36,7 +36,7 @@ class StepFunctions:
                 input=canonical.encode(given),
             )
         except ClientError:
-            return  # it was started before, whether or not it has ended
+            return  # it was started before, and may have ended
 
     def describe(self, name: str) -> EngineState:
         found = self._described(name)
@@ -53,7 +53,7 @@ class StepFunctions:
         return None if text is None else canonical.decode(text)
 
     def wake(self, pipeline_id: str, waiting_for: WaitingFor) -> None:
-        """Nobody can cut a wait short there: the interval bounds the delay."""
+        """Step Functions can't cut a wait short: the interval bounds the delay."""
 
     def _described(self, name: str) -> Mapping[str, Any] | None:
         arn = f"{self._executions}:{name}"
@@ -73,7 +73,7 @@ class StepFunctions:
 
 
 def _asked(call: Callable[..., Any], *expected: str, **given: Any) -> Mapping[str, Any]:
-    """Ask the engine; that it can't be asked just now is the same to whoever asks as that it can't at all."""
+    """Ask the engine. To the caller, a temporary failure is the same as a permanent one."""
     try:
         found: Mapping[str, Any] = ask(call, *expected, **given)
     except TransientError as error:

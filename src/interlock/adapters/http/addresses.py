@@ -1,7 +1,7 @@
-"""Addresses: where a request may go. Nowhere inside, unless the operator listed it.
+"""Addresses: where a request may go: no internal address unless the operator lists it.
 
-An own table, because Python calls multicast, site-local, NAT64 and 6to4 addresses global, and not in every
-version the same ones. An IPv6 address that carries an IPv4 one is judged by what it carries.
+We keep our own table, because Python calls multicast, site-local, NAT64 and 6to4 addresses global, and not
+the same ones in every version. An IPv6 address that embeds an IPv4 one is judged by the embedded one.
 """
 
 import re
@@ -47,9 +47,9 @@ _PRIVATE_V4 = tuple(
 )
 _PUBLIC_V6 = IPv6Network("2000::/3")
 _PRIVATE_V6 = tuple(map(IPv6Network, ("2001::/23", "2001:db8::/32", "3fff::/20")))
-#: Carry an IPv4 address we can't judge: it is translated by a gateway we don't know, or hidden.
+#: Embed an IPv4 address that we can't judge: an unknown gateway translates it, or it is obscured.
 _REFUSED_V6 = tuple(map(IPv6Network, ("64:ff9b:1::/48", "2001::/32")))
-#: Networks of addresses that carry an IPv4 address, and how far up it stands.
+#: Networks of addresses that embed an IPv4 address, and its bit offset.
 _CARRIERS = (
     (IPv6Network("::ffff:0:0/96"), 0),  # mapped
     (IPv6Network("::ffff:0:0:0/96"), 0),  # translated
@@ -82,13 +82,13 @@ class AllowedEntry(msgspec.Struct, frozen=True):
 
 
 class AllowedHosts(msgspec.Struct, frozen=True):
-    """INTERLOCK_ALLOW_HOSTS: the inside places that requests may go to."""
+    """INTERLOCK_ALLOW_HOSTS: the internal hosts that requests may go to."""
 
     entries: tuple[AllowedEntry, ...] = ()
 
     @classmethod
     def parse(cls, text: str) -> "AllowedHosts":
-        """Raises ConfigError: a list that does not mean what it says opens too much."""
+        """Raises ConfigError for an invalid list, which could allow too much."""
         words = (word.strip() for word in text.split(","))
         return cls(tuple(_entry(word) for word in words if word))
 
@@ -97,7 +97,7 @@ class AllowedHosts(msgspec.Struct, frozen=True):
         return any(entry.admits(host, port, forms) for entry in self.entries)
 
 
-#: No place inside.
+#: No internal hosts.
 NOWHERE = AllowedHosts()
 
 
@@ -116,14 +116,14 @@ def checked(
 
 
 def is_public(address: Address) -> bool:
-    """Whether the world can reach it, judged by what it carries."""
+    """Whether it is public, judged by the address it embeds."""
     return _objection(address, listed=False) is None
 
 
 def _objection(address: Address, listed: bool) -> str | None:
     forms = tuple(_forms(address))
     if any(form in _NEVER for form in forms):
-        return "is that of a credential service and never allowed"
+        return "belongs to a credential service and is never allowed"
     if any(form in network for form in forms for network in _REFUSED_V6):
         return "hides another address"
     if listed or _is_outside(forms[-1]):
@@ -132,7 +132,7 @@ def _objection(address: Address, listed: bool) -> str | None:
 
 
 def _forms(address: Address) -> Iterator[Address]:
-    """The address, what it carries, what that carries: the last carries nothing."""
+    """The address, the one it embeds, the one that embeds, and so on."""
     yield address
     for network, shift in _CARRIERS:
         if address in network:
@@ -149,7 +149,7 @@ def _is_outside(address: Address) -> bool:
 
 
 def _address(text: str) -> Address:
-    """Zones name an interface of this machine, and nobody outside is reached through one."""
+    """A zone names an interface of this machine; no public host is reached through one."""
     if "%" in text:
         raise ValueError(f"{text} has a zone")
     return ip_address(text)
@@ -171,7 +171,7 @@ def _place(text: str, word: str) -> str | Network:
             raise _unusable(word, "not a network") from error
         return _plain(text)
     if network.prefixlen == 0:
-        raise _unusable(word, "that is everything")
+        raise _unusable(word, "it covers every address")
     return network
 
 
@@ -188,4 +188,4 @@ def _plain(host: str) -> str:
 
 
 def _unusable(word: str, why: str) -> ConfigError:
-    return ConfigError(f"INTERLOCK_ALLOW_HOSTS: {word!r} can't be used: {why}")
+    return ConfigError(f"INTERLOCK_ALLOW_HOSTS: invalid entry {word!r}: {why}")

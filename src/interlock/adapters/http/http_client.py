@@ -1,7 +1,7 @@
-"""HTTP client: one request to one checked place. Nothing is remembered from one request to the next.
+"""HTTP client: one request to one checked address. It keeps no state between requests.
 
-No proxies, no cookies, no password files; TLS is always verified; answers are cut to a size, and one
-deadline holds for everything from the lookup to the last byte.
+No proxies, no cookies, no password files; TLS is always verified; responses are cut to a size limit, and
+one deadline covers everything from the lookup to the last byte.
 """
 
 import http.client
@@ -40,7 +40,7 @@ Found = TypeVar("Found")
 LARGEST_ANSWER = 64 * 1024
 MOST_HOPS = 3
 REDIRECTS = frozenset({307, 308})
-#: They say where the request goes and how long it is, which is not for a file to say.
+#: They set the destination and the length of the request, so a file can't set them.
 OUR_HEADERS = frozenset(
     {"host", "content-length", "transfer-encoding", "connection", "accept-encoding", "expect", "te"}
 )
@@ -51,7 +51,7 @@ _BROKEN = (OSError, http.client.HTTPException, urllib3.exceptions.HTTPError)
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What to send. `given` are the headers from a file: another origin does not get them."""
+    """What to send. `given` are the headers from a file: they are not sent to another origin."""
 
     url: str = field(repr=False)
     method: str = "GET"
@@ -65,7 +65,7 @@ class Request:
 
 
 class HttpResponse(msgspec.Struct, frozen=True):
-    """What came back; `cut` when there was more of it than we read."""
+    """The response; `cut` when it was longer than we read."""
 
     status: int
     headers: dict[str, str]
@@ -81,17 +81,17 @@ class HttpResponse(msgspec.Struct, frozen=True):
         return self.body.decode(errors="replace")
 
     def json(self) -> Any:
-        """Exact. Raises ValueError for what is not JSON, or was cut."""
+        """With exact numbers. Raises ValueError for a body that is not JSON, or was cut."""
         if self.cut:
-            raise ValueError("the answer is too long to be read")
+            raise ValueError("the response is too long")
         try:
             return canonical.decode(self.body)
         except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-            raise ValueError(f"the answer is not JSON ({error})") from None
+            raise ValueError(f"the response is not JSON ({error})") from None
 
 
 class HttpClient:
-    """Sends requests where the operator lets them go."""
+    """Sends requests where the operator allows them."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class HttpClient:
         self._connect = connect
 
     def send(self, request: Request) -> HttpResponse:
-        """Raises PlatformError. Any status is an answer."""
+        """Raises PlatformError. Any HTTP status is a response, not an error."""
         deadline = ExchangeDeadline(request.timeout)
         target = first = _or_refuse(target_of, request.url)
         for _ in range(MOST_HOPS + 1):
@@ -115,7 +115,7 @@ class HttpClient:
             if not request.follow_redirects or answer.status not in REDIRECTS or not location:
                 return answer
             target = _or_refuse(redirected, target, location)
-        raise _refusal("more redirects than three")
+        raise _refusal("more than three redirects")
 
     def _exchange(
         self, request: Request, target: RequestTarget, same_origin: bool, until: ExchangeDeadline
@@ -135,7 +135,7 @@ class HttpClient:
         try:
             found = within(until.left(), self._resolve, target.host, target.port)
         except OSError as error:
-            raise _unreachable(f"{target.host} can't be looked up: {_reason(error)}") from error
+            raise _unreachable(f"can't resolve {target.host}: {_reason(error)}") from error
         return _or_refuse(checked, target.host, target.port, found, self._allowed)
 
     def _expect_listed(self, target: RequestTarget, addresses: tuple[Address, ...]) -> None:
@@ -157,26 +157,26 @@ class HttpClient:
         try:
             return tls_context(None if self._ca_file is None else str(self._ca_file))
         except (OSError, ssl.SSLError) as error:
-            raise _refusal(f"INTERLOCK_CA_FILE can't be read: {_reason(error)}") from error
+            raise _refusal(f"can't read INTERLOCK_CA_FILE: {_reason(error)}") from error
 
 
 def check_headers(headers: Mapping[str, str]) -> None:
-    """Raises PlatformError for what can't be sent, without repeating a value."""
+    """Raises PlatformError for headers that can't be sent, without repeating a value."""
     seen: set[str] = set()
     for name, value in headers.items():
         if _TOKEN.fullmatch(name) is None:
-            raise _refusal("a header has a name that headers can't have")
+            raise _refusal("invalid header name")
         if name.lower() in seen:
             raise _refusal(f"the header {name} is set twice")
         if name.lower() in OUR_HEADERS:
-            raise _refusal(f"the header {name} is not for a file to set")
+            raise _refusal(f"a file can't set the header {name}")
         if any(character in value for character in "\r\n\0"):
-            raise _refusal(f"the header {name} is more than one line")
+            raise _refusal(f"the header {name} contains a line break")
         seen.add(name.lower())
 
 
 def sent_headers(request: Request, same_origin: bool = True) -> dict[str, str]:
-    """Ours, under those of the file where they may go. Raises PlatformError."""
+    """Our headers, overridden by those of the file where it may set them. Raises PlatformError."""
     given = request.given if same_origin else {}
     check_headers(given)
     taken = {name.lower() for name in given}
@@ -186,7 +186,7 @@ def sent_headers(request: Request, same_origin: bool = True) -> dict[str, str]:
 
 
 def _open(connection: PinnedHttp | PinnedHttps) -> None:
-    """Until here nothing was sent."""
+    """Up to here nothing was sent."""
     try:
         connection.connect()
     except ssl.SSLCertVerificationError as error:
@@ -198,7 +198,7 @@ def _open(connection: PinnedHttp | PinnedHttps) -> None:
 def _ask(
     connection: PinnedHttp | PinnedHttps, request: Request, path: str, headers: Mapping[str, str]
 ) -> HttpResponse:
-    """From here on nobody can tell what the other side has done until it says so."""
+    """From here on, the effect on the other side is unknown until it responds."""
     try:
         _send(connection, request, path, headers)
         response = connection.getresponse()
@@ -207,9 +207,9 @@ def _ask(
         finally:
             response.close()
     except UnicodeError as error:
-        raise _refusal("a header holds characters that headers can't hold") from error
+        raise _refusal("a header contains invalid characters") from error
     except _BROKEN as error:
-        message = f"{connection.host} did not finish its answer: {_reason(error)}"
+        message = f"{connection.host} did not finish its response: {_reason(error)}"
         raise PlatformError(Category.TRANSIENT, message, maybe_started=True) from error
     named = {name.lower(): value for name, value in response.headers.items()}
     return HttpResponse(response.status, named, body[: request.limit], len(body) > request.limit)
@@ -218,7 +218,7 @@ def _ask(
 def _send(
     connection: PinnedHttp | PinnedHttps, request: Request, path: str, headers: Mapping[str, str]
 ) -> None:
-    with suppress(BrokenPipeError):  # it may have answered before it closed
+    with suppress(BrokenPipeError):  # it may have responded before it closed
         connection.request(
             request.method,
             path,
@@ -245,9 +245,9 @@ def _unreachable(message: str) -> PlatformError:
 
 
 def _reason(error: Exception) -> str:
-    """What the system says, without the addresses of objects that urllib3 puts in."""
+    """The system's message, without the object addresses that urllib3 adds."""
     if isinstance(error, TimeoutError | urllib3.exceptions.TimeoutError):
-        return "out of time"
+        return "timed out"
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     return type(error).__name__ if isinstance(error, urllib3.exceptions.HTTPError) else str(error)

@@ -9,13 +9,13 @@ Resolve = Callable[[str, int], list[str]]
 
 
 def resolve(host: str, port: int) -> list[str]:
-    """Every spelling that the system knows is one here too: what comes out is what gets judged."""
+    """Accepts every spelling that the system accepts: the guard judges the resulting addresses."""
     rows = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
     return list(dict.fromkeys(str(row[4][0]) for row in rows))
 
 
 def within(seconds: float, lookup: Resolve, host: str, port: int) -> list[str]:
-    """The answer of a lookup, or TimeoutError: the system's resolver itself can't be hurried."""
+    """The result of a lookup, or TimeoutError: the system's resolver itself has no time limit."""
     found: list[list[str]] = []
     failed: list[OSError] = []
 
@@ -30,4 +30,4 @@ def within(seconds: float, lookup: Resolve, host: str, port: int) -> list[str]:
     thread.join(seconds)
     if found:
         return found[0]
-    raise failed[0] if failed else TimeoutError("nobody answered for the name")
+    raise failed[0] if failed else TimeoutError("the name lookup timed out")

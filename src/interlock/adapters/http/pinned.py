@@ -1,6 +1,6 @@
-"""Pinned connections: to an address that was checked, under the name it was checked for, until a deadline.
+"""Pinned connections: to a checked address, under the name it was checked for, until a deadline.
 
-The name stays in the Host header, in SNI and in the check of the certificate; only the lookup is ours.
+The name stays in the Host header, in SNI and in the check of the certificate; only the lookup is replaced.
 """
 
 import socket
@@ -18,21 +18,21 @@ CONNECT_SECONDS = 5.0
 
 
 class ExchangeDeadline:
-    """One for a whole exchange, so that a slow drip ends too."""
+    """One deadline for a whole exchange, so that a slow drip ends too."""
 
     def __init__(self, seconds: float) -> None:
         self._at = time.monotonic() + seconds
 
     def left(self) -> float:
-        """Raises TimeoutError when nothing is left."""
+        """Raises TimeoutError when no time is left."""
         left = self._at - time.monotonic()
         if left <= 0:
-            raise TimeoutError("the time for the exchange is over")
+            raise TimeoutError("the exchange timed out")
         return left
 
 
 class _Hurried(socket.socket):
-    """A socket whose every wait is cut to what the deadline leaves."""
+    """A socket whose every wait is limited to the time left."""
 
     deadline: ExchangeDeadline
 
@@ -82,7 +82,7 @@ class Pin:
         self.deadline = deadline
 
     def open(self) -> socket.socket:
-        """The first that answers. Raises OSError of the last that did not."""
+        """The first address that accepts. Raises the OSError of the last one that did not."""
         failure: OSError = OSError("no address")
         for address in self._addresses:
             timeout = min(self.deadline.left(), CONNECT_SECONDS)
@@ -117,7 +117,7 @@ class PinnedHttp(urllib3.connection.HTTPConnection):
 
 
 class PinnedHttps(urllib3.connection.HTTPSConnection):
-    """Encrypted, and always verified."""
+    """A TLS connection, always verified."""
 
     pin: Pin
 
@@ -131,7 +131,7 @@ class PinnedHttps(urllib3.connection.HTTPSConnection):
 
 
 def tls_context(ca_file: str | None) -> ssl.SSLContext:
-    """The system's authorities, and a private one if the operator has it."""
+    """The system's authorities, and a private one if the operator configured it."""
     context = ssl.create_default_context()
     if ca_file is not None:
         context.load_verify_locations(ca_file)

@@ -1,13 +1,13 @@
-"""Failures: a platform that could not be asked, or did not do what it was asked."""
+"""Platform error: a platform that could not be reached, or refused a request."""
 
 from interlock.domain.budgets import Category
 from interlock.errors import InterlockError
 
 
 class PlatformError(InterlockError):
-    """What a launch, a look or a poll makes of it is decided in one place, `by_type`.
+    """One place, `by_type`, decides what it means for a launch, a lookup or a poll.
 
-    `code` is the platform's own word for it, where it has one.
+    `code` is the platform's own error code, if it has one.
     """
 
     def __init__(
@@ -25,6 +25,6 @@ class PlatformError(InterlockError):
 
 
 def without_run_id(who: str) -> PlatformError:
-    """It said yes, and not to what."""
-    message = f"{who} started a job and did not say its run id"
+    """It accepted the launch without naming the job."""
+    message = f"{who} started a job but returned no run id"
     return PlatformError(Category.TRANSIENT, message, maybe_started=True)

@@ -1,4 +1,4 @@
-"""Targets: a URL taken apart, once, so that what was checked is what is connected to."""
+"""Targets: a URL parsed once, so that the host we check is the host we connect to."""
 
 import re
 from urllib.parse import quote, urljoin, urlsplit
@@ -12,12 +12,12 @@ PORTS = {"http": 80, "https": 443}
 _BAD = re.compile(r"[\x00-\x20\x7f-\x9f\\]")
 _NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?\.?")
 _LITERAL_V6 = re.compile(r"[0-9A-Fa-f:.]+")
-#: What may stand in a path or query as it is; the rest, which is not ASCII, is encoded.
+#: What may appear unencoded in a path or query; the rest, which is not ASCII, is encoded.
 _AS_IT_IS = "".join(map(chr, range(0x21, 0x7F)))
 
 
 class RequestTarget(msgspec.Struct, frozen=True):
-    """Where one request goes: nothing in here is looked up yet."""
+    """Where one request goes: not resolved yet."""
 
     scheme: str
     host: str
@@ -38,23 +38,23 @@ def target_of(url: str) -> RequestTarget:
     if len(url) > LONGEST_URL:
         raise ValueError(f"a URL has at most {LONGEST_URL} characters")
     if _BAD.search(url):
-        raise ValueError("a URL holds no spaces, control characters or backslashes")
+        raise ValueError("a URL can't contain spaces, control characters or backslashes")
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port
     except ValueError:
-        raise ValueError("the host or port of the URL can't be read") from None
+        raise ValueError("the URL has an invalid host or port") from None
     if parts.scheme not in PORTS:
-        raise ValueError("a URL begins with http:// or https://")
+        raise ValueError("a URL must begin with http:// or https://")
     if "@" in parts.netloc:
-        raise ValueError("a URL holds no user or password")
+        raise ValueError("a URL can't contain a user or password")
     path = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
     number = PORTS[parts.scheme] if port is None else port
     return RequestTarget(parts.scheme, _host(host), number, quote(path, safe=_AS_IT_IS))
 
 
 def redirected(target: RequestTarget, location: str) -> RequestTarget:
-    """Where an answer sends us. Raises ValueError also for a way out of encryption."""
+    """The target of a redirect. Raises ValueError also for a redirect from https to http."""
     host = f"[{target.host}]" if ":" in target.host else target.host
     base = f"{target.scheme}://{host}:{target.port}{target.path}"
     following = target_of(urljoin(base, location))
@@ -68,8 +68,8 @@ def _host(host: str) -> str:
         try:
             host = host.encode("idna").decode()
         except UnicodeError:
-            raise ValueError("the host of the URL can't be read") from None
+            raise ValueError("the URL has an invalid host") from None
     wanted = _LITERAL_V6 if ":" in host else _NAME
     if wanted.fullmatch(host) is None:
-        raise ValueError("the host of the URL can't be read")
+        raise ValueError("the URL has an invalid host")
     return host.lower()

@@ -1,7 +1,7 @@
-"""Secrets: what stands behind `secret://env/NAME`, `secret://file/PATH` and `secret://aws-sm/ARN`.
+"""Secrets: the values behind `secret://env/NAME`, `secret://file/PATH` and `secret://aws-sm/ARN`.
 
-Values are kept for five minutes. They never leave here but into a request or the environment of a
-command; whatever is shown or stored goes through `mask` first.
+Values are kept for five minutes. They leave this module only in a request or the environment of a command;
+everything shown or stored passes through `mask` first.
 """
 
 import json
@@ -19,12 +19,12 @@ KEPT_SECONDS = 300.0
 LARGEST_SECRET = 64 * 1024
 MASK = "***"
 
-#: Answers the text of a secret by its ARN. Raises ConfigError or TransientError.
+#: Returns the text of a secret by its ARN. Raises ConfigError or TransientError.
 FetchSecret = Callable[[str], str]
 
 
 class Secret:
-    """A value that does not show itself."""
+    """A value that hides itself in output."""
 
     __slots__ = ("_value",)
 
@@ -56,7 +56,7 @@ class Secrets:
         self._known: tuple[str, ...] = ()
 
     def get(self, reference: str) -> Secret:
-        """By what follows `secret://`. Raises ConfigError when there is no such secret."""
+        """Look up what follows `secret://`. Raises ConfigError for an unknown secret."""
         now = self._monotonic()
         until, secret = self._kept.get(reference, (now, Secret("")))
         if now < until:
@@ -67,7 +67,7 @@ class Secrets:
         return secret
 
     def drop(self, references: Iterable[str]) -> None:
-        """Forget what was kept: it was refused, and may have been replaced."""
+        """Forget the cached value: it was refused, and may have been rotated."""
         for reference in references:
             self._kept.pop(reference, None)
 
@@ -77,7 +77,9 @@ class Secrets:
         self._known = tuple(sorted(known, key=len, reverse=True))
 
     def mask(self, text: str) -> str:
-        """The text without any value that was ever resolved; the longest first, as one may hold another."""
+        """The text without any value that was ever resolved; the longest first, as one may contain
+        another.
+        """
         for value in self._known:
             text = text.replace(value, MASK)
         return text
@@ -91,14 +93,14 @@ class Secrets:
         elif kind == "aws-sm":
             value = self._from_aws(place)
         else:
-            raise ConfigError(f"secret://{kind} is not env, file or aws-sm")
+            raise ConfigError(f"unknown secret://{kind}; use env, file or aws-sm")
         if not value:
             raise ConfigError(f"secret://{reference} is empty")
         return value
 
     def _from_environment(self, name: str) -> str:
         if not name.startswith("INTERLOCK_") or name in OWN_SETTINGS:
-            raise ConfigError(f"secret://env/{name} is not a name for files")
+            raise ConfigError(f"secret://env/{name}: files can't use this name")
         if name not in self._environment:
             raise ConfigError(f"secret://env/{name} is not set")
         return self._environment[name]
@@ -107,12 +109,12 @@ class Secrets:
         folder = self._folder.resolve()
         path = (folder / place).resolve()
         if ".." in place.split("/") or not path.is_relative_to(folder):
-            raise ConfigError(f"secret://file/{place} leads out of the folder of secrets")
+            raise ConfigError(f"secret://file/{place} leads out of the secrets folder")
         try:
             with path.open("rb") as file:
                 text = file.read(LARGEST_SECRET).decode()
         except (OSError, ValueError) as error:
-            raise ConfigError(f"secret://file/{place} can't be read") from error
+            raise ConfigError(f"can't read secret://file/{place}") from error
         return text.removesuffix("\n")
 
     def _from_aws(self, place: str) -> str:
@@ -124,7 +126,7 @@ class Secrets:
 
 
 class UnreadSecrets(Secrets):
-    """For looking only: every secret stands there as its mask, and none is read."""
+    """For previews: shows every secret as its mask, and reads none."""
 
     def __init__(self) -> None:
         super().__init__({})
@@ -140,5 +142,5 @@ def _field(text: str, key: str, arn: str) -> str:
         fields = None
     value = fields.get(key) if isinstance(fields, dict) else None
     if not isinstance(value, str):
-        raise ConfigError(f"secret://aws-sm/{arn} has no text {key!r} in it")
+        raise ConfigError(f"secret://aws-sm/{arn} has no text field {key!r}")
     return value

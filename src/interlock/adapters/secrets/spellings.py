@@ -1,13 +1,13 @@
-"""Spellings: every form in which a secret could appear in a log line, an answer or the output of a job."""
+"""Spellings: every form in which a secret could appear in a log line, a response or the output of a job."""
 
 import base64
 import json
 from collections.abc import Iterator
 from urllib.parse import quote
 
-#: A shorter line of a secret is a word like any other.
+#: A shorter line of a secret could be any word.
 SHORTEST_LINE = 6
-#: Fewer characters of base64 could be part of anything.
+#: Fewer characters of base64 could occur anywhere.
 SHORTEST_BASE64 = 8
 
 
@@ -18,7 +18,7 @@ def spellings(value: str) -> tuple[str, ...]:
 
 
 def _lines(value: str) -> list[str]:
-    """Tools print a key line by line, each behind a time or a prefix of their own."""
+    """Tools print a key line by line, each after a timestamp or prefix."""
     lines = [line.strip() for line in value.splitlines()]
     return [line for line in lines if len(line) >= SHORTEST_LINE]
 
@@ -29,7 +29,7 @@ def _encodings(text: str) -> Iterator[str]:
 
 
 def _base64(text: str) -> Iterator[str]:
-    """What never varies of its base64, wherever in a longer text it begins: `user:secret` hides it too."""
+    """The invariant part of its base64, at any offset in a longer text: `user:secret` contains it too."""
     raw = text.encode(errors="surrogateescape")
     for before in range(3):
         encoded = base64.b64encode(bytes(before) + raw).decode()

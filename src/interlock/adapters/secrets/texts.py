@@ -1,6 +1,6 @@
-"""Texts: what a file wrote with `${...}` and `secret://`, as it is when the job starts.
+"""Texts: texts with `${...}` and `secret://`, resolved when the job starts.
 
-One pass over the text: what was put in place is not looked at again, so no value can name another.
+One pass over the text: inserted values are not expanded again, so no value can refer to another.
 """
 
 import re
@@ -20,7 +20,7 @@ _NAMED_OR_SECRET = re.compile(_NAMED.pattern + r"|secret://([^\s\"',;]*)")
 
 
 class Texts:
-    """The replacement for one run. `secret` answers what stands behind `secret://`."""
+    """The replacement for one run. `secret` returns the value behind `secret://`."""
 
     def __init__(
         self,
@@ -33,11 +33,11 @@ class Texts:
         self._secret = secret
 
     def text(self, written: str) -> str:
-        """Raises ConfigError for a name that should have a value and has none."""
+        """Raises ConfigError for a name without a value."""
         return _NAMED.sub(lambda match: self._named(match, _as_it_is), written)
 
     def url(self, written: str) -> str:
-        """What a run puts in can't change the path or the query; what an operator puts in may."""
+        """Values of the run can't change the path or the query; values of the operator may."""
         return _NAMED.sub(lambda match: self._named(match, _encoded), written)
 
     def value(self, written: Any) -> Any:
@@ -51,11 +51,11 @@ class Texts:
         return written
 
     def secret_text(self, written: str) -> str:
-        """A text in which references to secrets are replaced too: headers, `auth`, a command's `env`."""
+        """A text where secret references are replaced too: headers, `auth`, a command's `env`."""
         return _NAMED_OR_SECRET.sub(self._named_or_secret, written)
 
     def references(self, written: str) -> tuple[str, ...]:
-        """The secrets that a text asks for."""
+        """The secrets that a text refers to."""
         found = (match[2] for match in _NAMED_OR_SECRET.finditer(written))
         return tuple(self.text(reference) for reference in found if reference is not None)
 
@@ -88,7 +88,7 @@ class Texts:
 
 
 def run_values(context: JobContext) -> dict[str, str]:
-    """What a run puts in place of `${...}`. A daily run has no HOUR."""
+    """The values of a run for `${...}`. A daily run has no HOUR."""
     values = {
         "PIPELINE": context.pipeline,
         "SCHEDULE": context.schedule,
@@ -101,7 +101,7 @@ def run_values(context: JobContext) -> dict[str, str]:
 
 
 def with_job_run_id(values: Mapping[str, str], run_id: str) -> dict[str, str]:
-    """The values once the job has answered."""
+    """The values after the job has responded."""
     return {**values, JOB_RUN_ID: run_id}
 
 

@@ -1,6 +1,6 @@
-"""Agenda: what there is to do and when, in one look at the store.
+"""Agenda: what there is to do and when, in one query of the store.
 
-Each part is answered by an index of its own, so the look costs the same however much history there is.
+Each part has its own index, so the query costs the same however much history there is.
 """
 
 import sqlite3
@@ -44,7 +44,7 @@ class Agenda(msgspec.Struct, frozen=True):
 
 
 class SqliteAgenda:
-    """Looks for the consumers of the two feeds that the local home has."""
+    """Answers for the consumers of the local backend's two feeds."""
 
     def __init__(
         self,
@@ -58,11 +58,11 @@ class SqliteAgenda:
         self._router, self._alerts = router, alerts
 
     def look(self) -> Agenda:
-        """What somebody has in hand is not waiting."""
+        """What a worker has is not waiting."""
         return self._database.read(self._look)
 
     def stamp(self) -> tuple[int, int]:
-        """As long as it stands still, so does the agenda."""
+        """While it stays the same, so does the agenda."""
         return self._database.commits, self._held.changes
 
     def _look(self, connection: sqlite3.Connection) -> Agenda:

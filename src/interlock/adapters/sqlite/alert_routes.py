@@ -1,4 +1,4 @@
-"""Alert routes: the last file of alerts that was in force, for when the next one can't be used."""
+"""Alert routes: the last alerts file in force, kept in case the next one is invalid."""
 
 import msgspec
 
@@ -12,7 +12,7 @@ _alerts = decoder(Alerts).decode
 
 
 class SqliteAlertRoutes:
-    """Texts stand as in the file: what they take from the environment is not resolved here."""
+    """Texts are stored as in the file: references to the environment are not resolved here."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -1,4 +1,4 @@
-"""Audit: who did what, and the tokens by which they are known."""
+"""Audit: who did what, and the tokens that identify them."""
 
 import sqlite3
 from datetime import datetime
@@ -11,7 +11,7 @@ from interlock.domain import canonical
 
 
 class Token(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """A right to call us. Of its secret only the hash is kept; no pipelines means all of them."""
+    """A right to call the API. Only the hash of its secret is kept; no pipelines means all of them."""
 
     name: str
     hash: str
@@ -21,7 +21,7 @@ class Token(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class AuditEntry(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """An operation that somebody asked for."""
+    """An operation that a caller requested."""
 
     at: datetime
     actor: str
@@ -31,7 +31,7 @@ class AuditEntry(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class SqliteTokens:
-    """Found by the hash of what a caller shows."""
+    """Looked up by the hash of the secret that a caller presents."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -48,7 +48,7 @@ class SqliteTokens:
         return done.rowcount == 1
 
     def find(self, digest: str) -> Token | None:
-        """One that can't be read opens nothing."""
+        """An unreadable token grants nothing."""
         rows = self._database.read(
             lambda connection: connection.execute(
                 f"SELECT {TOKENS.columns} FROM tokens WHERE hash = ?", (digest,)
@@ -65,7 +65,7 @@ class SqliteTokens:
         return TOKENS.all(self._database, rows)
 
     def revoke(self, name: str) -> bool:
-        """False if there is none of that name."""
+        """False if there is no token of that name."""
         done = self._database.write(
             lambda connection: connection.execute("DELETE FROM tokens WHERE name = ?", (name,))
         )

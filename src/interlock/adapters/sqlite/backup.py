@@ -1,4 +1,4 @@
-"""Backup: a sound copy of the store, made while it is in use."""
+"""Backup: a consistent copy of the store, made while it is in use."""
 
 import os
 import sqlite3
@@ -11,7 +11,7 @@ from interlock.adapters.sqlite.failures import raise_meaning
 from interlock.adapters.sqlite.private import make_private
 from interlock.errors import UnavailableError
 
-#: Told after each step: how many pages are left, of how many.
+#: Called after each step with the number of pages left, and the total.
 Progress = Callable[[int, int], None]
 
 _PAGES = 100
@@ -20,7 +20,7 @@ _PAGES = 100
 def back_up(
     database: Database, target: Path, progress: Progress = lambda left, total: None
 ) -> None:
-    """Copy one moment of the store. The target appears whole and checked, or not at all."""
+    """Copy one snapshot of the store. The target appears complete and verified, or not at all."""
     unfinished = target.with_name(f"{target.name}.unfinished")
     unfinished.unlink(missing_ok=True)
     try:
@@ -34,7 +34,7 @@ def _copy(source: sqlite3.Connection, path: Path, progress: Progress) -> None:
     make_private(path)
     try:
         with closing(sqlite3.connect(path, isolation_level=None)) as copy:
-            # Hold on to this moment: else the copy begins again with every write of others.
+            # Hold this snapshot: otherwise the copy restarts with every write of another connection.
             source.execute("SELECT 1 FROM sqlite_schema").fetchone()
             source.backup(copy, pages=_PAGES, progress=lambda _, left, total: progress(left, total))
             problems = [text for (text,) in copy.execute("PRAGMA integrity_check(10)")]
@@ -42,6 +42,6 @@ def _copy(source: sqlite3.Connection, path: Path, progress: Progress) -> None:
         raise_meaning(error, str(path))
     if problems != ["ok"]:
         raise UnavailableError(
-            "the state file is damaged, and its copy was not kept: put the last backup in its"
-            f" place ({problems[0].splitlines()[-1]})"
+            "the state file is damaged, and its copy was discarded: replace it with the last backup"
+            f" ({problems[0].splitlines()[-1]})"
         )

@@ -1,7 +1,7 @@
-"""Change feed: what was written, in order, for whoever must react to it.
+"""Change feed: what was written, in order, for its consumers.
 
-A change is appended in the transaction of the write that it tells of. Each consumer has a cursor. A
-change that can't be handled is parked and tried again while the feed goes on.
+A change is appended in the transaction of the write that it describes. Each consumer has a cursor. A change
+that can't be handled is parked and retried while the feed continues.
 """
 
 import sqlite3
@@ -28,12 +28,12 @@ from interlock.domain.job_record import JobRecord
 from interlock.domain.rerun_request import RerunRequest
 from interlock.domain.sensor import Reading
 
-#: How long after each failure a parked change is tried again; after the last it stays parked.
+#: How long after each failure a parked change is retried; after the last it stays parked.
 DELAYS = (timedelta(seconds=1), timedelta(seconds=5), timedelta(seconds=30))
 
 
 class Parked(msgspec.Struct, frozen=True):
-    """A change that could not be handled; without `next_try_at` nobody tries it again by itself."""
+    """A change that could not be handled; without `next_try_at` it is not retried automatically."""
 
     consumer: str
     change: Change
@@ -50,7 +50,7 @@ class SqliteChanges:
         self._database = database
 
     def next(self, consumer: str, limit: int) -> list[Change]:
-        """What comes after the consumer's cursor, in order. What can't be read is passed over."""
+        """What comes after the consumer's cursor, in order. Unreadable changes are skipped."""
         rows = self._page(consumer, 0, limit)
         while rows:
             changes = CHANGES.all(self._database, rows)
@@ -63,20 +63,20 @@ class SqliteChanges:
         return self._database.read(lambda connection: _page(connection, consumer, seq, limit))
 
     def done(self, consumer: str, change: Change) -> None:
-        """This change, and everything before it, has been handled."""
+        """Record that this change, and everything before it, has been handled."""
         seq = int(change.id)
         self._database.write(
             lambda connection: move_to(connection, FeedName.CHANGES, consumer, seq), lazy=True
         )
 
     def park(self, consumer: str, change: Change, error: str, now: datetime) -> datetime | None:
-        """Put a change aside and go on. When it is tried again; None after too many tries."""
+        """Park a change and continue. Returns when it is retried; None after too many tries."""
         return self._database.write(
             lambda connection: _park(connection, consumer, change, error, now)
         )
 
     def parked_due(self, consumer: str, now: datetime) -> list[Parked]:
-        """One that can't be read stays parked, and is not tried again by itself."""
+        """An unreadable change stays parked, and is not retried automatically."""
         rows = self._database.read(
             lambda connection: connection.execute(
                 f"{_PARKED} WHERE consumer = ? AND next_try_at <= ? ORDER BY next_try_at, seq",
@@ -90,7 +90,7 @@ class SqliteChanges:
         return [each for _, each in found if isinstance(each, Parked)]
 
     def next_try(self, consumer: str) -> datetime | None:
-        """When the next parked change is to be tried again."""
+        """When the next parked change is to be retried."""
         (due,) = self._database.read(
             lambda connection: connection.execute(
                 "SELECT min(next_try_at) FROM dead_changes"
@@ -101,14 +101,14 @@ class SqliteChanges:
         return maybe_instant(due)
 
     def parked(self) -> list[Parked]:
-        """Everything that is parked, by whomever."""
+        """Everything that is parked, by any consumer."""
         rows = self._database.read(
             lambda connection: connection.execute(f"{_PARKED} ORDER BY seq").fetchall()
         )
         return PARKED.all(self._database, rows)
 
     def settle(self, consumer: str, change: Change) -> None:
-        """A parked change was handled after all."""
+        """Record that a parked change was handled after all."""
         self._database.write(
             lambda connection: connection.execute(
                 "DELETE FROM dead_changes WHERE consumer = ? AND seq = ?",
@@ -117,7 +117,7 @@ class SqliteChanges:
         )
 
     def retry_parked(self, now: datetime) -> int:
-        """Have everything that is parked tried again at once, as if for the first time; how many."""
+        """Retry everything that is parked at once, as if for the first time. Returns how many."""
         return self._database.write(
             lambda connection: (
                 connection.execute(
@@ -137,7 +137,7 @@ def append(
     *,
     removed: bool = False,
 ) -> None:
-    """Part of the unit that writes the record; `body` is that record as canonical JSON."""
+    """Runs in the unit that writes the record; `body` is that record as canonical JSON."""
     connection.execute(
         "INSERT INTO changes (kind, pipeline, key, body, removed, at) VALUES (?, ?, ?, ?, ?, ?)",
         (kind, pipeline_id, key, body, int(removed), micros(at)),
@@ -179,11 +179,11 @@ def _leave(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
 
 
 def _parked(row: Row) -> Parked:
-    """Raises ValueError for the text of another change: what is done with it would never reach this row."""
+    """Raises ValueError for the text of another change: handling it would never affect this row."""
     consumer, seq, text, error, tries, at, due = row
     change = _stored(text)
     if change.id != str(seq):
-        raise ValueError(f"its text is of change {change.id}")
+        raise ValueError(f"its text belongs to change {change.id}")
     return Parked(consumer, change, error, tries, instant(at), maybe_instant(due))
 
 

@@ -1,4 +1,4 @@
-"""Marks: facts that have no run row of their own. Claims, baselines, deadlines of dates without a run."""
+"""Claims: facts without a run row, such as claims, baselines and deadlines of dates without a run."""
 
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -29,7 +29,7 @@ Place = tuple[str, str]
 
 
 class SqliteClaims:
-    """A mark that has expired is absent, whether or not somebody has removed it."""
+    """An expired mark is absent, whether or not it has been removed yet."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -96,7 +96,7 @@ class SqliteClaims:
 
 
 def put_pruned(connection: sqlite3.Connection, watch: SlaWatch, now: datetime) -> None:
-    """What stays of a pruned run takes the place of what stood for its date before."""
+    """What remains of a pruned run replaces what was stored for its date before."""
     place = _watch_place(watch.key)
     row = connection.execute(
         "SELECT version FROM marks WHERE pipeline = ? AND name = ?", place
@@ -111,8 +111,8 @@ def put_pruned(connection: sqlite3.Connection, watch: SlaWatch, now: datetime) -
 
 
 def _kept_until(watch: SlaWatch, now: datetime) -> datetime:
-    """What tells the attempts of a pruned run from new ones is kept: a platform may know their jobs for
-    as long as it likes.
+    """Keep what distinguishes the attempts of a pruned run from new ones: a platform may remember their jobs
+    indefinitely.
     """
     if watch.attempts:
         return datetime.max.replace(tzinfo=UTC)
@@ -120,14 +120,14 @@ def _kept_until(watch: SlaWatch, now: datetime) -> datetime:
 
 
 def watch_owner(key: RunKey) -> str:
-    """The name under which the events of a date without a run wait."""
+    """The outbox owner of the events of a date without a run."""
     return f"{key}/sla"
 
 
 def put_baseline(
     connection: sqlite3.Connection, key: RunKey, baseline: Baseline, now: datetime
 ) -> None:
-    """A later attempt's takes the place of an earlier one's."""
+    """The mark of a later attempt replaces that of an earlier one."""
     connection.execute(
         "INSERT INTO marks (pipeline, name, body, version, at, expires_at) VALUES (?, ?, ?, 1, ?, ?)"
         " ON CONFLICT DO UPDATE SET"
@@ -148,7 +148,7 @@ def put_first(
     now: datetime,
     until: datetime,
 ) -> bool:
-    """False if the mark is there already."""
+    """False if the mark already exists."""
     done = connection.execute(
         "INSERT INTO marks (pipeline, name, body, version, at, expires_at) VALUES (?, ?, ?, 1, ?, ?)"
         " ON CONFLICT DO UPDATE SET"
@@ -162,8 +162,8 @@ def put_first(
 def _drop_unreadable(
     connection: sqlite3.Connection, place: Place, read: Callable[[Row], object]
 ) -> None:
-    """A row that can't be read counts as absent. What a watch had told has the same ids when told again;
-    places are counted anew from the runs.
+    """An unreadable row counts as absent. Events that a watch publishes again have the same ids; places are
+    counted again from the runs.
     """
     row = connection.execute(
         f"SELECT {_MARK} FROM marks WHERE pipeline = ? AND name = ?", place
@@ -206,7 +206,7 @@ def _place(row: Row) -> Place:
 def _read_watch(row: Row) -> SlaWatch:
     watch = _watch(row[2])
     if _watch_place(watch.key) != _place(row):
-        raise ValueError(f"its text is of {watch.key}")
+        raise ValueError(f"its text belongs to {watch.key}")
     return watch
 
 

@@ -1,4 +1,4 @@
-"""Clock trail: the row that says how the clock moved, and a write that shows whether one succeeds."""
+"""Clock trail: the row that records how the clock moved, and a probe write."""
 
 import itertools
 import sqlite3
@@ -17,14 +17,14 @@ _REPLACE = "INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)"
 
 
 class SqliteClockTrail:
-    """One process follows the clock: the one that serves."""
+    """Only the serving process follows the clock."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._probes = itertools.count(1)
 
     def load(self) -> ClockTrail | None:
-        """None before the first look, and when the row can't be read."""
+        """None before the first save, and when the row can't be read."""
         row = self._database.read(
             lambda connection: connection.execute(
                 "SELECT value FROM meta WHERE key = ?", (_KEY,)
@@ -40,7 +40,7 @@ class SqliteClockTrail:
         self._database.write(lambda connection: _put(connection, _KEY, text))
 
     def probe(self, settled: Settled) -> None:
-        """Write something, without waiting. An empty transaction succeeds on a disk that is full."""
+        """Write something, without waiting. An empty transaction would succeed on a full disk."""
         text = str(next(self._probes))
         self._database.submit(lambda connection: _put(connection, _PROBE, text), settled)
 

@@ -10,7 +10,7 @@ BUSY_SECONDS = 5.0
 
 _STATEMENTS = 256
 
-#: A byte that is no UTF-8 becomes `\xff`, which no JSON holds: its row can't be read, and the query goes on.
+#: An invalid UTF-8 byte becomes `\xff`, which is not JSON: its row is unreadable, but the query continues.
 _as_text = partial(str, encoding="utf-8", errors="backslashreplace")
 
 #: auto_vacuum comes first: it can't be changed once a file has pages.
@@ -49,7 +49,7 @@ def for_reading(path: Path) -> sqlite3.Connection:
 
 
 def _connect(name: str, *, uri: bool = False) -> sqlite3.Connection:
-    """No implicit transactions; the callers see to it that one thread at a time uses it."""
+    """No implicit transactions; callers ensure that one thread at a time uses it."""
     connection = sqlite3.connect(
         name,
         timeout=BUSY_SECONDS,

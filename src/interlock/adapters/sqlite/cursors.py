@@ -14,13 +14,13 @@ class FeedName(StrEnum):
 
 
 class SqliteCursors:
-    """The places in the event log up to which its listeners have heard."""
+    """How far the listeners of the event log have read."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def at(self, consumer: str) -> int:
-        """The last place that was handled: 0 before the first."""
+        """The last position handled: 0 before the first."""
         return self._database.read(lambda connection: place(connection, FeedName.EVENTS, consumer))
 
     def move(self, consumer: str, seq: int) -> None:
@@ -37,7 +37,7 @@ def place(connection: sqlite3.Connection, feed: FeedName, consumer: str) -> int:
 
 
 def move_to(connection: sqlite3.Connection, feed: FeedName, consumer: str, seq: int) -> None:
-    """Never back: a repeat changes nothing."""
+    """Never moves back: a repeat changes nothing."""
     connection.execute(
         "INSERT INTO cursors (feed, consumer, seq) VALUES (?, ?, ?)"
         " ON CONFLICT DO UPDATE SET seq = max(seq, excluded.seq)",

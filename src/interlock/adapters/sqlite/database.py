@@ -1,7 +1,7 @@
 """Database: one SQLite store, in a file or in memory, and the only way to write to it.
 
 A *unit* is a function of a connection: all of it happens, or nothing. In a file, one thread writes, in
-groups, and every thread reads on a connection of its own; in memory, one connection is shared.
+groups, and every thread reads on its own connection; in memory, all share one connection.
 """
 
 import itertools
@@ -47,9 +47,9 @@ class Database:
         self, path: str | os.PathLike[str] = MEMORY, *, scripts: Sequence[str] = tables.SCRIPTS
     ) -> None:
         self.name = os.fspath(path)
-        #: Called after each commit, in the caller's thread if it waits; what it raises, the caller gets.
+        #: Called after each commit, in the caller's thread if it waits; its exceptions reach the caller.
         self.after_commit: Callable[[], None] | None = None
-        #: How many units were committed here: as long as it stands still, so does the store.
+        #: A number that changes with every commit: while it stays the same, so does the store.
         self.commits = 0
         self._numbers = itertools.count(1)
         try:
@@ -64,14 +64,14 @@ class Database:
 
     @cached_property
     def unreadable(self) -> MetRows:
-        """The rows that can't be read, of all that anybody has read here."""
+        """The unreadable rows among all rows read here."""
         return MetRows()
 
     def write(self, unit: Callable[[sqlite3.Connection], T], *, lazy: bool = False) -> T:
-        """Run a unit and return its answer once it is durable.
+        """Run a unit and return its result once it is durable.
 
-        A lazy one is seen by everybody at once and reaches the disk with the next that is not: for
-        what a machine that loses its power may forget, because it is done again.
+        A lazy unit is visible at once and reaches the disk with the next one that is not lazy: for writes
+        that a power cut may undo, because they are repeated.
         """
         try:
             answer = self._opened_store.write(unit, lazy=lazy)
@@ -83,44 +83,44 @@ class Database:
     def submit(self, unit: Unit, settled: Settled, *, lazy: bool = False) -> None:
         """Run a unit without waiting; `settled` is called when it is durable or has failed.
 
-        In which thread is not promised, so it does no more than pass that on.
+        It may run in any thread, so it should only pass the result on.
         """
 
         def told(error: BaseException | None) -> None:
             try:
                 if error is None:
                     self._committed()
-            finally:  # it is durable, whatever became of the news
+            finally:  # it is durable, even if `settled` failed
                 settled(meaning(error, self.name) if isinstance(error, BROKEN) else error)
 
         self._opened_store.submit(unit, told, lazy=lazy)
 
     def _committed(self) -> None:
-        self.commits = next(self._numbers)  # a new number, whichever thread comes first
+        self.commits = next(self._numbers)  # a new number, whichever thread is first
         if self.after_commit is not None:
             self.after_commit()
 
     def read(self, query: Callable[[sqlite3.Connection], T]) -> T:
-        """Answer a query from one moment of the store."""
+        """Answer a query from one snapshot of the store."""
         try:
             return self._opened_store.read(query)
         except BROKEN as error:
             raise_meaning(error, self.name)
 
     def problem(self) -> str | None:
-        """Why nothing can be kept here, whatever the disk says; None when there is no reason."""
+        """Why nothing can be stored here, even if writes succeed; None when there is no reason."""
         return self._opened_store.problem()
 
     def needs(self, path: Path) -> None:
-        """Keep nothing any more once this file, too, is not what it is now."""
+        """Also stop storing once this file is deleted or replaced."""
         self._opened_store.needs(path)
 
     def threads(self) -> list[Thread]:
-        """Those that must not end before the store is closed."""
+        """The threads that must not end before the store is closed."""
         return self._opened_store.threads()
 
     def close(self) -> None:
-        """Finish what was begun and let go of the file. Closing twice is closing once."""
+        """Finish pending writes and release the file. Closing again has no effect."""
         self._opened_store.close()
 
     def __enter__(self) -> Self:
@@ -136,7 +136,7 @@ class Database:
 
 
 class _File:
-    """A file: the writer's thread, and a reader for each thread that asks."""
+    """A file: the writer's thread, and a reader for each reading thread."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self._presence = Presence(path)
@@ -154,7 +154,7 @@ class _File:
 
     def close(self) -> None:
         self._readers.close()
-        self._writer.close()  # last: whoever closes last tidies up the file
+        self._writer.close()  # last: the last connection to close checkpoints the file
 
 
 def _opened(name: str, scripts: Sequence[str]) -> _Home:

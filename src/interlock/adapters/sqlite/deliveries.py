@@ -1,4 +1,4 @@
-"""Deliveries: the alerts on their way. Their rows are the local queue as well: each has a due time."""
+"""Deliveries: alerts to be sent. Their rows are also the local queue: each has a due time."""
 
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -54,9 +54,9 @@ class SqliteDeliveries:
         return sorted(self._readable(rows), key=lambda delivery: delivery.event.timestamp)
 
     def due(self, now: datetime, limit: int, but: Sequence[str] = ()) -> list[Delivery]:
-        """What somebody must look at by now, the longest due first; but not that of these sinks.
+        """What is due by now, the longest due first, without that of these sinks.
 
-        One of which not even the event is known is given up: it would be due for ever.
+        A delivery whose event can't be read either is given up: it would be due forever.
         """
         rows = self._rows(
             f"WHERE {_DUE} AND due_at <= ? AND sink NOT IN (SELECT value FROM json_each(?))"
@@ -72,7 +72,7 @@ class SqliteDeliveries:
         return [each for _, each in found if isinstance(each, Delivery)]
 
     def ended_mutes(self, now: datetime) -> list[Target]:
-        """Where held alerts may go out."""
+        """The targets whose held alerts may be released."""
         rows = self._database.read(
             lambda connection: connection.execute(
                 "SELECT DISTINCT sink, channel FROM alerts INDEXED BY alerts_held"
@@ -95,7 +95,7 @@ class SqliteDeliveries:
         return [each for each in found if isinstance(each, Delivery)]
 
     def _read(self, row: Row, known: Mapping[str, Event]) -> Delivery | UnreadableRow:
-        """Of one that can't be read, what its columns say of the event that it is about."""
+        """For an unreadable delivery, what its columns say about its event."""
         found = ALERTS.read(self._database, row)
         if isinstance(found, Delivery):
             return found
@@ -158,15 +158,15 @@ def _bury(connection: sqlite3.Connection, lost: Iterable[tuple[Row, UnreadableRo
 
 
 def _delivery(row: Row) -> Delivery:
-    """Raises ValueError for the text of another alert: what is saved of it would never reach this row."""
+    """Raises ValueError for the text of another alert: saving it would never affect this row."""
     event = _event(row[3])
     if event.event_id != row[2]:
-        raise ValueError(f"its text is of {event.event_id}")
+        raise ValueError(f"its text belongs to {event.event_id}")
     return _of(row, event, DeliveryState(row[4]))
 
 
 def _state(text: str) -> DeliveryState:
-    """An unknown state may be one in which it was not sent: better twice than never."""
+    """In an unknown state it may not have been sent: better twice than never."""
     return DeliveryState(text) if text in tuple(DeliveryState) else DeliveryState.QUEUED
 
 

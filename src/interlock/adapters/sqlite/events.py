@@ -1,4 +1,4 @@
-"""Event log: what happened, each fact once, in the order in which it was told."""
+"""Event log: what happened, each fact once, in the order of publication."""
 
 import sqlite3
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ _DRY = "DRY_RUN_"
 
 
 class SqliteEvents:
-    """Whoever listens follows the log with a cursor of their own."""
+    """Each listener follows the log with its own cursor."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -28,7 +28,7 @@ class SqliteEvents:
             self._database.write(lambda connection: _publish(connection, events))
 
     def of_run(self, key: RunKey) -> list[Event]:
-        """A dry run's events are those of the dry kinds, and no others."""
+        """A dry run has only events of the dry kinds."""
         rows = self._database.read(
             lambda connection: connection.execute(
                 f"SELECT {EVENTS.columns} FROM events WHERE pipeline = ? AND schedule = ? AND date = ?"
@@ -62,7 +62,7 @@ class SqliteEvents:
         return [told.event for told in told_of(self._database, rows)]
 
     def after(self, seq: int, limit: int) -> list[LoggedEvent]:
-        """What was told after that place in the log, in order. Rows of no known event hold up nothing."""
+        """What was published after that position, in order. Rows of unknown events are skipped."""
         rows = self._page(seq, limit)
         while rows:
             told = told_of(self._database, rows)
@@ -87,7 +87,7 @@ class SqliteEvents:
         return 0
 
     def last(self) -> int:
-        """The place of the event that was told last; 0 in an empty log."""
+        """The position of the last event; 0 in an empty log."""
         (seq,) = self._database.read(
             lambda connection: connection.execute(
                 "SELECT coalesce(max(seq), 0) FROM events"

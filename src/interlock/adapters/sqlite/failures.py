@@ -1,4 +1,4 @@
-"""Failures: what a broken store means to its callers, and what its owner can do."""
+"""Failures: how a store error is reported to callers, with a remedy."""
 
 import sqlite3
 from typing import NoReturn
@@ -8,25 +8,25 @@ from interlock.errors import TransientError, UnavailableError
 #: The low byte of a result code is its kind; the rest says where it happened.
 _KIND = 0xFF
 
-#: What can be wrong with the store itself, rather than with what is asked of it.
+#: Errors of the store itself, rather than of a statement.
 BROKEN = (sqlite3.Error, MemoryError)
 
 _BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_INTERRUPT})
 
 _REMEDIES = {
-    sqlite3.SQLITE_FULL: "free some space on its disk; nothing was half done",
-    sqlite3.SQLITE_IOERR: "check its disk; nothing was half done",
-    sqlite3.SQLITE_CANTOPEN: "check that its folder exists and may be written to",
+    sqlite3.SQLITE_FULL: "free some space on its disk; no write was left half done",
+    sqlite3.SQLITE_IOERR: "check its disk; no write was left half done",
+    sqlite3.SQLITE_CANTOPEN: "check that its folder exists and is writable",
     sqlite3.SQLITE_READONLY: "check the permissions of the file and its folder",
     sqlite3.SQLITE_PERM: "check the permissions of the file and its folder",
-    sqlite3.SQLITE_NOMEM: "free some memory; nothing was half done",
+    sqlite3.SQLITE_NOMEM: "free some memory; no write was left half done",
     sqlite3.SQLITE_CORRUPT: "stop, keep a copy of the file, and replace it with the last backup",
     sqlite3.SQLITE_NOTADB: "this is not a state file; choose another, or replace it with the last backup",
 }
 
 
 def raise_meaning(error: sqlite3.Error | MemoryError, path: str) -> NoReturn:
-    """In our own words, with a remedy; as it is when the store is sound and the statement was wrong."""
+    """Translated, with a remedy; unchanged if the statement is at fault and not the store."""
     found = meaning(error, path)
     if found is error:
         raise error

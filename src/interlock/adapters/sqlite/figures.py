@@ -1,4 +1,4 @@
-"""Figures: how much of everything there is, for whoever measures."""
+"""Figures: counts of everything, for metrics."""
 
 import sqlite3
 
@@ -9,7 +9,7 @@ from interlock.adapters.sqlite.database import Database
 
 
 class Figures(msgspec.Struct, frozen=True):
-    """Counts of what is under way: history does not enter into them."""
+    """Counts of work in progress, without history."""
 
     active_runs: dict[str, int]
     pipelines: int
@@ -19,7 +19,7 @@ class Figures(msgspec.Struct, frozen=True):
 
 
 class SqliteFigures:
-    """All of one moment."""
+    """All from one snapshot."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -1,4 +1,4 @@
-"""File notes: what was found wrong with the project's files when they were last looked at."""
+"""File notes: the problems of the project's files at the last check."""
 
 from collections.abc import Sequence
 from typing import Generic, TypeVar
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class SqliteFileNotes(Generic[T]):
-    """A whole list, replaced with each look."""
+    """A whole list, replaced at each check."""
 
     def __init__(self, database: Database, key: str, kind: type[list[T]]) -> None:
         self._database = database
@@ -33,7 +33,7 @@ class SqliteFileNotes(Generic[T]):
         )
 
     def kept(self) -> list[T]:
-        """Nothing before the first look, and for a list that this version can't read."""
+        """Empty before the first check, and for a list that this version can't read."""
         row = self._database.read(
             lambda connection: connection.execute(
                 "SELECT value FROM meta WHERE key = ?", (self._key,)
@@ -46,7 +46,7 @@ class SqliteFileNotes(Generic[T]):
 
 
 def refused_files(database: Database) -> SqliteFileNotes[RefusedConfig]:
-    """The files that could not be used."""
+    """The refused files."""
     return SqliteFileNotes(database, "refused", list[RefusedConfig])
 
 

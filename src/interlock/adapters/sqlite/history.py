@@ -1,4 +1,4 @@
-"""History: what people look at, each list read from an index that holds just that.
+"""History: the lists that people look at, each read from its own index.
 
 The cells of a timeline are read from the index alone: the text of a run is ten times as long.
 """
@@ -28,7 +28,7 @@ _IN_RANGE = f"date BETWEEN ? AND ? AND {_LIVE}"
 
 _UP = timedelta(seconds=1)
 
-#: So many events are searched for a text at a time.
+#: How many events are searched for a text at a time.
 SEARCHED = 20_000
 
 
@@ -127,7 +127,7 @@ class SqliteHistory:
     def events(
         self, wanted: EventFilter, before: tuple[datetime, int] | None, limit: int
     ) -> list[LoggedEvent]:
-        """Rows that are passed over make no page shorter: it would look like the last."""
+        """Skipped rows don't shorten a page: it would look like the last one."""
         place = None if before is None else (micros(before[0]), before[1])
         found: list[LoggedEvent] = []
         while True:
@@ -172,7 +172,7 @@ class SqliteHistory:
         return runs_of(self._database, self._rows(f"SELECT {RUNS.columns} FROM runs {rest}", given))
 
     def _sound_runs(self, rest: str, *given: object) -> list[Run]:
-        """Of runs in a certain state, those of which it is sure that they are in it."""
+        """The runs that are certainly in a given state."""
         return [run for run in self._runs(rest, *given) if run.status is not Status.UNREADABLE]
 
     def _rows(self, query: str, given: Iterable[object]) -> list[Row]:
@@ -183,7 +183,7 @@ class SqliteHistory:
 
 
 def _spelt(instant: datetime) -> str:
-    """As the texts of runs spell it, to the second: their deadlines are whole seconds."""
+    """As spelled in the texts of runs, to the second: deadlines are whole seconds."""
     return timestamp.spell(instant.replace(microsecond=0) + _UP * bool(instant.microsecond))
 
 

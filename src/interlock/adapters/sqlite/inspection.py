@@ -1,4 +1,4 @@
-"""Inspection: looks through the tables for rows that can't be read, for people who look after the file."""
+"""Inspection: searches the tables for unreadable rows, for operators."""
 
 import sqlite3
 from functools import partial
@@ -23,7 +23,7 @@ from interlock.adapters.sqlite.watch import WATCHDOG
 from interlock.adapters.sqlite.workflows import EXECUTIONS
 from interlock.domain.unreadable import UnreadableRow
 
-#: So many rows of a table are looked at, the newest: a person who waits does not wait for a year of them.
+#: How many rows of a table are checked, newest first: checking a year of rows would take too long.
 MOST = 20_000
 
 READERS: tuple[Reader[Any], ...] = (
@@ -33,7 +33,7 @@ READERS: tuple[Reader[Any], ...] = (
 
 
 def inspect(database: Database) -> list[UnreadableRow]:
-    """The rows among the newest of each table that can't be read, or only in part."""
+    """The rows among the newest of each table that are unreadable, fully or in part."""
     for reader in READERS:
         database.read(partial(_look_through, reader, database))
     return database.unreadable.met()

@@ -14,7 +14,7 @@ _decoded = decoder(JobRecord).decode
 
 
 class SqliteJobLog:
-    """A record without an attempt is told from others by its time."""
+    """A record without an attempt is identified by its time."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -49,7 +49,7 @@ def _read(row: Row) -> JobRecord:
     record = _decoded(row[-1])
     if (record.event, record.attempt) != (row[6], row[7]):
         raise ValueError(
-            f"its columns say {row[6]} of attempt {row[7]}, and its text {record.event}"
+            f"its columns say {row[6]} of attempt {row[7]}, but its text says {record.event}"
         )
     return record
 

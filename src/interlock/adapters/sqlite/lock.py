@@ -13,7 +13,7 @@ from interlock.errors import UnavailableError
 def serving(database: Path) -> Iterator[None]:
     """Hold the file's lock. Raises UnavailableError while another process holds it.
 
-    The lock goes with its process, however that ends; the lock file stays.
+    The lock ends with its process, however that ends; the lock file stays.
     """
     descriptor = os.open(lock_file(database), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -42,7 +42,7 @@ def _take(descriptor: int, database: Path) -> None:
     except BlockingIOError as error:
         holder = os.pread(descriptor, 32, 0).decode(errors="replace").strip() or "unknown"
         raise UnavailableError(
-            f"{database} is served by another process ({holder}): stop it, or use its API"
+            f"{database} is in use by another server ({holder}): stop it, or use its API"
         ) from error
     os.truncate(descriptor, 0)
     os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)

@@ -1,6 +1,6 @@
-"""Migrations: bringing a state file to the version that this program knows.
+"""Migrations: upgrade a state file to the version of this program.
 
-Each script runs in one transaction with the number it leads to, after a copy of the file was put aside.
+Each script runs in one transaction with its version number, after a copy of the file was made.
 """
 
 import sqlite3
@@ -15,12 +15,12 @@ from interlock.errors import ConfigError
 def migrate(
     connection: sqlite3.Connection, path: Path | None, scripts: Sequence[str] = tables.SCRIPTS
 ) -> None:
-    """Run the scripts that the store lacks. Raises ConfigError for a file that can't be ours."""
+    """Run the missing scripts. Raises ConfigError for a file that is not a state file."""
     found = version_of(connection)
     name = ":memory:" if path is None else str(path)
     check_version(name, found, len(scripts))
     if found == 0 and _has_tables(connection):
-        raise ConfigError(f"{name} is a database of somebody else's; name another file")
+        raise ConfigError(f"{name} is the database of another program; choose another file")
     if path is not None and 0 < found < len(scripts):
         _put_aside(connection, path, found)
     for number in range(found, len(scripts)):
@@ -35,7 +35,7 @@ def version_of(connection: sqlite3.Connection) -> int:
 def check_version(name: str, found: int, known: int) -> None:
     if found > known:
         raise ConfigError(
-            f"{name} has version {found}, and this program knows versions up to {known}:"
+            f"{name} has version {found}, but this program supports versions up to {known}:"
             " use the newer program, or the copy of the file that it made before migrating"
         )
 
@@ -45,7 +45,7 @@ def _has_tables(connection: sqlite3.Connection) -> bool:
 
 
 def _put_aside(connection: sqlite3.Connection, path: Path, version: int) -> None:
-    """A copy made by an earlier try is overwritten: the file has not changed since."""
+    """Overwrites a copy from an earlier attempt: the file has not changed since."""
     aside = path.with_name(f"{path.name}.v{version}.bak")
     make_private(aside)
     copy = sqlite3.connect(aside)

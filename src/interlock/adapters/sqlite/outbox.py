@@ -1,4 +1,4 @@
-"""Outbox: events that were stored with a state and wait to be told."""
+"""Outbox: events that were stored with a state and wait to be published."""
 
 import sqlite3
 from collections.abc import Iterable, Sequence
@@ -47,7 +47,7 @@ def put_in(
     *,
     of_run: bool = False,
 ) -> None:
-    """To be told, once per id; part of the unit that stores the state they tell of."""
+    """Enqueue events, once per id; runs in the unit that stores the state they describe."""
     connection.executemany(
         "INSERT INTO outbox (owner, of_run, event_id, body, at) VALUES (?, ?, ?, ?, ?)"
         " ON CONFLICT DO NOTHING",
@@ -66,15 +66,15 @@ def take_out(connection: sqlite3.Connection, events: Iterable[Event]) -> None:
 
 
 def _read(row: Row) -> Event:
-    """Raises ValueError when the text is of another event than the row: it could never be taken out."""
+    """Raises ValueError when the text belongs to another event than the row: it could never be removed."""
     event = _decoded(row[-1])
     if event.event_id != row[1]:
-        raise ValueError(f"its text is of the event {event.event_id}")
+        raise ValueError(f"its text belongs to the event {event.event_id}")
     return event
 
 
 def _bare(row: Row) -> Event:
-    """What the id says: that it happened is told, whatever became of its text."""
+    """What the id says: the event is published even if its text is lost."""
     return event_from_id(row[1], instant(row[2]))
 
 

@@ -1,4 +1,4 @@
-"""Pipelines: what owners want, what is in force, and who opens after whom."""
+"""Pipelines: wanted configs, configs in force, and which pipelines open after which."""
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,7 +29,7 @@ from interlock.ports.engine import Clock
 
 _WANTED = "SELECT id, wanted, wanted_hash, wanted_at FROM pipelines"
 
-#: These two stand word for word in the indexes that serve them.
+#: These two must match the indexes that serve them word for word.
 _IN_FORCE = "active IS NOT NULL AND retired_at IS NULL"
 _UNADOPTED = (
     "wanted_at IS NOT NULL AND CASE"
@@ -40,7 +40,7 @@ _UNADOPTED = (
 
 
 class SqlitePipelines:
-    """Configs are kept decoded, by version: a listing fetches only what has changed."""
+    """Caches decoded configs by version: a listing fetches only what has changed."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -68,7 +68,7 @@ class SqlitePipelines:
         return [_wanted(row) for row in rows]
 
     def refused(self) -> list[Wanted]:
-        """For people: the table has a row for each pipeline, and is read from end to end."""
+        """For people: reads the whole table, one row per pipeline."""
         rows = self._database.read(
             lambda connection: connection.execute(
                 f"{_WANTED} WHERE wanted IS NOT NULL AND wanted_hash = rejected_hash ORDER BY id"
@@ -86,7 +86,7 @@ class SqlitePipelines:
         return None
 
     def in_force(self) -> list[Config]:
-        """One that can't be read is left out: it must not hide the others."""
+        """Unreadable configs are left out: they must not hide the others."""
         versions = f"SELECT id, version FROM pipelines WHERE {_IN_FORCE} ORDER BY id"
         found = list(self._configs(versions))
         self._unreadable = {name for name, each in found if isinstance(each, UnreadableRow)}
@@ -143,7 +143,7 @@ class SqlitePipelines:
 
 
 def config_owner(pipeline_id: str) -> str:
-    """The name under which the events of a config wait."""
+    """The outbox owner of the events of a config."""
     return f"{pipeline_id}/config"
 
 
@@ -164,7 +164,7 @@ def _want(connection: sqlite3.Connection, wanted: Wanted) -> None:
 
 
 def _refuse(connection: sqlite3.Connection, wanted: Wanted) -> None:
-    """A version more only where there is one: the first config to be adopted has version 1."""
+    """Increments the version only if there is one: the first adopted config has version 1."""
     connection.execute(
         "UPDATE pipelines SET rejected_hash = ?, version = version + (version > 0)"
         " WHERE id = ? AND rejected_hash IS NOT ?",
@@ -230,7 +230,7 @@ def _config(row: Row) -> Config:
     retired, paused, until, armed, standings = rest
     pipeline = _pipeline(active)
     if pipeline.id != name:
-        raise ValueError(f"its text is of the pipeline {pipeline.id}")
+        raise ValueError(f"its text belongs to the pipeline {pipeline.id}")
     return Config(
         pipeline=pipeline,
         config_hash=active_hash,
@@ -247,7 +247,7 @@ def _config(row: Row) -> Config:
 
 
 def _armed_or_none(text: str) -> dict[str, Occurrence]:
-    """What is not known to be armed is armed again, which changes nothing."""
+    """Timers not known to be armed are armed again, which is harmless."""
     try:
         return _armed(text)
     except DAMAGED:
@@ -260,7 +260,7 @@ def _wanted(row: Sequence[Any]) -> Wanted:
 
 
 def _document(text: str) -> Any:
-    """What is not JSON, or nothing, is handed on as it is, to be refused: it was not taken away."""
+    """Text that is not JSON, or empty, is passed on to be refused: the pipeline was not withdrawn."""
     try:
         found = canonical.decode(text)
     except DAMAGED:

@@ -1,7 +1,7 @@
-"""Presence: whether the files that are open are still those that their names lead to.
+"""Presence: whether the open files are still the files at their paths.
 
-A file that is deleted, moved or replaced while it is open can be written to as before, and nobody finds
-again what was written. So the names are looked at around each commit.
+A process can keep writing to an open file that was deleted, moved or replaced, and the data is lost. So the
+paths are checked around each commit.
 """
 
 import os
@@ -14,7 +14,7 @@ _Identity = tuple[int, int]
 
 
 class Presence:
-    """Remembers which files were opened. To be made once they are all there."""
+    """Remembers which files were opened. Create it once they all exist."""
 
     def __init__(self, path: Path) -> None:
         self._known: dict[str, _Identity] = {}
@@ -22,18 +22,18 @@ class Presence:
             self.add(path.with_name(path.name + name))
 
     def add(self, path: Path) -> None:
-        """One that is not there now need not be there later."""
+        """A file that does not exist now need not exist later."""
         identity = _identity(str(path))
         if identity is not None:
             self._known = {**self._known, str(path): identity}
 
     def problem(self) -> str | None:
-        """Which of them is not what it was, and what to do; None when all are."""
+        """Which of them has changed, and what to do; None when none has."""
         for path, known in self._known.items():
             found = _identity(path)
             if found != known:
                 became = "deleted or moved" if found is None else "replaced by another file"
-                return f"{path} was {became} while it is served; {_REMEDY}"
+                return f"{path} was {became} while the server was using it; {_REMEDY}"
         return None
 
 
@@ -46,6 +46,6 @@ def _identity(path: str) -> _Identity | None:
 
 
 _REMEDY = (
-    "nothing more is kept or launched: put it back as it was, or stop the server,"
+    "nothing more is stored or launched: restore it as it was, or stop the server,"
     " replace it with the last backup and start again"
 )

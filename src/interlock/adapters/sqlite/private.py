@@ -1,18 +1,18 @@
-"""Private files: what the store holds is for the eyes of its owner."""
+"""Private files: only the owner may read the store."""
 
 import os
 from contextlib import suppress
 from pathlib import Path
 
 _OTHERS = 0o077
-#: SQLite makes these beside a file, with the rights of that file.
+#: SQLite creates these next to a file, with its permissions.
 _COMPANIONS = ("", "-wal", "-shm", "-journal")
 
 
 def make_private(path: Path) -> None:
-    """Nobody else may read it, from its first moment on; one that was made with more rights loses them.
+    """Only its owner may read it, from its creation on; a file with wider permissions loses them.
 
-    What can't be done is left to whoever opens the file, and says better what is wrong.
+    Errors are ignored here: opening the file reports them better.
     """
     with suppress(OSError):
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))

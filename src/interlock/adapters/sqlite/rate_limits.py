@@ -1,4 +1,4 @@
-"""Paces: when each channel takes its next message."""
+"""Rate limits: when each channel accepts its next message."""
 
 import sqlite3
 from datetime import datetime, timedelta
@@ -14,7 +14,7 @@ class SqlitePaces:
         self._database = database
 
     def take(self, channel: str, now: datetime, every: timedelta) -> datetime:
-        """Take the slot if there is one now: the answer is `now`. Else when to come again."""
+        """Take the slot if one is free: returns `now`. Otherwise returns when to try again."""
 
         def unit(connection: sqlite3.Connection) -> datetime:
             row = connection.execute(
@@ -28,7 +28,7 @@ class SqlitePaces:
         return self._database.write(unit)
 
     def block(self, channel: str, until: datetime) -> None:
-        """The channel asked to be left alone until then."""
+        """The channel asked for no messages until then."""
         self._database.write(lambda connection: _put(connection, channel, until))
 
 

@@ -1,4 +1,4 @@
-"""Read-only database: looks at a state file that somebody else may be writing to, and never writes."""
+"""Read-only database: reads a state file that another process may be writing to, and never writes."""
 
 import os
 import sqlite3
@@ -38,7 +38,7 @@ class ReadOnlyDatabase(Database):
         check_version(self.name, found, known)
         if found < known:
             raise UnavailableError(
-                f"{self.name} is of an older version: `interlock serve` brings it up to date"
+                f"{self.name} has an older version: start `interlock serve` to upgrade it"
             )
 
 
@@ -56,7 +56,7 @@ class _Reading:
         self.close = self._readers.close
 
     def problem(self) -> None:
-        """Nothing is kept here anyway."""
+        """Nothing is stored here anyway."""
 
     def needs(self, path: Path) -> None:
         """The same."""

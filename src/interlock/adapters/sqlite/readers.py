@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class _Reader:
-    """A thread's own connection; it goes when its thread goes."""
+    """A thread's own connection; it closes when its thread ends."""
 
     def __init__(self, path: Path) -> None:
         self.connection = connections.for_reading(path)
@@ -29,10 +29,10 @@ class _Reader:
 
 
 class Readers:
-    """A query sees one moment of the store, and every write that was answered before it began."""
+    """A query sees one snapshot of the store, with every write acknowledged before it began."""
 
     def __init__(self, path: Path, problem: Callable[[], str | None] = lambda: None) -> None:
-        """`problem` says why the path does not lead to the store any more."""
+        """`problem` says why the path no longer leads to the store."""
         self._path = path
         self._problem = problem
         self._own = threading.local()
@@ -69,7 +69,7 @@ class Readers:
         return reader
 
     def _opened(self) -> _Reader:
-        """Never on a file that has taken the place of ours."""
+        """Never reads a file that has replaced ours."""
         problem = self._problem()
         if problem is not None:
             raise UnavailableError(problem)

@@ -1,4 +1,4 @@
-"""Reruns: requests to run a date again, and the attempts that were granted."""
+"""Reruns: requests to run a date again, and the granted attempts."""
 
 import sqlite3
 from collections.abc import Collection
@@ -22,7 +22,7 @@ _OF_DATE = "pipeline = ? AND schedule = ? AND date = ? AND dry = ?"
 
 
 class SqliteReruns:
-    """A date has one request at a time: a newer one takes its place, and both are in the feed."""
+    """A date has one request at a time: a newer one replaces it, and both are in the feed."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -39,7 +39,7 @@ class SqliteReruns:
         return REQUESTS.all(self._database, rows)
 
     def unlisted(self, pipeline_ids: Collection[str]) -> list[RerunRequest]:
-        """None: nobody writes into this file but us."""
+        """None: only this program writes to this file."""
         return []
 
     def judged(self, request: RerunRequest) -> None:
@@ -65,7 +65,7 @@ class SqliteReruns:
 
 
 def put_request(connection: sqlite3.Connection, request: RerunRequest) -> None:
-    """The same request again is nothing new, whether it was judged or not."""
+    """Repeating a request has no effect, whether it was judged or not."""
     text = canonical.encode(request)
     done = connection.execute(
         "INSERT INTO rerun_requests (pipeline, schedule, date, dry, requested_at, request)"
@@ -79,7 +79,7 @@ def put_request(connection: sqlite3.Connection, request: RerunRequest) -> None:
 
 
 def grant(connection: sqlite3.Connection, record: RerunRecord) -> None:
-    """Part of the unit that opens the attempt, and only one can: a record there is of a row that is gone."""
+    """Runs in the unit that opens the attempt, which only one can: an existing record is of a deleted row."""
     connection.execute(
         "INSERT OR REPLACE INTO reruns (pipeline, schedule, date, dry, attempt, at, record)"
         " VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -114,7 +114,7 @@ def _asked(row: Row) -> RerunRequest:
     request = _request(row[-1])
     Label.parse(request.key.date)
     if run_columns(request.key) != tuple(row[:4]) or micros(request.requested_at) != row[4]:
-        raise ValueError(f"its text is of {request.key}, asked for at {request.id}")
+        raise ValueError(f"its text belongs to {request.key}, requested at {request.id}")
     return request
 
 

@@ -1,4 +1,4 @@
-"""Retention: removing what nobody needs any more, a little at a time."""
+"""Retention: remove data that is no longer needed, a little at a time."""
 
 import sqlite3
 from collections.abc import Callable
@@ -32,14 +32,14 @@ class Spans:
 
 
 class SqliteRetention:
-    """Readings and runs stay until somebody prunes them."""
+    """Readings and runs stay until an operator prunes them."""
 
     def __init__(self, database: Database, spans: Spans | None = None) -> None:
         self._database = database
         self._spans = spans or Spans()
 
     def sweep(self, now: datetime) -> dict[str, int]:
-        """Remove what has expired, in short transactions; how many rows of each table went."""
+        """Remove expired rows, in short transactions. Returns how many, by table."""
         removed = {}
         for table, (condition, span) in _EXPIRED.items():
             before = now - getattr(self._spans, span) if span else now
@@ -57,8 +57,8 @@ class SqliteRetention:
         return int(count)
 
     def prune(self, runs_before: str, now: datetime) -> int:
-        """Remove the finished runs of dates before that one; how many. What keeps a later run of such a
-        date apart from the old one stays.
+        """Remove the finished runs of dates before that one. Returns how many. Keeps what distinguishes a
+        later run of such a date from the old one.
         """
         return self._in_slices(lambda connection: self._prune(connection, runs_before, now))
 
@@ -93,20 +93,20 @@ class SqliteRetention:
 
 
 def _give_back_pages(connection: sqlite3.Connection) -> None:
-    """The module sqlite3 takes one step of this pragma, which is one page."""
+    """The sqlite3 module runs one step of this pragma, which frees one page."""
     (free,) = connection.execute("PRAGMA freelist_count").fetchone()
     for _ in range(min(free, _PAGES)):
         connection.execute("PRAGMA incremental_vacuum(1)")
 
 
-#: One that failed and has nothing ahead of it is finished too, until somebody runs it again.
+#: A failed run with nothing pending is finished too, until a rerun.
 _PRUNABLE = (
     "(status IN ('COMPLETED', 'FAILED_FINAL') OR (status = 'FAILED' AND watch_at IS NULL))"
     " AND date < ?"
 )
 
-#: By table: what has expired, and the span that it is counted back by (none: it says so itself).
-#: A change goes once every consumer has passed it; one that nobody consumes stays.
+#: By table: what has expired, and the span it is counted from (empty: the row has its own expiry).
+#: A change is removed once every consumer has passed it; a change without a consumer stays.
 _EXPIRED = {
     "sensors": ("expires_at <= ?", ""),
     "runs": ("expires_at <= ?", ""),

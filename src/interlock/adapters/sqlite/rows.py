@@ -1,4 +1,4 @@
-"""Rows: how instants, keys and structs stand in columns, and what becomes of a row that can't be read.
+"""Rows: how instants, keys and structs are stored in columns, and how unreadable rows are handled.
 
 Instants are integer microseconds, so that what comes back equals what went in.
 """
@@ -36,7 +36,7 @@ def maybe_micros(instant: datetime | None) -> int | None:
 
 
 def instant(number: int) -> datetime:
-    """A number that no calendar holds is the nearest instant that one does."""
+    """A number out of range becomes the nearest valid instant."""
     return _EPOCH + timedelta(microseconds=min(max(number, _FIRST), _LAST))
 
 
@@ -54,16 +54,16 @@ def run_columns(key: RunKey) -> tuple[str, str, str, int]:
 
 
 def listed(values: Iterable[object]) -> str:
-    """The JSON list that json_each makes rows of: one statement for any number of keys."""
+    """A JSON list for json_each: one statement for any number of keys."""
     return _encoder.encode(list(values)).decode()
 
 
 class Reader(Generic[T]):
-    """Reads the rows of one table: a row is these columns, of which the first are the key.
+    """Reads the rows of one table: a row consists of these columns, of which the first are the key.
 
-    A row that can't be read is noted. `otherwise` reads what its other columns still say of it. `where`
-    tells the rows from others of the table, `pipeline` is the column that says whose they are, and `text`
-    the one that matters where others change while it can't be read.
+    An unreadable row is recorded. `otherwise` reads what its other columns still say. `where` selects the
+    rows within the table, `pipeline` is the column with the pipeline, and `text` is the column that
+    matters if others change while the row is unreadable.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Reader(Generic[T]):
         self._text = slice(keys, None) if text is None else slice(text, text + 1)
 
     def all(self, database: Database, rows: Iterable[Row]) -> list[T]:
-        """Those that can be read."""
+        """The readable rows."""
         return [found for _, found in self.each(database, rows)]
 
     def each(self, database: Database, rows: Iterable[Row]) -> Iterator[tuple[Row, T]]:

@@ -46,7 +46,7 @@ _PLACE = 3
 
 
 class SqliteRuns:
-    """A run that has expired is absent: its date can be opened again."""
+    """An expired run is absent: its date can be opened again."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -106,7 +106,7 @@ class SqliteRuns:
         return baseline_of(self._database, key, self._clock())
 
     def due(self, now: datetime) -> list[Run]:
-        """In the order in which they became due; those with something left to tell come first."""
+        """In the order in which they became due; those with unpublished events come first."""
 
         def query(connection: sqlite3.Connection) -> list[Row]:
             untold = _untold(connection, now)
@@ -165,7 +165,7 @@ class SqliteRuns:
 
 
 def runs_of(database: Database, rows: Iterable[Row]) -> list[Run]:
-    """The runs of these rows; one that can't be read is UNREADABLE, if it is of a date at all."""
+    """The runs of these rows; an unreadable one is UNREADABLE, if its date is valid."""
     found = ((row, RUNS.read(database, row)) for row in rows)
     return [
         unreadable_run(_key(row), each.problem) if isinstance(each, UnreadableRow) else each
@@ -175,7 +175,7 @@ def runs_of(database: Database, rows: Iterable[Row]) -> list[Run]:
 
 
 def owner_of(key: RunKey) -> str:
-    """The name under which a run's events wait to be told."""
+    """The outbox owner of a run's events."""
     return f"{key}/dry" if key.dry else str(key)
 
 
@@ -199,7 +199,7 @@ def _untold(connection: sqlite3.Connection, now: datetime) -> list[Row]:
 
 
 def _read(row: Row) -> Run:
-    """Raises ValueError for a text that says something else than the columns by which it is written."""
+    """Raises ValueError for a text that contradicts its columns."""
     run = _full_or_finished(row)
     key = run.key
     Label.parse(key.date)
@@ -207,10 +207,10 @@ def _read(row: Row) -> Run:
     if (key.pipeline_id, key.schedule_id, key.date, key.dry, *told) != row[:7]:
         columns = " ".join(map(str, row[4:7]))
         raise ValueError(
-            f"its columns say {columns}, and its text says {key} {' '.join(map(str, told))}"
+            f"its columns say {columns}, but its text says {key} {' '.join(map(str, told))}"
         )
     if run.status is Status.UNREADABLE:
-        raise ValueError(f"no run is {run.status}")
+        raise ValueError(f"invalid run status {run.status}")
     return run
 
 

@@ -1,4 +1,4 @@
-"""Sensors: the readings, each with the change that told of it."""
+"""Sensors: the readings, each with its change in the feed."""
 
 import sqlite3
 from collections.abc import Collection, Iterable, Sequence
@@ -19,7 +19,7 @@ _decoded = decoder(Reading).decode
 
 #: A character after every character of a period.
 _AFTER = "~"
-#: No calendar goes further; a number beyond it is no time.
+#: The largest valid time; a number beyond it is not a time.
 _LAST_SECOND = 253_402_300_800
 _LIVE = "(expires_at IS NULL OR expires_at > ?)"
 
@@ -39,7 +39,7 @@ class SqliteSensors:
         self._database.write(lambda connection: _put_all(connection, readings))
 
     def submit_all(self, readings: Sequence[Reading], settled: Settled) -> None:
-        """The same without waiting: `settled` is called when they are durable, or with the error."""
+        """As `put_all`, without waiting: `settled` is called when they are durable, or with the error."""
         self._database.submit(lambda connection: _put_all(connection, readings), settled)
 
     def remove(self, pipeline_id: str, key: str, at: datetime) -> None:
@@ -100,7 +100,7 @@ class SqliteSensors:
 def _read(row: Row) -> Reading:
     reading = _decoded(row[-1])
     if (reading.pipeline_id, reading.key) != (row[0], row[1]):
-        raise ValueError(f"its text is of {reading.pipeline_id} {reading.key}")
+        raise ValueError(f"its text belongs to {reading.pipeline_id} {reading.key}")
     return reading
 
 
@@ -115,7 +115,7 @@ def _put_all(connection: sqlite3.Connection, readings: Sequence[Reading]) -> Non
 
 
 def _put(connection: sqlite3.Connection, reading: Reading) -> None:
-    """The very same reading again, to the instant, is a repeat of the call and no change."""
+    """The identical reading, to the instant, is a repeated call and not a change."""
     place, text = (reading.pipeline_id, reading.key), canonical.encode(reading)
     done = connection.execute(
         "INSERT INTO sensors (pipeline, key, reading, content, received_at, expires_at)"

@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class SharedConnection:
-    """No thread, no file: a write is two statements more than its unit."""
+    """No thread, no file: a write costs two statements more than its unit."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -33,7 +33,7 @@ class SharedConnection:
         return answer
 
     def submit(self, unit: Unit, settled: Settled, *, lazy: bool = False) -> None:
-        """Here there is nobody to wait for."""
+        """There is nothing to wait for here."""
         error: Exception | None = None
         try:
             self.write(unit)
@@ -60,6 +60,6 @@ class SharedConnection:
 
 
 def _roll_back(connection: sqlite3.Connection) -> None:
-    """Unless the store gave the transaction up by itself."""
+    """Unless the store already rolled the transaction back."""
     if connection.in_transaction:
         connection.execute("ROLLBACK")

@@ -36,7 +36,7 @@ from interlock.ports.engine import Clock
 
 @dataclass
 class Store:
-    """Nothing is remembered here that the database does not hold: a new one goes on where one ended."""
+    """Holds no state beyond the database: a new store continues where the last one ended."""
 
     database: Database
     clock: Clock

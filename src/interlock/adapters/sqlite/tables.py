@@ -1,8 +1,7 @@
 """Schema: the tables of the state file, as numbered scripts.
 
-A script is never changed once a release has it; what is to be different is a further script. Instants
-are integer microseconds, texts of structs canonical JSON. What is due is found by a partial index, so
-history costs nothing.
+A script is never changed once released; a change is a further script. Instants are integer microseconds,
+texts of structs canonical JSON. Due rows are found by partial indexes, so history costs nothing.
 """
 
 _FIRST = """
@@ -228,7 +227,7 @@ CREATE INDEX events_of_breaches ON events (at, pipeline, date)
   WHERE type IN ('SLA_BREACH', 'RELATIVE_SLA_BREACH');
 """
 
-#: The same columns, and NULL for a text that a disk has damaged: it keeps no statement from its row.
+#: The same columns, but NULL for a damaged text, so that statements on its row still work.
 _OF_SOUND_TEXTS = """
 DROP INDEX runs_of_pipeline;
 DROP INDEX runs_due;

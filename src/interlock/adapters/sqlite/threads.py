@@ -1,4 +1,4 @@
-"""Threads: where the alerts of one date in one channel hang together."""
+"""Threads: the thread of one date's alerts in one channel."""
 
 import sqlite3
 
@@ -113,7 +113,7 @@ def _of(row: Row, state: Phase | None, severity: Severity | None) -> Thread:
     )
 
 
-#: Where its first message is counts more than what that message shows.
+#: The position of its first message matters more than what that message shows.
 THREADS = Reader(
     "threads",
     "pipeline, schedule, date, channel, created_at, sink, claimed_by, claim_until, version,"

@@ -28,7 +28,7 @@ class TimerState(StrEnum):
 
 
 class TimerNote(msgspec.Struct, frozen=True):
-    """A line of the log: what became of a name that was armed for that instant."""
+    """A line of the log: the outcome of a name armed for that instant."""
 
     seq: int
     name: str
@@ -38,7 +38,7 @@ class TimerNote(msgspec.Struct, frozen=True):
 
 
 class SqliteTimers:
-    """A name has one row. What has fired for an instant is not armed for it again."""
+    """A name has one row. A timer that fired for an instant is not armed for it again."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -65,7 +65,7 @@ class SqliteTimers:
             self._database.write(unit)
 
     def bring_forward(self, kind: str, latest: datetime, to: datetime) -> None:
-        """Have those of a kind that are due later than that fire at another instant."""
+        """Move the timers of a kind that are due later than that to another instant."""
 
         def found(connection: sqlite3.Connection) -> list[tuple[str, str]]:
             return connection.execute(
@@ -81,7 +81,7 @@ class SqliteTimers:
             self._database.write(unit)
 
     def due(self, now: datetime, limit: int) -> list[Timer]:
-        """One that can't be read is cancelled: the watchdog does what it was for."""
+        """An unreadable timer is cancelled: the watchdog does its work."""
         rows = self._database.read(
             lambda connection: connection.execute(
                 f"SELECT {TIMERS.columns} FROM timers"
@@ -100,7 +100,7 @@ class SqliteTimers:
         self.cancel([timer.name])
 
     def next_due(self, after: datetime | None = None) -> datetime | None:
-        """When somebody must look again; `after` leaves out what is due by then."""
+        """When the next timer is due; `after` leaves out what is due by then."""
         (due,) = self._database.read(
             lambda connection: connection.execute(
                 "SELECT min(due_at) FROM timers WHERE state = 'armed' AND due_at > ?",
@@ -110,7 +110,7 @@ class SqliteTimers:
         return maybe_instant(due)
 
     def fire(self, name: str, due_at: datetime) -> bool:
-        """Its effect is done. False if it was moved or settled meanwhile.
+        """Record that its effect is done. False if it was moved or settled meanwhile.
 
         After a power cut it may be armed again: firing twice is harmless.
         """
@@ -121,7 +121,7 @@ class SqliteTimers:
         )
 
     def log(self, after: int = 0) -> list[TimerNote]:
-        """What became of every arming since that line, in order; for those who check it."""
+        """The outcome of every arming since that line, in order; for checks."""
         rows = self._database.read(
             lambda connection: connection.execute(
                 "SELECT seq, name, due_at, state, at FROM timer_log WHERE seq > ? ORDER BY seq",

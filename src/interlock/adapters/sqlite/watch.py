@@ -24,7 +24,7 @@ class SqliteWatch:
         return found if isinstance(found, WatchdogState) else WatchdogState()
 
     def save(self, state: WatchdogState) -> bool:
-        """False if somebody stored that version first."""
+        """False if another writer stored that version first."""
 
         def unit(connection: sqlite3.Connection) -> bool:
             if _version(_row(connection)) != state.version - 1:
@@ -46,7 +46,7 @@ def _row(connection: sqlite3.Connection) -> Row | None:
 
 
 def _version(row: Row | None) -> int:
-    """What can't be read has none, and the first state takes its place."""
+    """An unreadable row has no state, and the first state replaces it."""
     try:
         return 0 if row is None else _state(row[1]).version
     except DAMAGED:

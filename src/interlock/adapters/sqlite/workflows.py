@@ -1,7 +1,7 @@
 """Workflows: executions that wait in rows, with a due time each.
 
-What is due is claimed, moved on by the engine, and stored with its next due time. One process has the
-file, so who holds what is known in memory: a crash leaves each row as it was last stored, due and free.
+The engine claims what is due, advances it, and stores it with its next due time. One process has the file,
+so claims live in memory: a crash leaves each row as last stored, due and unclaimed.
 """
 
 import sqlite3
@@ -36,7 +36,7 @@ class LogEntry(msgspec.Struct, frozen=True):
 
 
 class Claimed(msgspec.Struct, frozen=True, kw_only=True):
-    """An execution that one worker has to itself until it lets go.
+    """An execution that one worker holds exclusively until it releases it.
 
     Without a snapshot it has not begun. `wake_at` is earlier than the snapshot's if it was woken.
     """
@@ -50,7 +50,7 @@ class Claimed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
-    """What the engine made of an execution; the snapshot is its own affair."""
+    """The engine's result for an execution; only the engine reads the snapshot."""
 
     definition: str
     snapshot: str
@@ -65,17 +65,17 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ClaimedExecutions:
-    """What is in somebody's hands, and the hints that came meanwhile."""
+    """The executions that workers hold, and the hints received meanwhile."""
 
     def __init__(self) -> None:
         self._hints: dict[str, set[tuple[str, WaitingFor]]] = {}
         self._woken: dict[str, datetime] = {}
         self._lock = threading.Lock()
-        #: Grows with every change: an answer that depends on what is held can be kept until then.
+        #: Grows with every change: answers that depend on what is held are valid until then.
         self.changes = 0
 
     def take(self, name: str) -> bool:
-        """False if somebody has it."""
+        """False if a worker has it."""
         with self._lock:
             if name in self._hints:
                 return False
@@ -103,7 +103,7 @@ class ClaimedExecutions:
             return (pipeline_id, waiting_for) in self._hints.get(name, ())
 
     def wake_all(self, now: datetime) -> None:
-        """Whatever they wait for next is over at that instant."""
+        """Ends their next wait at that instant, whatever it is for."""
         with self._lock:
             self._woken |= dict.fromkeys(self._hints, now)
 
@@ -121,7 +121,7 @@ class SqliteWorkflows:
         self.held = ClaimedExecutions()
 
     def start(self, name: str, given: Mapping[str, Any]) -> None:
-        """The name of an execution that ended long ago is free, whether or not retention has been there."""
+        """The name of an execution that ended long ago is free, whether or not retention has removed it."""
         now = self._clock()
         freed, at = micros(now - NAME_TAKEN), micros(now)
         pipeline, text = str(given.get("pipelineId", "")), canonical.encode(given)
@@ -165,7 +165,7 @@ class SqliteWorkflows:
         return None if row is None else canonical.decode(row[0])
 
     def wake(self, pipeline_id: str, waiting_for: WaitingFor) -> None:
-        """One that is being worked on may just have looked: its next such wait is cut short."""
+        """An execution in progress may just have polled: its next such wait is cut short."""
         now = micros(self._clock())
         self.held.hint(pipeline_id, waiting_for)  # first: see `store`
         self._database.write(
@@ -178,14 +178,14 @@ class SqliteWorkflows:
         )
 
     def wake_all(self, now: datetime) -> None:
-        """Have everything that waits looked at, whatever it waits for. One that is being worked on may have
-        made its next wait of another clock: that is cut short, too.
+        """Wake everything that waits, whatever it waits for. An execution in progress may have computed
+        its next wait from another clock: that is cut short, too.
         """
         self.held.wake_all(now)  # first: see `store`
         self.wake_beyond(now, now)
 
     def wake_beyond(self, latest: datetime, now: datetime) -> None:
-        """Have looked at what would sleep longer than that."""
+        """Wake what would sleep longer than that."""
         sleeping, bound = "status = 'RUNNING' AND wake_at > ?", micros(latest)
         if self._database.read(
             lambda connection: connection.execute(
@@ -199,7 +199,7 @@ class SqliteWorkflows:
             )
 
     def due(self, now: datetime, limit: int) -> list[str]:
-        """The names of executions that want to be moved on, and that nobody has in hand."""
+        """The names of executions that are due and that no worker holds."""
         rows = self._database.read(
             lambda connection: connection.execute(
                 "SELECT name FROM executions WHERE status = 'RUNNING' AND wake_at <= ?"
@@ -211,7 +211,7 @@ class SqliteWorkflows:
         return [name for (name,) in rows]
 
     def claim(self, name: str, now: datetime) -> Claimed | None:
-        """None if it is not due, or somebody has it. What is claimed must be let go."""
+        """None if it is not due, or a worker has it. A claim must be released."""
         if not self.held.take(name):
             return None
         claimed = None
@@ -224,11 +224,11 @@ class SqliteWorkflows:
         return claimed
 
     def store(self, claimed: Claimed, progress: Progress) -> None:
-        """Store the next state of an execution that is held.
+        """Store the next state of a held execution.
 
-        A hint is noted in memory before it is written to the rows, and looked for here inside the
-        unit: so it is either seen now, or its own write comes after this one and finds the wait.
-        It may wait for the disk together with the next write: what it tells can be done again.
+        A hint is recorded in memory before it is written to the rows, and checked here inside the unit:
+        so it is either seen now, or its own write comes after this one and finds the wait. The write may
+        share a commit with the next one: what it records can be repeated.
         """
         now = self._clock()
 
@@ -241,8 +241,8 @@ class SqliteWorkflows:
         self._database.write(unit, lazy=True)
 
     def break_off(self, claimed: Claimed, error: Exception) -> None:
-        """End an execution whose row can't be read: nothing could ever move it on. What became of its
-        attempt is for the watchdog to find out.
+        """End an execution whose row can't be read: nothing could ever advance it. The watchdog finds out
+        what became of its attempt.
         """
         row = (claimed.name, claimed.pipeline_id, claimed.given, claimed.snapshot)
         self._database.unreadable.note(EXECUTIONS.unreadable(row, error))
@@ -256,7 +256,7 @@ class SqliteWorkflows:
         self.held.let_go(claimed.name)
 
     def define(self, digest: str, text: str) -> None:
-        """Keep a definition for as long as an execution goes by it."""
+        """Keep a definition for as long as an execution uses it."""
         self._database.write(
             lambda connection: connection.execute(
                 "INSERT INTO definitions (hash, text) VALUES (?, ?) ON CONFLICT DO NOTHING",
@@ -312,7 +312,7 @@ def _break_off(connection: sqlite3.Connection, name: str, problem: str, now: dat
 
 
 def _check(row: Row) -> None:
-    """Raises ValueError for texts that are not JSON; what they mean is the engine's affair."""
+    """Raises ValueError for texts that are not JSON; the engine interprets them."""
     for text in row[2:]:
         if text is not None:
             canonical.decode(text)

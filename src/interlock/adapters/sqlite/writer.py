@@ -1,11 +1,11 @@
 """Writer: the thread that owns the only writing connection, and commits in groups.
 
-Units of work queue up. The thread takes what is there, runs each in its own savepoint inside one
-transaction, commits once, and only then answers: nobody is told "done" before the commit. A commit waits
-for the disk unless all of its units are lazy; the next one that waits brings those along, in order.
+Units of work queue up. The thread takes what is there, runs each in its own savepoint inside one transaction,
+commits once, and only then reports success: no caller gets a result before the commit. A commit waits for the
+disk unless all of its units are lazy; the next one that waits flushes those too, in order.
 
-Whatever fails, memory that runs out included, fails a group and not the thread: everybody in the group
-is told, and the next one is taken.
+Any failure, including running out of memory, fails a group and not the thread: every caller in the group gets
+the error, and the thread takes the next group.
 """
 
 import logging
@@ -21,7 +21,7 @@ from interlock.errors import UnavailableError
 
 T = TypeVar("T")
 Unit = Callable[[sqlite3.Connection], Any]
-#: Hears what became of a unit that nobody waits for: nothing, or its error.
+#: Called with the outcome of a unit that no caller waits for: None, or its error.
 Settled = Callable[[BaseException | None], None]
 
 log = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ _ENDED = "the writer of the state file has ended; restart the server"
 
 
 class _Work:
-    """A unit on its way; `settled` is called once its fate is durable."""
+    """A queued unit; `settled` is called once it is durable or has failed."""
 
     __slots__ = ("answer", "error", "lazy", "settled", "unit")
 
@@ -50,7 +50,7 @@ class Writer:
     def __init__(
         self, connection: sqlite3.Connection, problem: Callable[[], str | None] = lambda: None
     ) -> None:
-        """`problem` says why nothing can be kept, and is asked around each commit."""
+        """`problem` says why nothing can be stored; it is called around each commit."""
         self._connection = connection
         self._problem = problem
         self._queue: SimpleQueue[_Work | None] = SimpleQueue()
@@ -87,7 +87,7 @@ class Writer:
             self._queue.put(work)
 
     def close(self) -> None:
-        """Finish what is queued, then let go of the file."""
+        """Finish what is queued, then release the file."""
         with self._door:
             if self._closed:
                 return
@@ -107,11 +107,11 @@ class Writer:
                 except MemoryError as error:
                     self._abandon(group, error)
                 _settle_all(group)
-        finally:  # it was closed, or something has ended it that nothing can outlive
+        finally:  # closed, or ended by a fatal error
             self._refuse_all(group)
 
     def _take_group(self, group: list[_Work]) -> bool:
-        """What is there, after waiting for the first; False when there is nothing more to come."""
+        """The queued units, after waiting for the first; False when the queue is closed."""
         while not group or (len(group) < GROUP and not self._queue.empty()):
             work = self._queue.get()
             if work is None:
@@ -124,7 +124,7 @@ class Writer:
         return True
 
     def _refuse_all(self, group: list[_Work]) -> None:
-        """Nobody waits for a thread that has ended."""
+        """No caller must wait for a thread that has ended."""
         with self._door:
             self._closed = True
         for work in group:
@@ -152,7 +152,7 @@ class Writer:
             self._abandon(group, error)
 
     def _check(self) -> None:
-        """Also after the commit: what went into a file that is gone meanwhile is not kept."""
+        """Also after the commit: data written to a file that is gone by now is lost."""
         problem = self._problem()
         if problem is not None:
             raise UnavailableError(problem)
@@ -169,22 +169,22 @@ class Writer:
         connection.execute("SAVEPOINT unit")
         try:
             work.answer = work.unit(connection)
-        except BaseException as error:  # its caller gets it, whatever it is
+        except BaseException as error:  # passed on to its caller
             work.error = error
             if not connection.in_transaction:
-                raise sqlite3.OperationalError("the transaction was given up") from error
+                raise sqlite3.OperationalError("the transaction was rolled back") from error
             connection.execute("ROLLBACK TO unit")
         connection.execute("RELEASE unit")
 
     def _abandon(self, group: list[_Work], error: BaseException) -> None:
-        """Nothing of the group was kept: everybody who has no error of their own gets this one."""
+        """Nothing of the group was stored: every unit without its own error gets this one."""
         cause = error.__cause__ if isinstance(error.__cause__, sqlite3.Error) else error
         for work in group:
             work.error = work.error or cause
         self._roll_back()
 
     def _roll_back(self) -> None:
-        """Until it is done: a transaction that stays open would take in the next group."""
+        """Retry until it succeeds: an open transaction would absorb the next group."""
         while self._connection.in_transaction:
             try:
                 self._connection.execute("ROLLBACK")
@@ -198,9 +198,9 @@ def _settle_all(group: list[_Work]) -> None:
 
 
 def _settle(work: _Work) -> None:
-    """The writer outlives whoever can't be told."""
+    """The writer survives a callback that fails."""
     try:
         work.settled(work)
-    except BaseException:  # also when there is no memory left to say so
+    except BaseException:  # even without memory left to log it
         with suppress(Exception):
-            log.exception("somebody could not be told", extra={"action": "not_told"})
+            log.exception("a callback failed", extra={"action": "not_told"})
