@@ -148,9 +148,7 @@ def test_a_cron_moment_of_the_pause_is_foreseen_and_fired(place: AwsPlace) -> No
     place.be_in_force_since("often", minutes=5)
 
     foreseen = place.json("resume", "often", "--dry-run")["wouldStart"]
-    assert foreseen and {each["why"] for each in foreseen} == {
-        "its cron time fell into the pause"
-    }
+    assert foreseen and {each["why"] for each in foreseen} == {"its cron time fell into the pause"}
     place.shown("resume", "often")
 
     dates = {run["key"]["date"] for run in place.json("runs", "often")}

@@ -64,9 +64,7 @@ def test_a_cron_moment_of_the_pause_is_foreseen(place: Place) -> None:
     place.happen(lambda home: home.operations.pause("often"))
     place.catch_up()
     document = place.json("resume", "often", "--dry-run")
-    assert [each["why"] for each in document["wouldStart"]] == [
-        "its cron time fell into the pause"
-    ]
+    assert [each["why"] for each in document["wouldStart"]] == ["its cron time fell into the pause"]
 
 
 def test_a_server_is_asked_when_there_is_one(place: Place) -> None:

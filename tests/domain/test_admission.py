@@ -145,12 +145,12 @@ _NEW = reading(count=600)
         (
             reading(),
             run_of(Status.FAILED, trigger_version=reading().version),
-            "the reading says nothing new since the attempt failed",
+            "the reading has not changed since the attempt failed",
         ),
         (
             reading(),
             run_of(Status.COMPLETED, evidence=seen(reading())),
-            "the job has seen this reading",
+            "the job has already seen this reading",
         ),
     ],
 )
@@ -401,7 +401,7 @@ validation: {rules: [{key: orders, check: exists}, {key: stock, check: exists}]}
 schedules: [{id: a, trigger: {key: orders, check: exists}}, {id: b, cron: "0 6 * * *"}]
 """
     )
-    said = "stock opens nothing: its rules look at it when a run is judged"
+    said = "stock opens nothing: the rules use it when a run is judged"
     assert why_ignored(pipeline, reading("stock")) == said
     found = admitted(pipeline, reading("stock", date="soon"))
     assert [type(each) for each in found] == [Reject, Reject]
@@ -452,7 +452,7 @@ GATED_KEY = a_key(schedule_id="cron")
 
 def test_a_date_with_a_cron_is_opened_by_its_moment_and_not_by_its_trigger() -> None:
     assert why_ignored(GATED, reading()) == (
-        "its cron moment opens the date; the trigger must hold by then"
+        "the cron opens the date; the trigger must hold by then"
     )
 
 

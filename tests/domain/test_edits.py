@@ -93,7 +93,7 @@ def test_a_renamed_schedule_goes_on_under_both_ids() -> None:
     found = edit(CRON, NIGHTLY)
     assert found.standings == dict.fromkeys(("nightly", "cron"), standing_since(LONG_AGO))
     assert found.formerly == {"cron": "nightly"}
-    assert line_of(only(found)) == "nightly was cron and goes on with its dates"
+    assert line_of(only(found)) == "nightly was cron and continues with its dates"
     assert as_detail(only(found))["formerly"] == "cron"
 
 

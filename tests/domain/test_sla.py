@@ -187,7 +187,7 @@ def judged(ready: bool, *records: RuleRecord) -> Judgement:
         ),
         (
             a_run(status=Status.TRIGGERING, job_message="it answers 500"),
-            ["its launch failed and is tried again: it answers 500"],
+            ["its launch failed and is being retried: it answers 500"],
         ),
         (
             a_run(status=Status.RUNNING, launched_at=BREACH_AT - 42 * MINUTE),

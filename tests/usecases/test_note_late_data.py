@@ -95,7 +95,9 @@ def test_what_comes_after_the_window_is_told_and_reruns_nothing(home: Home) -> N
     home.pass_time(days=3)
     home.admit(count=2)
     event = home.event(EventType.LATE_DATA_ARRIVAL)
-    assert event.message == "orders changed after the job completed: too late for an automatic rerun"
+    assert (
+        event.message == "orders changed after the job completed: too late for an automatic rerun"
+    )
     assert event.detail["rerunRequested"] is False
     assert home.store.reruns.unjudged() == []
 

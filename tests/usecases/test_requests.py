@@ -27,7 +27,7 @@ def test_a_reading_is_one_durable_write(home: Home) -> None:
         ("x" * 513, {}, "printable characters"),
         ("a\nb", {}, "printable characters"),
         ("SENSOR#orders", {}, "without SENSOR#"),
-        ("pipeline:bronze#2026-03-03", {}, "written by Interlock alone"),
+        ("pipeline:bronze#2026-03-03", {}, "reserved for Interlock"),
         ("orders", {"date": "soon"}, "date is 'soon', needs YYYY-MM-DD"),
         ("orders#2026-13-01", {}, "needs a date such as"),
         ("orders", {"date": "2027-03-03"}, "date is '2027-03-03', needs a date up to 2026-03-05"),
@@ -86,7 +86,7 @@ def test_a_request_of_no_date_is_refused(home: Home) -> None:
 def test_of_several_schedules_one_must_be_named(home: Home) -> None:
     config = home.adopt(TWO)
     for name in (None, "c"):
-        with pytest.raises(ConfigError, match="several schedules: choose one of a, b"):
+        with pytest.raises(ConfigError, match="choose one of the schedules a, b"):
             chosen_schedule(config, name)
     assert chosen_schedule(config, "b").id == "b"
 

@@ -1,7 +1,7 @@
 """Admission: what a reading means for a pipeline.
 
-`admit` says everything a reading gives rise to, and when that is nothing, why. It is the ordinary path
-and the watchdog's reconciliation alike: one function decides, whoever noticed the reading.
+`admit` returns everything a reading gives rise to, and if that is nothing, the reason. The ordinary path and
+the watchdog's reconciliation use the same function.
 """
 
 from collections.abc import Iterator, Mapping
@@ -33,7 +33,7 @@ class OpenRun(msgspec.Struct, frozen=True):
 
 
 class Reopen(msgspec.Struct, frozen=True):
-    """The date's attempt ended before its job did, and this reading says something new."""
+    """The date's attempt ended before its job did, and this reading is new."""
 
     run: Run
     by: OpenedBy
@@ -41,8 +41,8 @@ class Reopen(msgspec.Struct, frozen=True):
 
 
 class ReopenWhenReady(msgspec.Struct, frozen=True):
-    """The date's window closed on its rules, and this reading may be the one that was missing: if they
-    hold on what came `until` then.
+    """The date's window closed on its rules, and this reading may be the missing one: if they hold on what
+    came `until` then.
     """
 
     run: Run
@@ -51,7 +51,7 @@ class ReopenWhenReady(msgspec.Struct, frozen=True):
 
 
 class StartAgain(msgspec.Struct, frozen=True):
-    """The run that this reading opened was never started: its opener died on the way."""
+    """The run that this reading opened was never started: its opener died before starting it."""
 
     run: Run
 
@@ -71,7 +71,7 @@ class NoteLate(msgspec.Struct, frozen=True):
 
 
 class NoteRepeat(msgspec.Struct, frozen=True):
-    """The date comes again under an edited schedule, and has run before the edit."""
+    """The date occurs again under an edited schedule, and has run before the edit."""
 
     run: Run
     reading: Reading
@@ -102,17 +102,17 @@ class Reject(msgspec.Struct, frozen=True):
 
 
 class Ignore(msgspec.Struct, frozen=True):
-    """It means nothing for this schedule, and this is why."""
+    """The reading has no effect on this schedule, and why."""
 
     schedule_id: str
     reason: str
 
 
-#: Why a reading means nothing for a date whose row can't be read, or says no more than that it is done.
+#: Why a reading has no effect on a date whose row is unreadable, or says only that it is done.
 UNREADABLE = "the stored row of that date can't be read; `interlock doctor` names it"
-BARE = "the date is done, and its row does not say what its job saw; only a rerun opens it"
-#: Why one means nothing for a schedule that was edited since.
-BEFORE = "it came before the schedule was in force as it is now; only a reading since then counts"
+BARE = "the date is done, but its row does not record what its job saw; only a rerun opens it"
+#: Why a reading has no effect on a schedule that was edited since.
+BEFORE = "it came before the current version of the schedule; only a later reading counts"
 
 Admission = (
     OpenRun | Reopen | ReopenWhenReady | StartAgain | NoteFirst | NoteLate | NoteRepeat
@@ -168,8 +168,8 @@ def run_keys(pipeline: Pipeline, reading: Reading) -> frozenset[RunKey]:
 
 
 def reopens_since(pipeline: Pipeline, schedule: Schedule, reading: Reading) -> str | None:
-    """For a reading that serves more dates than it names: from which date on a run whose window
-    closed may be waiting for it. None for one that concerns no such run.
+    """For a reading that applies to more dates than it names: the first date whose run, after its window
+    closed, may be waiting for it. None for a reading that concerns no such run.
     """
     base, _ = split_key(reading.key)
     if base not in reopening_keys(pipeline, schedule):
@@ -194,7 +194,7 @@ def judged_keys(pipeline: Pipeline, schedule: Schedule) -> frozenset[str]:
 
 
 def reopening_keys(pipeline: Pipeline, schedule: Schedule) -> frozenset[str]:
-    """The keys whose readings may complete what a closed window was missing."""
+    """The keys whose readings may supply what a closed window was missing."""
     own = trigger_keys(schedule)
     return rule_keys(pipeline) - own | (own if schedule.gate is not None else frozenset())
 
@@ -210,7 +210,7 @@ def passes(schedule: Schedule, reading: Reading, now: datetime) -> bool:
 
 
 def has_changed(run: Run, reading: Reading, key: str) -> bool:
-    """Whether a reading says something else than the one the run's job was started on."""
+    """Whether a reading differs from the one that the run's job was started on."""
     seen = run.evidence.get(key)
     return seen is None or seen.version != reading.version
 
@@ -223,7 +223,7 @@ def window_closed(run: Run) -> bool:
 
 
 def rejection(pipeline: Pipeline, schedule: Schedule, reading: Reading) -> Rejection | None:
-    """Why the date that a reading names can't be believed; None too when it names none."""
+    """Why the date that a reading names is rejected; also None when it names none."""
     named = _named(pipeline, schedule, reading)
     return named if isinstance(named, Rejection) else None
 
@@ -249,7 +249,7 @@ def _admissions(case: _Case) -> Iterator[Admission]:
 
 def _why_nothing(pipeline: Pipeline, key: str) -> str:
     if key in rule_keys(pipeline):
-        return f"{key} opens nothing: its rules look at it when a run is judged"
+        return f"{key} opens nothing: the rules use it when a run is judged"
     known = sorted({each for one in pipeline.schedules for each in used_keys(pipeline, one)})
     return f"no rule uses {key}; rules use {', '.join(known)}"
 
@@ -291,13 +291,13 @@ def _open(case: _Case, label: Label, key: RunKey, run: Run | None) -> Admission:
     if closing is not None and reading.received_at >= closing:
         return case.ignored("the trigger deadline has passed; only a rerun opens it")
     if run is None and schedule.gate is not None:
-        return case.ignored("its cron moment opens the date; the trigger must hold by then")
+        return case.ignored("the cron opens the date; the trigger must hold by then")
     trigger = schedule.trigger
     by = OpenedBy.CASCADE if trigger and trigger.pipeline else OpenedBy.SENSOR
     if run is None:
         return OpenRun(key, by, reading)
     if run.trigger_version == reading.version:
-        return case.ignored("the reading says nothing new since the attempt failed")
+        return case.ignored("the reading has not changed since the attempt failed")
     return Reopen(run, by, reading)
 
 
@@ -307,7 +307,7 @@ def _after_completion(case: _Case, run: Run) -> Admission:
     if _drift_decides(case, run):
         return case.ignored("a post-run rule watches this key; drift decides")
     if not has_changed(run, case.reading, case.base):
-        return case.ignored("the job has seen this reading")
+        return case.ignored("the job has already seen this reading")
     if case.standing is not None and _ran_before_the_edit(case, run, case.standing):
         before = not case.standing.opens(case.reading.received_at)
         return case.ignored(BEFORE) if before else NoteRepeat(run, case.reading)
@@ -315,8 +315,8 @@ def _after_completion(case: _Case, run: Run) -> Admission:
 
 
 def _ran_before_the_edit(case: _Case, run: Run, standing: Standing) -> bool:
-    """Whether it is the edit of the schedule that makes this a reading of the date: its job did not look at
-    the key, or the day on which the reading came is another one now.
+    """Whether the edit of the schedule makes this a reading of the date: its job did not look at the key, or
+    the day on which the reading came is a different one now.
     """
     if run.opened_at >= standing.since:
         return False
@@ -372,7 +372,7 @@ def _has_job(run: Run | None) -> bool:
 
 
 def _at_work_that_day(case: _Case) -> Run | None:
-    """A reading without a date may also speak of an earlier date, if its job ran on that day."""
+    """A reading without a date may also concern an earlier date, if its job ran on that day."""
     came = case.reading.received_at
     at_work = [
         run
@@ -401,7 +401,7 @@ def _key(case: _Case, label: Label) -> RunKey:
 
 
 def _labels(pipeline: Pipeline, schedule: Schedule, reading: Reading) -> Iterator[Label]:
-    """The date that it names. One that names none is of its day, or of a day that was due then."""
+    """The date that it names. A reading without one belongs to its day, or to a day that was due then."""
     named = _named(pipeline, schedule, reading)
     if isinstance(named, Label):
         yield named
@@ -413,12 +413,12 @@ def _labels(pipeline: Pipeline, schedule: Schedule, reading: Reading) -> Iterato
 
 
 def _label(pipeline: Pipeline, schedule: Schedule, reading: Reading) -> Label | Rejection:
-    """The date a reading speaks of to this schedule. `hours: all` waits for the whole day."""
+    """The date that a reading concerns in this schedule. `hours: all` waits for the whole day."""
     return _named(pipeline, schedule, reading) or _day_of(schedule, reading)
 
 
 def _named(pipeline: Pipeline, schedule: Schedule, reading: Reading) -> Label | Rejection | None:
-    """The date that a reading names, if it can be believed; None when it names none."""
+    """The date that a reading names, if it is accepted; None when it names none."""
     if reading.key.startswith(RESERVED) and not reading.own:
         return Rejection("key_reserved", "key", reading.key, f"a key without {RESERVED}")
     _, period = split_key(reading.key)
@@ -433,7 +433,7 @@ def _named(pipeline: Pipeline, schedule: Schedule, reading: Reading) -> Label | 
         "date_beyond_horizon",
         "date",
         str(label),
-        f"a date up to {last}; schedule.horizon allows later ones",
+        f"a date up to {last}; raise schedule.horizon to allow later ones",
     )
 
 

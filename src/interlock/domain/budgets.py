@@ -1,4 +1,4 @@
-"""Budgets: what kind of failure it was, and how often it may still be tried again."""
+"""Budgets: the kind of a failure, and how often it may still be retried."""
 
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -14,7 +14,7 @@ INFRA_DELAY = timedelta(minutes=5)
 
 
 class Category(StrEnum):
-    """Why a job failed, as far as anybody can tell; None in its place means nobody can."""
+    """Why a job failed, as far as it is known; None in its place means unknown."""
 
     PERMANENT = "PERMANENT"
     TRANSIENT = "TRANSIENT"
@@ -22,7 +22,7 @@ class Category(StrEnum):
 
 
 class RerunSource(StrEnum):
-    """Who asks for a rerun."""
+    """The source of a rerun request."""
 
     DRIFT = "drift"
     MANUAL = "manual"
@@ -56,7 +56,7 @@ class Budget(msgspec.Struct, frozen=True):
 
 
 def retry_budget(category: Category | None, spending: Spending, job: Job) -> Budget:
-    """Permanent failures have a budget of their own, so a bug can't use up what an outage needs."""
+    """Permanent failures have their own budget, so a bug can't use up what an outage needs."""
     if category is Category.PERMANENT:
         return Budget("code_retries", spending.code_retries, job.max_code_retries)
     return Budget("retries", spending.retries, job.max_retries)
@@ -80,12 +80,12 @@ def retry_delay(retries_before: int) -> timedelta:
     return min(FIRST_DELAY * doubled, LONGEST_DELAY)
 
 
-#: The reasons that only we give; a request that a person writes is charged to the manual budget.
+#: The reasons that only Interlock gives; a person's request is charged to the manual budget.
 AUTOMATIC_REASONS = frozenset({"data-drift", "late-data"})
 
 
 class Retry(msgspec.Struct, frozen=True):
-    """Whether a failed attempt is tried again, when, and on which account."""
+    """Whether a failed attempt is retried, when, and from which budget."""
 
     due_at: datetime | None
     budget: Budget
@@ -94,7 +94,7 @@ class Retry(msgspec.Struct, frozen=True):
 def decide_retry(
     category: Category | None, stopped: bool, failed_at: datetime, spending: Spending, job: Job
 ) -> Retry:
-    """A job that somebody stopped on purpose is not started again by itself."""
+    """A job that a person stopped on purpose is not restarted automatically."""
     budget = retry_budget(category, spending, job)
     if stopped or not budget.left:
         return Retry(None, budget)

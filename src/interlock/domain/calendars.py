@@ -12,7 +12,7 @@ _WEEKEND = (Weekday.SATURDAY, Weekday.SUNDAY)
 
 
 class Excluded(msgspec.Struct, frozen=True):
-    """What keeps a date free of runs; `name` says which calendar or country, where there is one."""
+    """What keeps a date free of runs; `name` says which calendar or country, if any."""
 
     by: str
     name: str | None = None
@@ -24,7 +24,7 @@ def expects(schedule: Schedule, calendars: Mapping[str, Calendar], day: date) ->
 
 
 def excluded(schedule: Schedule, calendars: Mapping[str, Calendar], day: date) -> Excluded | None:
-    """The first reason why a local day has no runs. A calendar that is not there has no days."""
+    """The first reason why a local day has no runs. A missing calendar has no days."""
     if schedule.exclude is None and schedule.calendar is None and schedule.include is None:
         return None
     return next(_reasons(schedule, calendars, day), None)

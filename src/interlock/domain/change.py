@@ -11,7 +11,7 @@ from interlock.domain.sensor import Reading
 
 
 class ChangeKind(StrEnum):
-    """What a change record tells of."""
+    """The kind of a change record."""
 
     SENSOR = "sensor"
     CONFIG = "config"
@@ -20,7 +20,7 @@ class ChangeKind(StrEnum):
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """A record that somebody wrote, as the feed or stream tells of it."""
+    """A record that was written, as the feed or stream reports it."""
 
     id: str
     kind: ChangeKind

@@ -1,24 +1,24 @@
-"""Clock trail: how the clock moved while the controller was at work, and whether to believe it.
+"""Clock trail: how the clock moved while the controller was running, and whether to trust it.
 
-What is removed for its age can't be brought back, and a clock that is wrong by a year makes everything
-old. So a clock that has jumped removes nothing until it has moved on for a while as clocks do, or has
-come back to where it was.
+Data removed for its age can't be restored, and a clock that is wrong by a year makes everything old. So after
+a jump of the clock nothing is removed until it has run normally for a while, or has come back to where it
+was.
 """
 
 from datetime import datetime, timedelta
 
 import msgspec
 
-#: Further than this ahead of the last work that was seen, the clock has jumped, or the controller was away.
+#: If the clock is further ahead of the last seen work than this, it has jumped, or the controller was down.
 JUMP = timedelta(days=2)
-#: So long must the controller have been at work on a clock that had jumped before it is believed.
+#: How long the controller must run on a clock that jumped before it is trusted.
 STEADY = timedelta(hours=24)
-#: One look counts for this much of it at most, however far the clock has moved since the last.
+#: One check counts for at most this much of it, however far the clock has moved since the last.
 LOOK = timedelta(minutes=1)
 
 
 class ClockTrail(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """As it was last looked at. `jumped_from` is set for as long as the clock is doubted."""
+    """As of the last check. `jumped_from` is set for as long as the clock is not trusted."""
 
     seen_at: datetime
     jumped_from: datetime | None = None
@@ -30,7 +30,7 @@ class ClockTrail(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
 
 
 def follow(trail: ClockTrail | None, now: datetime) -> ClockTrail:
-    """The trail after one more look."""
+    """The trail after one more check."""
     if trail is None or _is_back(trail, now):
         return ClockTrail(now)
     moved = now - trail.seen_at
@@ -43,5 +43,5 @@ def follow(trail: ClockTrail | None, now: datetime) -> ClockTrail:
 
 
 def _is_back(trail: ClockTrail, now: datetime) -> bool:
-    """It was put right: it shows what it might have shown without the jump."""
+    """It was corrected: it shows a time it might have shown without the jump."""
     return trail.jumped_from is not None and now - trail.jumped_from <= JUMP

@@ -1,4 +1,4 @@
-"""Config: what is in force of a pipeline, what its owner wants, and why a file was refused."""
+"""Config: the config in force, the one its owner wants, and why a file was refused."""
 
 from datetime import datetime
 from typing import Any
@@ -27,7 +27,7 @@ class Config(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     standings: dict[str, Standing] = {}
 
     def standing(self, schedule_id: str) -> Standing:
-        """From when on a schedule counts in the form that is in force."""
+        """From when on the current form of a schedule counts."""
         return self.standings.get(schedule_id) or standing_since(self.active_since)
 
     def is_paused(self, now: datetime) -> bool:
@@ -41,7 +41,7 @@ class Config(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class Wanted(msgspec.Struct, frozen=True):
-    """What an owner wants in force: the file as JSON, or None for a pipeline that was taken away."""
+    """What an owner wants in force: the file as JSON, or None for a withdrawn pipeline."""
 
     pipeline_id: str
     config: Any
@@ -50,9 +50,9 @@ class Wanted(msgspec.Struct, frozen=True):
 
 
 class RefusedConfig(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """A file, or a stored config, that does not validate: the first of its problems, and where it is."""
+    """An invalid file or stored config: the first of its problems, and its position."""
 
-    #: None for the file of alerts, and for a file that does not say its id.
+    #: None for the alerts file, and for a file without an id.
     pipeline_id: str | None
     message: str
     #: Inside the document: `validation.rules[0].value`; empty for the document as a whole.

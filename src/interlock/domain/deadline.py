@@ -16,7 +16,7 @@ from interlock.domain.partition import Grain, Label, instant_of, shifted, starts
 from interlock.domain.pipeline import Calendar, Schedule, Sla
 from interlock.domain.schedule import expected_start
 
-#: How long before the breach to warn when nobody said when the run should start.
+#: How long before the breach to warn when the file does not say when the run should start.
 UNKNOWN_LEAD = timedelta(minutes=10)
 
 _MINUTE = timedelta(minutes=1)
@@ -24,21 +24,21 @@ _NO_CALENDARS: Mapping[str, Calendar] = {}
 
 
 class SlaVerdict(StrEnum):
-    """How a run fared against its deadline."""
+    """Whether a run met its deadline."""
 
     MET = "MET"
     BREACHED = "BREACHED"
 
 
 class Deadline(msgspec.Struct, frozen=True):
-    """The two moments of one deadline; both None where there is none."""
+    """The two instants of one deadline; both None if there is none."""
 
     warning_at: datetime | None = None
     breach_at: datetime | None = None
 
 
 class Deadlines(msgspec.Struct, frozen=True):
-    """The moments of a date: by the clock, relative to its first reading, and by when its rules must hold."""
+    """The instants of a date: absolute, relative to its first reading, and by when its rules must hold."""
 
     warning_at: datetime | None = None
     breach_at: datetime | None = None
@@ -93,7 +93,7 @@ def closes_at(schedule: Schedule, label: Label) -> datetime | None:
 
 
 def unknown(schedule: Schedule, sla: Sla, label: Label) -> str | None:
-    """The first deadline of the SLA that says nothing about this date: `:MM`, for a day."""
+    """The first deadline of the SLA that does not apply to this date: `:MM`, for a day."""
     zone = sla_zone(schedule, sla)
     for text in (sla.deadline, sla.evaluation_deadline):
         if text is not None and wall_deadline(text, label, schedule, zone) is None:
@@ -138,7 +138,7 @@ def _readiness(schedule: Schedule, sla: Sla, label: Label) -> datetime | None:
 
 
 def _lead(schedule: Schedule, sla: Sla, label: Label, breach_at: datetime) -> timedelta:
-    """How long before the breach to warn. One that precedes the start is warned of as it breaks."""
+    """How long before the breach to warn. A warning that would precede the start comes with the breach."""
     if sla.expected_duration is not None:
         return duration.parse(sla.expected_duration)
     start = expected_start(schedule, label)

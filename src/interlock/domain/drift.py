@@ -17,7 +17,7 @@ _EXACT = Context(prec=5000, rounding=ROUND_DOWN, Emax=MAX_EMAX, Emin=MIN_EMIN, t
 
 
 class Drift(msgspec.Struct, frozen=True):
-    """A number that left its baseline by more than the threshold."""
+    """A number that moved from its baseline by more than the threshold."""
 
     field: str
     baseline: int | Decimal
@@ -31,7 +31,7 @@ def drift(
     field: str,
     threshold: int | Decimal = 0,
 ) -> Drift | None:
-    """The drift of one field; None too when a side is absent or no number: nothing to compare."""
+    """The drift of one field; also None when a side is absent or not a number: nothing to compare."""
     before, after = number(field_value(baseline, field)), number(field_value(current, field))
     if before is None or after is None:
         return None

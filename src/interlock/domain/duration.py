@@ -19,7 +19,7 @@ _SECONDS = {
 }
 _TERM = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|[smhd])")
 
-#: Go's own bound, about 292 years: beyond it nobody means what they wrote.
+#: Go's own bound, about 292 years: a longer one is certainly a mistake.
 _LONGEST = Decimal(2**63 - 1) / 10**9
 _LONGEST_TEXT = 64
 

@@ -1,4 +1,4 @@
-"""Telling edits: what an edit changes about schedules, as lines for people and as detail of an event."""
+"""Edit events: what an edit changes about schedules, as lines for people and as event detail."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -6,18 +6,18 @@ from typing import Any
 from interlock.domain.edits import Edit, EditKind, ScheduleEdit
 from interlock.domain.timestamp import spell
 
-#: So many dates of a kind are named.
+#: How many dates of a kind are listed.
 _SHOWN = 20
 
 
 def in_words(said: str, edit: Edit) -> str:
-    """One line: which schedules are others than before, and from when each counts."""
+    """One line: which schedules changed, and from when each counts."""
     told = [line_of(each) for each in edit.schedules if each.kind is not EditKind.UNCHANGED]
     return "; ".join((said, *told))
 
 
 def loses_dates(edit: Edit) -> bool:
-    """Whether there is something that an owner may not have meant."""
+    """Whether the edit has a consequence that its owner may not intend."""
     return any(each.skipped or each.repeated or each.overtaken for each in edit.schedules)
 
 
@@ -74,8 +74,8 @@ _WHAT: dict[EditKind, Callable[[ScheduleEdit], str]] = {
     EditKind.NEW: lambda edit: f"{edit.schedule} is new, counts since {spell(edit.since)}",
     EditKind.UNCHANGED: lambda edit: f"{edit.schedule} is unchanged",
     EditKind.RENAMED: lambda edit: (
-        f"{edit.schedule} was {edit.formerly} and goes on with its dates"
+        f"{edit.schedule} was {edit.formerly} and continues with its dates"
     ),
     EditKind.CHANGED: _changed,
-    EditKind.REMOVED: lambda edit: f"{edit.schedule} is gone",
+    EditKind.REMOVED: lambda edit: f"{edit.schedule} is removed",
 }

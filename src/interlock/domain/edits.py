@@ -1,7 +1,7 @@
 """Edits: what another file changes about the schedules of a pipeline, and from when on each counts.
 
-One function says it, for whoever brings the file into force and for whoever asks beforehand. The form
-before answers for what lies before the edit, the new one for what lies after it.
+One function decides it, both for adopting the file and for previewing it. The old form covers what lies
+before the edit, the new one what lies after it.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -43,20 +43,20 @@ class ScheduleEdit(msgspec.Struct, frozen=True, rename="camel", kw_only=True, om
 
     schedule: str
     kind: EditKind
-    #: From when on its moments count; of one that is gone, until when they did.
+    #: From when on it counts; for a removed schedule, until when it did.
     since: datetime
-    #: The id that it had; its dates that ran under it count as run.
+    #: Its former id; dates that ran under it count as run.
     formerly: str | None = None
-    #: The fields that say something else than before.
+    #: The fields that changed.
     changed: tuple[str, ...] = ()
     #: The next date that it expects, and when.
     next_date: str | None = None
     next_due: datetime | None = None
-    #: Dates that the file before still had ahead and that this one has behind it: they do not run.
+    #: Dates that were ahead in the old file and are past in this one: they do not run.
     skipped: tuple[str, ...] = ()
-    #: Dates that come again and have a run already: they do not run again.
+    #: Dates that occur again and already have a run: they do not run again.
     repeated: tuple[str, ...] = ()
-    #: Dates whose deadline was ahead, and by this file lies before its adoption: it is not judged.
+    #: Dates whose deadline was ahead, and in this file is before its adoption: it is not judged.
     overtaken: tuple[str, ...] = ()
 
 
@@ -69,7 +69,7 @@ class Edit(msgspec.Struct, frozen=True):
 
 
 class _Pair(msgspec.Struct, frozen=True):
-    """A schedule as it was and as it is to be."""
+    """A schedule before and after the edit."""
 
     before: Pipeline
     after: Pipeline
@@ -80,14 +80,14 @@ class _Pair(msgspec.Struct, frozen=True):
 
     @property
     def moved(self) -> tuple[str, ...]:
-        """The fields of its moments that differ."""
+        """The fields of its occurrences that differ."""
         return changed_fields(
             moments_of(self.old, self.before.calendars), moments_of(self.new, self.after.calendars)
         )
 
     @property
     def promised(self) -> tuple[str, ...]:
-        """The fields of its deadlines that differ, beside its moments."""
+        """The fields of its deadlines that differ, besides those of its occurrences."""
         return changed_fields(deadlines_of(self.before), deadlines_of(self.after))
 
 
@@ -174,7 +174,7 @@ def paired(before: Pipeline, after: Pipeline) -> dict[str, str]:
 
 
 def _formerly(before: Pipeline, after: Pipeline, ids: Mapping[str, str]) -> dict[str, str]:
-    """An id that a schedule has is its own, whoever had it before."""
+    """A schedule owns its current id, whichever schedule had it before."""
     taken = {schedule.id for schedule in after.schedules}
     return {
         name: new

@@ -16,12 +16,12 @@ class Glance(msgspec.Struct, frozen=True, kw_only=True):
     status: Status
     attempt: int = 0
     sla_verdict: SlaVerdict | None = None
-    #: Seconds that were left when it completed; negative when it was late.
+    #: Seconds left when it completed; negative when late.
     slack: int | None = None
 
 
 class Tally(msgspec.Struct, frozen=True, kw_only=True):
-    """The runs of one schedule and day that stand alike: how many, and the newest of them."""
+    """The runs of one schedule and day with the same status: how many, and the newest of them."""
 
     newest: RunKey
     status: Status
@@ -43,12 +43,12 @@ class LoggedEvent(msgspec.Struct, frozen=True):
 
 
 class EventFilter(msgspec.Struct, frozen=True, kw_only=True):
-    """Which events somebody wants to see."""
+    """A filter for events."""
 
     pipeline_id: str | None = None
     kind: str | None = None
     since: datetime | None = None
     #: Warnings and above.
     of_note: bool = False
-    #: Stands somewhere in the event, whatever its case.
+    #: Occurs anywhere in the event, ignoring case.
     text: str | None = None

@@ -1,4 +1,4 @@
-"""Horizon: how far ahead a date may lie and still be believed."""
+"""Horizon: how far ahead a date may be and still be accepted."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -9,7 +9,7 @@ from interlock.domain.pipeline import Calendar, Schedule
 from interlock.domain.schedule import next_occurrence, sensor_driven
 from interlock.domain.zones import zone
 
-#: Where no clock says which date comes next.
+#: For schedules without a cron that gives the next date.
 SENSOR_HORIZON = timedelta(days=2)
 
 _SPANS = {
@@ -23,7 +23,7 @@ _TICK = timedelta(microseconds=1)
 def last_believed(
     schedule: Schedule, calendars: Mapping[str, Calendar], label: Label, now: datetime
 ) -> Label | None:
-    """The last date that is believed, when this one lies beyond it; None when it does not."""
+    """The last accepted date, if this one is beyond it; None if it is not."""
     where = zone(schedule.timezone)
     start = starts_at(label, where)
     if start <= now:
@@ -33,7 +33,7 @@ def last_believed(
 
 
 def _farthest(schedule: Schedule, calendars: Mapping[str, Calendar], now: datetime) -> datetime:
-    """The last instant at which a believable date may begin."""
+    """The last instant at which an accepted date may begin."""
     wider = duration.parse(schedule.horizon) if schedule.horizon else timedelta(0)
     moment = None if sensor_driven(schedule) else next_occurrence(schedule, calendars, now)
     if moment is None:

@@ -1,4 +1,4 @@
-"""Job: what one is given when it is launched, and what its platform answers."""
+"""Job: its input at launch, and what its platform answers."""
 
 from datetime import datetime
 from typing import Any
@@ -9,7 +9,7 @@ from interlock.domain.budgets import Category
 
 
 class JobContext(msgspec.Struct, frozen=True):
-    """What a job may be told about its run."""
+    """What a job may know about its run."""
 
     pipeline: str
     schedule: str
@@ -38,14 +38,14 @@ class CannotTell(msgspec.Struct, frozen=True):
 
 
 class Running(msgspec.Struct, frozen=True):
-    """The job has not ended; `unseen` when the platform will not tell us."""
+    """The job has not ended; `unseen` when the platform refuses to show it."""
 
     message: str = ""
     unseen: bool = False
 
 
 class Succeeded(msgspec.Struct, frozen=True):
-    """The job ended well."""
+    """The job succeeded."""
 
     message: str = ""
     ended_at: datetime | None = None
@@ -53,7 +53,7 @@ class Succeeded(msgspec.Struct, frozen=True):
 
 
 class Failed(msgspec.Struct, frozen=True):
-    """The job ended badly; `stopped` when somebody ended it on purpose."""
+    """The job failed; `stopped` when a person ended it on purpose."""
 
     category: Category | None
     message: str

@@ -16,7 +16,7 @@ import msgspec
 
 from interlock.domain import canonical
 
-#: Our own settings: a file that named one could send the controller's token away.
+#: Our own settings: a file that used one could leak the controller's token.
 OWN_SETTINGS = frozenset(
     f"INTERLOCK_{name}"
     for name in (
@@ -29,16 +29,16 @@ OWN_SETTINGS = frozenset(
         "WATCHDOG_EVERY",
     )
 )
-#: What a run puts in place of `${...}`.
+#: The values of a run for `${...}`.
 RUN_NAMES = frozenset({"PIPELINE", "SCHEDULE", "DATE", "HOUR", "LABEL", "RUN_ID", "ATTEMPT"})
-#: Known only once the job has answered.
+#: Known only after the job has responded.
 JOB_RUN_ID = "JOB_RUN_ID"
 
 LONGEST_URL = 2048
-#: What Linux takes as one argument.
+#: The longest single argument on Linux.
 LONGEST_COMMAND = 128 * 1024
 
-#: Where clouds hand out credentials. No setting admits these.
+#: Credential services of clouds. No setting allows these.
 FORBIDDEN_ADDRESSES = frozenset(
     {
         "169.254.169.254",
@@ -63,7 +63,7 @@ _SECRET_PLACES = re.compile(r"env/INTERLOCK_[A-Z0-9_]+|file/[^#]+|aws-sm/arn:[^#
 
 
 def names_in(text: str) -> tuple[str, ...]:
-    """The names that stand in `${...}`; `$${` is a literal and names nothing."""
+    """The names used in `${...}`; `$${` is a literal and names nothing."""
     return tuple(match[1] for match in _NAMED.finditer(text) if match[1] is not None)
 
 
@@ -73,7 +73,7 @@ def names_a_secret(name: str) -> bool:
 
 
 def own_setting_in(text: str) -> str | None:
-    """The first of our own settings that a text asks for, by either way of asking."""
+    """The first of our own settings that a text refers to, in either syntax."""
     for name in names_in(text):
         if name.strip() in OWN_SETTINGS:
             return name.strip()
@@ -84,7 +84,7 @@ def own_setting_in(text: str) -> str | None:
 
 
 def check_secrets(text: str) -> None:
-    """A reference to a secret must name a place that exists."""
+    """A secret reference must use a known kind of source."""
     for match in _SECRET.finditer(text):
         place = match[1]
         if _SECRET_PLACES.fullmatch(place) is None or ".." in place.split("/"):
@@ -94,25 +94,25 @@ def check_secrets(text: str) -> None:
 
 
 def check_url(text: str) -> None:
-    """An address that the HTTP client will agree to; only its host is still looked up at the start."""
+    """A URL that the HTTP client accepts; only its host is resolved later, at the start of the job."""
     plain = _NAMED.sub("x", text)
     if len(text) > LONGEST_URL:
         raise ValueError(f"a URL has at most {LONGEST_URL} characters")
     if _BAD_IN_URL.search(plain):
-        raise ValueError("a URL holds no spaces, control characters or backslashes")
+        raise ValueError("a URL can't contain spaces, control characters or backslashes")
     if text.startswith("${"):
         return  # scheme and host come from the environment
     match = _URL.fullmatch(plain)
     if match is None:
-        raise ValueError("a URL begins with http:// or https:// and a host")
+        raise ValueError("a URL must begin with http:// or https:// and a host")
     if "@" in match[1]:
-        raise ValueError("a URL holds no user or password: use a header and secret://")
+        raise ValueError("a URL can't contain a user or password: use a header and secret://")
     if str(_literal_address(match[1])) in FORBIDDEN_ADDRESSES:
-        raise ValueError("this address is that of a credential service and never allowed")
+        raise ValueError("this address belongs to a credential service and is never allowed")
 
 
 def is_private_url(text: str) -> bool:
-    """Whether a URL names an address, not a host, that the world can't reach."""
+    """Whether a URL names a non-public address rather than a host."""
     match = _URL.fullmatch(_NAMED.sub("x", text))
     address = None if match is None else _literal_address(match[1])
     return address is not None and not address.is_global
@@ -135,12 +135,12 @@ def _literal_address(authority: str) -> IPv4Address | IPv6Address | None:
 def check_https_url(text: str) -> None:
     check_url(text)
     if not text.startswith("${") and not text.lower().startswith("https://"):
-        raise ValueError("this URL begins with https://")
+        raise ValueError("this URL must begin with https://")
 
 
 def check_header_value(text: str) -> None:
     if any(character in text for character in "\r\n\0"):
-        raise ValueError("a header is one line")
+        raise ValueError("a header can't contain a line break")
     check_secrets(text)
 
 
@@ -171,5 +171,5 @@ def json_object(text: str) -> dict[str, Any]:
 def seconds_text(number: int | Decimal) -> str:
     """A bare number of seconds as a duration."""
     if number < 0:
-        raise ValueError("a duration is not negative")
+        raise ValueError("a duration can't be negative")
     return f"{number:f}s" if isinstance(number, Decimal) else f"{number}s"

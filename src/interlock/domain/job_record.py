@@ -21,15 +21,15 @@ class JobRecord(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     duration: float | None = None
     final: bool = False
     stopped: bool = False
-    #: Whether we learned of it by asking, so that whoever waits for it knows.
+    #: Whether it came from a poll, so that the waiting execution already knows.
     polled: bool = False
-    #: Whether the platform did not say when: then `at` is when it was asked.
+    #: Whether the platform gave no time: then `at` is the time of the poll.
     undated: bool = False
 
 
-#: What the job log says of a wait that goes on in another execution; further ones are numbered.
+#: The job log entry of a wait that continues in another execution; further ones are numbered.
 HANDED_OVER = "handed-over"
 
 
-#: What the job log says of a launch that failed; further tries of the attempt have their number behind it.
+#: The job log entry of a failed launch; further tries of the attempt have their number appended.
 LAUNCH_FAILED = "launch-failed"

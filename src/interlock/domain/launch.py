@@ -1,4 +1,4 @@
-"""Launch: the job of an attempt that runs, as whoever polls it must know it."""
+"""Launch: the running job of an attempt, with what polling it needs."""
 
 from datetime import datetime
 from typing import Any
@@ -11,8 +11,8 @@ from interlock.domain.run import Run, RunKey, Status
 
 
 class Launch(msgspec.Struct, frozen=True, rename="camel"):
-    """`job` is what its platform needs; `message` and `unseen` are what the run has of it already. `polled`
-    is None until an execution has looked at the job.
+    """`job` is what its platform needs; `message` and `unseen` are what the run already has. `polled` is None
+    until an execution has polled the job.
     """
 
     key: RunKey
@@ -25,12 +25,12 @@ class Launch(msgspec.Struct, frozen=True, rename="camel"):
     polled: Polled | None = None
 
     def says_nothing_new(self, message: str | None, unseen: bool) -> bool:
-        """That a job can't be seen is told once, and stays so."""
+        """The event that a job can't be seen is published once, and stays true."""
         return message == self.message and (self.unseen or not unseen)
 
 
 def launch_of(run: Run) -> Launch | None:
-    """None unless the job runs."""
+    """None unless the job is running."""
     if run.status is not Status.RUNNING or run.launched_at is None:
         return None
     return Launch(

@@ -23,19 +23,19 @@ class LineageSource(msgspec.Struct, frozen=True, kw_only=True):
     job: str
     pipeline: str
     key: str
-    #: Whether its readings are of an hour, not of a day.
+    #: Whether its readings are hourly, not daily.
     hourly: bool = False
 
 
 class LineageJob(msgspec.Struct, frozen=True):
-    """What ran."""
+    """The job that ran."""
 
     namespace: _Name
     name: _Name
 
 
 class LineageRun(msgspec.Struct, frozen=True, rename="camel"):
-    """One run of it."""
+    """One run of a job."""
 
     run_id: _Name
     facets: dict[str, Any] = {}
@@ -52,7 +52,7 @@ class LineageEvent(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
 
 def sources_of(event: LineageEvent, sources: Sequence[LineageSource]) -> list[LineageSource]:
-    """Those that this event feeds. What is not about a run feeds none."""
+    """The sources that this event feeds. An event without a run feeds none."""
     job = event.job
     if job is None or event.run is None:
         return []
@@ -66,7 +66,7 @@ def sources_of(event: LineageEvent, sources: Sequence[LineageSource]) -> list[Li
 def reading_of(event: LineageEvent, zone: ZoneInfo, hourly: bool) -> dict[str, Any]:
     """The fields: what happened, to which run, of which date, and how many rows it wrote.
 
-    The date is that of the nominal time, else of the event. Raises ValueError for a time that is none.
+    The date is that of the nominal time, otherwise of the event. Raises ValueError for an invalid time.
     """
     assert event.run is not None
     told_at = _instant(event.event_time, "eventTime")

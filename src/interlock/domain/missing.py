@@ -1,9 +1,9 @@
-"""Missing: a pipeline in force whose file is gone, and when it is taken away for that.
+"""Missing: a pipeline in force whose file is gone, and when it is retired for that.
 
-A file may go for a moment and come back: it is deleted and copied, a branch is switched and back. So the
-version in force stays in force for GRACE. When many files go at once, somebody has probably not meant it:
-then nothing is taken away for MANY_GRACE unless an operator confirms it, and nothing at all while the
-folder itself is missing, or some file does not say whose it is.
+A file may disappear briefly: it is deleted and copied back, a branch is switched and back. So the version in
+force stays in force for GRACE. When many files disappear at once, it is probably a mistake: then nothing is
+retired for MANY_GRACE unless an operator confirms it, and nothing at all while the folder itself is
+missing, or some file does not say which pipeline it declares.
 """
 
 from collections.abc import Collection, Sequence
@@ -13,7 +13,7 @@ import msgspec
 
 GRACE = timedelta(minutes=10)
 MANY_GRACE = timedelta(hours=24)
-#: So many, and half of all that are in force, are many.
+#: At least this number, and half of all that are in force, count as many.
 MANY = 2
 
 
@@ -22,9 +22,9 @@ class Missing(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
     pipeline_id: str
     since: datetime
-    #: When it is taken away; None while that can't be decided.
+    #: When it is retired; None while that can't be decided.
     until: datetime | None
-    #: Since when it is held back as one of many; None for one that went alone.
+    #: Since when it is held back as one of many; None for one that disappeared alone.
     held_at: datetime | None = None
 
     def is_over(self, now: datetime) -> bool:
@@ -32,13 +32,13 @@ class Missing(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class Present(msgspec.Struct, frozen=True):
-    """What a look at the files found, as far as ids go."""
+    """The ids found in the files."""
 
-    #: The pipelines that have a file, be it sound or refused.
+    #: The pipelines that have a file, valid or refused.
     ids: Collection[str]
-    #: Whether each file says whose it is. One that does not may be any that is missing.
+    #: Whether each file names its pipeline. A file that does not may be any of the missing ones.
     is_known: bool = True
-    #: Whether the folder of the files is there.
+    #: Whether the folder of the files exists.
     is_there: bool = True
 
     @property

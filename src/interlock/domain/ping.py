@@ -1,4 +1,4 @@
-"""Ping: a sign of life of a job that knows only an address, as the fields of a reading."""
+"""Ping: a request of a job that knows only a URL, as the fields of a reading."""
 
 import re
 from datetime import datetime
@@ -17,12 +17,12 @@ _EXIT_CODE = re.compile(r"[0-9]{1,3}")
 
 
 class PingSource(msgspec.Struct, frozen=True, kw_only=True):
-    """Whoever knows the token reports this sensor."""
+    """A caller with the token reports this sensor."""
 
     token: str
     pipeline: str
     key: str
-    #: Whether its readings are of an hour, not of a day.
+    #: Whether its readings are hourly, not daily.
     hourly: bool = False
 
     def __repr__(self) -> str:
@@ -30,7 +30,7 @@ class PingSource(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Signal(StrEnum):
-    """What a job says of itself."""
+    """What a job reports about itself."""
 
     START = "start"
     SUCCESS = "success"
@@ -38,7 +38,7 @@ class Signal(StrEnum):
 
 
 def signal_of(said: str) -> tuple[Signal, int | None] | None:
-    """What stands behind the token in the address: nothing, `start`, `fail` or an exit code."""
+    """What follows the token in the URL: nothing, `start`, `fail` or an exit code."""
     if not said:
         return Signal.SUCCESS, None
     if said in (Signal.START, Signal.FAIL):
@@ -51,7 +51,7 @@ def signal_of(said: str) -> tuple[Signal, int | None] | None:
 def reading_of(
     signal: Signal, exit_code: int | None, zone: ZoneInfo, hourly: bool, now: datetime
 ) -> dict[str, Any]:
-    """The fields. The date is that of the ping, so that one of yesterday says nothing of today."""
+    """The fields. The date is that of the ping, so that yesterday's ping does not count for today."""
     label = label_at(now, zone, Grain.HOUR if hourly else Grain.DAY)
     fields: dict[str, Any] = {
         "signal": signal,

@@ -1,7 +1,7 @@
 """Places: how many jobs of a pipeline may run at once, which attempts have a place, and which wait for one.
 
-A place belongs to an attempt for as long as its run is under way. One that is over has none, whether or not
-its end was put down here: so a crash takes no place away for good.
+A place belongs to an attempt while its run is in progress. A finished attempt has none, whether or not
+its end was recorded here: so a crash never loses a place for good.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,9 +11,9 @@ import msgspec
 
 from interlock.domain.run import Run, RunKey, Status
 
-#: How often a run that waits for a place looks for one, at the least.
+#: How often, at least, a run that waits for a place looks for one.
 LOOK = timedelta(minutes=5)
-#: More than this need not be known by name: the oldest go first.
+#: No more than this are kept by name: the oldest go first.
 MOST_WAITING = 100
 
 
@@ -41,7 +41,7 @@ class Places(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class Seating(msgspec.Struct, frozen=True):
-    """The places afterwards, and behind whom the attempt waits; behind none when it has a place."""
+    """The places afterwards, and the attempts that this one waits for; none when it has a place."""
 
     places: Places
     behind: tuple[RunKey, ...] = ()
@@ -58,7 +58,7 @@ def counted(places: Places, runs: Iterable[Run]) -> Places:
 
 
 def before(places: Places, run: Run) -> tuple[Holder, ...]:
-    """Those of older dates that wait."""
+    """The waiting attempts of older dates."""
     me = holder_of(run)
     return tuple(each for each in places.waiting if each < me)
 
@@ -82,7 +82,7 @@ def seat(places: Places, run: Run, runs: Mapping[RunKey, Run], most: int, now: d
 
 
 def leave(places: Places, run: Run, runs: Mapping[RunKey, Run], most: int) -> Seating:
-    """An attempt whose rules do not hold wants no place; behind whom it would wait for one."""
+    """An attempt whose rules do not hold needs no place. Returns those it would wait for."""
     me = holder_of(run)
     held = _held(places, me, runs)
     waiting = tuple(each for each in places.waiting if each != me)
@@ -91,7 +91,7 @@ def leave(places: Places, run: Run, runs: Mapping[RunKey, Run], most: int) -> Se
 
 
 def _held(places: Places, me: Holder, runs: Mapping[RunKey, Run]) -> tuple[Holder, ...]:
-    """The holders that are under way, but for this one."""
+    """The other holders that are in progress."""
     return tuple(
         each
         for each in places.holders
@@ -105,7 +105,7 @@ def _is_under_way(holder: Holder, run: Run | None) -> bool:
 
 
 def _looks(places: Places, holder: Holder, runs: Mapping[RunKey, Run], now: datetime) -> bool:
-    """Whether it still waits, and has looked for a place lately: one that died must not hold up others."""
+    """Whether it still waits, and has looked for a place lately: a dead one must not hold up others."""
     run = runs.get(places.key(holder))
     if run is None or run.attempt != holder.attempt or run.status is not Status.PENDING:
         return False

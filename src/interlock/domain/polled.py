@@ -1,28 +1,28 @@
-"""Polled: for how long a job has really been watched, look after look.
+"""Polled: how long a job has really been watched, poll by poll.
 
-The poll window counts this and not the clock: while the controller is down, the machine sleeps or the clock
-leaps, nobody asks for the job, and that it did not end in front of anybody says nothing about it.
+The poll window counts this time and not the clock: while the controller is down, the machine sleeps or the
+clock leaps, the job is not polled, so not having seen it end says nothing about it.
 """
 
 from datetime import datetime, timedelta
 
 import msgspec
 
-#: A look that comes later than this after its planned moment ends a gap in which nobody was watching.
+#: A poll that is later than this after its planned time ends a gap in which the job was not watched.
 GAP = timedelta(minutes=2)
 _NONE = timedelta(0)
 
 
 class Polled(msgspec.Struct, frozen=True):
-    """As of the last look: when it was, what counts until then, and the wait that was planned after it."""
+    """As of the last poll: its time, the total until then, and the wait planned after it."""
 
     at: datetime
     counted: timedelta = _NONE
     wait: timedelta = _NONE
 
     def looked(self, now: datetime) -> "Polled":
-        """After one more look. Of a gap only the planned wait counts, so that a job which is watched with
-        interruptions is given up one day, too.
+        """After one more poll. Of a gap only the planned wait counts, so that a job watched with
+        interruptions is eventually given up, too.
         """
         passed = now - self.at
         watched = passed if passed <= self.wait + GAP else self.wait

@@ -1,4 +1,4 @@
-"""Post-run: what readings after the launch say about a run: drift, late data, and how its rules fare."""
+"""Post-run: what readings after the launch mean for a run: drift, late data, and the results of its rules."""
 
 from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime, timedelta
@@ -16,7 +16,7 @@ from interlock.domain.sensor import Reading, names_date
 #: How long a changed trigger reading reruns the job of a pipeline without post-run rules.
 LATE_WINDOW = timedelta(hours=24)
 
-#: A file says no less; what was stored before that was checked may.
+#: Files are checked for this minimum; configs stored before the check existed may have less.
 _SHORTEST = timedelta(seconds=1)
 
 #: What is compared where a rule's own field holds no number.
@@ -41,7 +41,7 @@ def post_run_window(post_run: PostRun) -> timedelta:
 
 
 def late_window(pipeline: Pipeline) -> timedelta:
-    """For how long after completion late data reruns the job by itself."""
+    """For how long after completion late data reruns the job automatically."""
     post_run = pipeline.post_run
     if post_run is None:
         return LATE_WINDOW
@@ -59,7 +59,7 @@ def drift_field(post_run: PostRun, rule: Rule, baseline: Mapping[str, Any]) -> s
 def is_measured(
     post_run: PostRun, key: str, baseline: Mapping[str, Any], current: Mapping[str, Any]
 ) -> bool:
-    """Whether a rule on this key can say by how much the reading has moved."""
+    """Whether a rule on this key can measure how far the reading has moved."""
     fields = (drift_field(post_run, r, baseline) for r in post_run.rules if r.key == key)
     return any(f and _has_number(baseline, f) and _has_number(current, f) for f in fields)
 
@@ -83,9 +83,9 @@ def drifts(
 
 
 def came_since(run: Run, readings: Mapping[str, Reading]) -> dict[str, Reading]:
-    """The readings that can speak of this attempt: its inputs, and what came since it was opened. Of
-    those without a date that came after completion, what was taken to be of this run: the next may be
-    another date's.
+    """The readings that can concern this attempt: its inputs, and what came since it was opened. Of those
+    without a date that came after completion, those taken to belong to this run: the next may belong to
+    another date.
     """
     return {
         key: reading
@@ -109,8 +109,8 @@ def _is_of_another(run: Run, key: str, reading: Reading) -> bool:
 def outcome(
     post_run: PostRun, readings: Mapping[str, Reading], seen: Collection[str], now: datetime
 ) -> Verdict | None:
-    """How the post-run rules fare; all must hold. None while some have no reading yet and none fails:
-    what never comes is reported by itself. One that was `seen` and is gone fails its rule.
+    """The results of the post-run rules; all must hold. None while some have no reading yet and none fails:
+    a reading that never comes is reported separately. A reading that was `seen` and is gone fails its rule.
     """
     there = [rule for rule in post_run.rules if rule.key in readings or rule.key in seen]
     verdict = judge(there, readings, now)

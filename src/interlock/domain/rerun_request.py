@@ -1,4 +1,4 @@
-"""Rerun request: a date is to run again, and the attempt that was granted."""
+"""Rerun request: a request to run a date again, and the granted attempt."""
 
 from datetime import datetime
 
@@ -8,7 +8,7 @@ from interlock.domain.run import RunKey
 
 
 class RerunRequest(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """Somebody asks for a date to run again."""
+    """A request to run a date again."""
 
     key: RunKey
     reason: str
@@ -23,7 +23,7 @@ class RerunRequest(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class RerunRecord(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """A further attempt that was granted, and on whose account."""
+    """A granted further attempt, and the budget it is charged to."""
 
     key: RunKey
     attempt: int

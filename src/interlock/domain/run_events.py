@@ -1,4 +1,4 @@
-"""Telling: events about a run, under the name a dry run would use."""
+"""Run events: events about a run, or their dry-run twins."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -22,7 +22,7 @@ def about_run(
     source: str | None = None,
     **detail: Any,
 ) -> tuple[Event, ...]:
-    """The event, at the time of the run's last change; of a dry run its twin, or nothing."""
+    """The event, at the time of the run's last change; for a dry run its twin, or None."""
     return about_date(
         kind,
         run.key,

@@ -1,7 +1,7 @@
 """Sensor: the readings that producers report, and the periods in their keys.
 
-A key may carry the period it speaks of: `orders#2026-03-03T10`. For a run of that date such a reading
-serves the rule key `orders`, before a plain `orders` does.
+A key may carry the period it is about: `orders#2026-03-03T10`. For a run of that date, such a reading takes
+precedence over a plain `orders` for the rule key `orders`.
 """
 
 import re
@@ -17,13 +17,13 @@ from interlock.domain import timestamp
 from interlock.domain.canonical import content_hash
 from interlock.domain.partition import Grain, Label, label_at, occurs
 
-#: How the keys begin under which only the controller writes: what completed upstream.
+#: The prefix of keys that only the controller writes: upstream completions.
 RESERVED = "pipeline:"
 
-#: What a reading's version leaves out: a producer that only moves its clock has said nothing new.
+#: What a reading's version leaves out: a producer that changes only its timestamp reports nothing new.
 UNVERSIONED = frozenset({"updatedAt", "ttl", "receivedAt"})
 
-#: A key part that wants to be a period. If no calendar has it, the reading is refused, not guessed.
+#: A key part that looks like a period. If it is not a valid date, the reading is refused, not guessed.
 _PERIOD = re.compile(r"[0-9]{4}-?[0-9]{2}-?[0-9]{2}(T[0-9:]*)?")
 #: Numbers are compared as they are, however many digits they have.
 _EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
@@ -40,9 +40,9 @@ class Reading(msgspec.Struct, frozen=True, rename="camel"):
     fields: dict[str, Any]
     received_at: datetime
     version: str = ""
-    #: False when nobody knows when it came: `receivedAt` is then when it was looked at.
+    #: False when its time of receipt is unknown: `receivedAt` is then the time of the read.
     timed: bool = True
-    #: Written by the controller itself, as the completions of upstream pipelines are.
+    #: Written by the controller itself, such as completions of upstream pipelines.
     own: bool = False
 
     def __post_init__(self) -> None:
@@ -51,13 +51,13 @@ class Reading(msgspec.Struct, frozen=True, rename="camel"):
 
     @property
     def updated_at(self) -> datetime | None:
-        """What the producer says, if it says something that can be read."""
+        """The producer's `updatedAt`, if it is readable."""
         return timestamp.instant(self.fields.get("updatedAt"))
 
 
 class UnreadableReading(Reading, frozen=True):
-    """Stands for a stored reading that can't be read: no rule passes on it, and it opens nothing. Its one
-    field says what is wrong.
+    """Represents an unreadable stored reading: no rule passes on it, and it opens nothing. Its one field says
+    what is wrong.
     """
 
     @property
@@ -66,7 +66,7 @@ class UnreadableReading(Reading, frozen=True):
 
 
 class Rejection(msgspec.Struct, frozen=True):
-    """Why a reading can't be used: a stable word, where, what is there, what would be right."""
+    """Why a reading can't be used: a stable word, the field, its value, and what is allowed."""
 
     problem: str
     field: str
@@ -81,8 +81,8 @@ def unreadable_reading(
 
 
 def content_version(fields: Mapping[str, Any]) -> str:
-    """The same for the same content, whoever wrote it and when, and in whichever store it stood: 1.10 is
-    1.1, and 2.0 is 2.
+    """The same for the same content, from any writer, time and store: 1.10 is 1.1, and 2.0 is
+    2.
     """
     said = {k: _plain(v) for k, v in fields.items() if k not in UNVERSIONED}
     return content_hash(said, 16)
@@ -107,20 +107,20 @@ def _shortest(number: Decimal) -> int | Decimal:
 
 
 def split_key(key: str) -> tuple[str, str | None]:
-    """The sensor's own key, and the period behind it when there is something that looks like one."""
+    """The sensor's own key, and the period after it, if something looks like one."""
     base, mark, period = key.rpartition("#")
     return (base, period) if mark and base and _PERIOD.fullmatch(period) else (key, None)
 
 
 def period_keys(key: str, label: Label) -> tuple[str, str, str]:
-    """The keys under which a reading of `key` for that date may stand, the best first."""
+    """The keys under which a reading of `key` for that date may be stored, best first."""
     return f"{key}#{label}", f"{key}#{label.compact}", key
 
 
 def reading_label(
     fields: Mapping[str, Any], zone: ZoneInfo, now: datetime, period: str | None = None
 ) -> Label | Rejection:
-    """The date that a reading speaks of; without one, the day it was received."""
+    """The date that a reading is about; without one, the day it was received."""
     carried = carried_label(fields, zone, now, period)
     return label_at(now, zone, Grain.DAY) if carried is None else carried
 
@@ -141,7 +141,7 @@ def carried_label(
 
 
 def names_date(reading: Reading) -> bool:
-    """Whether a reading says by itself of which date it is."""
+    """Whether a reading itself names its date."""
     _, period = split_key(reading.key)
     return period is not None or any(reading.fields.get(name) is not None for name in _OF_DATE)
 
@@ -154,10 +154,10 @@ def serving(
     own: Collection[str] = (),
     opened_with: str | None = None,
 ) -> dict[str, Reading]:
-    """Which reading serves each rule key for a date: its period's, else a plain one that may.
+    """Which reading applies to each rule key for a date: its period's, otherwise a plain one if allowed.
 
-    Of the keys in `own`, those of triggers, a plain reading without a date serves only the day on
-    which it came; where that is unknown, only the run that it opened (`opened_with` is its version).
+    For the keys in `own`, those of triggers, a plain reading without a date applies only to the day on
+    which it came; if that is unknown, only to the run that it opened (`opened_with` is its version).
     """
     found = {}
     for key in keys:
@@ -172,7 +172,7 @@ def serving(
 def _serves(
     reading: Reading, label: Label, zone: ZoneInfo, own: bool, opened_with: str | None
 ) -> bool:
-    """One that can't be read serves every date, except where its key names one: it fails its rules."""
+    """An unreadable reading applies to every date, unless its key names one: it fails its rules."""
     _, period = split_key(reading.key)
     carried = carried_label(reading.fields, zone, reading.received_at, period)
     if carried is not None:

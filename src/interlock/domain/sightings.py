@@ -1,8 +1,8 @@
-"""Sightings: how a project's files looked, look after look, and which of them may be read now.
+"""Sightings: the states of a project's files over time, and which of them may be read now.
 
-A file whose write is under way must not be read: a prefix of it may be valid and have fewer rules. So a
-file that has changed, come or gone is read only once it has looked the same for SETTLED. The others wait
-with it, so that files that change together are read together, but no longer than PATIENCE.
+A file that is being written must not be read: a prefix of it may be valid and have fewer rules. So a file
+that was changed, added or removed is read only once it has been stable for SETTLED. The others wait with
+it, so that files that change together are read together, but no longer than PATIENCE.
 """
 
 from collections.abc import Mapping
@@ -11,25 +11,25 @@ from datetime import datetime, timedelta
 import msgspec
 
 SETTLED = timedelta(seconds=1)
-#: At a start, files say themselves when they were changed, and have come to rest after this.
+#: At a start, the timestamps of the files count, and a file is stable after this time.
 SETTLED_AT_START = timedelta(milliseconds=500)
 PATIENCE = timedelta(seconds=10)
 
-#: What tells one state of a file from another without reading it. None: there is no file.
+#: A fingerprint of a file's state without reading it. None: there is no file.
 Stamp = tuple[int, ...] | None
 
 
 class ChangedFile(msgspec.Struct, frozen=True):
-    """A file that does not look as it did when it was read, and since when it looks as it does."""
+    """A file that has changed since it was read, and since when it has been stable."""
 
     stamp: Stamp
     since: datetime
 
 
 class Sightings(msgspec.Struct, frozen=True):
-    """What the looks so far add up to."""
+    """The result of the checks so far."""
 
-    #: How each file looked when it was last read; None before the first reading.
+    #: The state of each file when it was last read; None before the first read.
     read: Mapping[str, Stamp] | None = None
     changes: Mapping[str, ChangedFile] = {}
     #: Since when some change waits to be read.
@@ -42,7 +42,7 @@ class Sightings(msgspec.Struct, frozen=True):
         )
 
     def is_due(self, now: datetime) -> bool:
-        """Whether the files should be read now, but for the unsettled ones."""
+        """Whether the files should be read now, except the unsettled ones."""
         if self.since is None:
             return self.read is None
         return not self.unsettled(now) or now - self.since >= PATIENCE
@@ -61,10 +61,10 @@ def look(
     now: datetime,
     changed_at: Mapping[str, datetime] | None = None,
 ) -> Sightings:
-    """The sightings after one more look.
+    """The sightings after one more check.
 
-    `changed_at`, when the files were changed by their own account, counts at the first look alone: a
-    start need not wait for files that nobody has touched.
+    `changed_at`, the timestamps of the files, counts at the first check only: a start need not wait for files
+    that have not been touched recently.
     """
     ahead = SETTLED - SETTLED_AT_START
     own = {path: at - ahead for path, at in (changed_at or {}).items() if before.read is None}
@@ -80,7 +80,7 @@ def look(
 
 
 def after_reading(seen: Sightings, now: datetime) -> Sightings:
-    """The sightings once all files but the unsettled ones have been read."""
+    """The sightings after all files except the unsettled ones have been read."""
     left = seen.unsettled(now)
     read = dict(seen.read or {})
     read.update({path: change.stamp for path, change in seen.changes.items() if path not in left})
@@ -93,7 +93,7 @@ def after_reading(seen: Sightings, now: datetime) -> Sightings:
 
 
 def _change(before: ChangedFile | None, stamp: Stamp, now: datetime, own: datetime) -> ChangedFile:
-    """A clock that was set back makes a file wait again, and never for longer than SETTLED."""
+    """A clock that was set back makes a file wait again, but never longer than SETTLED."""
     if before is not None and before.stamp == stamp and before.since <= now:
         return before
     return ChangedFile(stamp, min(own, now))

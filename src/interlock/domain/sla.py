@@ -1,6 +1,6 @@
-"""SLA: what a deadline's moment means for a date, as its run stands.
+"""SLA: what a warning or breach instant means for a date, given its run.
 
-A moment is told only if it is still true when it is recorded, and the verdict is written with it.
+A warning or breach is published only if it is still true when recorded, with the verdict in the same write.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,12 +21,12 @@ WARNINGS = {
 }
 BREACHES = frozenset(WARNINGS.values())
 
-#: How long a moment waits for a platform that can't be asked about the job, since the first try.
+#: How long a deadline waits for a platform that can't be asked about the job, since the first try.
 ASK_PATIENCE = timedelta(minutes=5)
-#: When it is tried again.
+#: When it is retried.
 ASK_AGAIN = timedelta(seconds=30)
-#: A platform that does not date the end of a job is taken to answer for the moment itself when it is asked
-#: within this time after it: on AWS a timer may come up to a minute late.
+#: If a platform does not date the end of a job, an answer within this time after a deadline counts as of the
+#: deadline itself: on AWS a timer may fire up to a minute late.
 ASKED_IN_TIME = timedelta(minutes=1)
 _TICK = timedelta(microseconds=1)
 
@@ -44,14 +44,14 @@ class SlaWatch(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     armed: dict[DeadlineKind, datetime] = {}
     told: tuple[DeadlineKind, ...] = ()
     verdict: SlaVerdict | None = None
-    #: How many attempts the date has had in a run that was pruned: the next one goes by another number,
-    #: and so its execution, its job and its events by other names.
+    #: How many attempts the date had in a run that was pruned: the next attempt gets another number, so that
+    #: its execution, its job and its events get other names.
     attempts: int = 0
     pruned_at: datetime | None = None
 
 
 class DeadlineNotice(msgspec.Struct, frozen=True):
-    """A moment to tell of, and the verdict that goes with it."""
+    """A warning or breach to publish, and its verdict."""
 
     kind: DeadlineKind
     verdict: SlaVerdict | None
@@ -65,7 +65,9 @@ def judge_moment(
     run: Run | None,
     now: datetime,
 ) -> DeadlineNotice | None:
-    """What to tell when a moment has come; None when it is told, moved, or no longer true."""
+    """What to publish when a deadline instant has come; None when it was published, moved, or is no
+    longer true.
+    """
     at = instants.get(kind)
     if at is None or now < at or kind in told:
         return None
@@ -80,12 +82,12 @@ def judge_moment(
     if verdict is not None or now >= instants.get(WARNINGS[kind], now):
         return None  # the breach has passed too, and says more
     if run is not None and run.has_given_up:
-        return None  # its failure was told, and no warning changes anything
+        return None  # its failure was published, and a warning adds nothing
     return DeadlineNotice(kind, None)
 
 
 def pruned(run: Run, now: datetime) -> SlaWatch:
-    """What stays of a run that is pruned: what was said of its deadline, and which attempts it had."""
+    """What remains of a pruned run: what was published about its deadline, and which attempts it had."""
     return SlaWatch(
         key=run.key,
         told=run.sla_told,
@@ -96,19 +98,19 @@ def pruned(run: Run, now: datetime) -> SlaWatch:
 
 
 class JobSeen(msgspec.Struct, frozen=True):
-    """What the platform said of the job of an attempt, and when."""
+    """What the platform reported about the job of an attempt, and when."""
 
     attempt: int
     at: datetime
-    #: When it ended well; where the platform does not say when, the time of the question.
+    #: When it succeeded; if the platform gives no time, the time of the poll.
     succeeded_at: datetime | None = None
     undated: bool = False
-    #: Why nothing is known of it.
+    #: Why its state is unknown.
     problem: str | None = None
 
 
 class Weight(StrEnum):
-    """What becomes of a moment, by what its job says."""
+    """What happens to a deadline event, by the state of the job."""
 
     TELL = "tell"
     IDLE = "idle"
@@ -116,15 +118,15 @@ class Weight(StrEnum):
 
 
 def asks_first(kind: DeadlineKind, run: Run | None) -> bool:
-    """Whether the job has a word in it: it may have ended in time, and our last look be older."""
+    """Whether the job matters: it may have ended in time since our last poll."""
     return kind is not DeadlineKind.READINESS and run is not None and run.status in _WITH_A_JOB
 
 
 def weigh(
     kind: DeadlineKind, at: datetime, run: Run, seen: JobSeen | None, now: datetime
 ) -> Weight:
-    """What the word of the job makes of a moment that would be told. A job that can't be asked is waited
-    for, within bounds; one whose success can't be dated before the breach has not met it.
+    """What the state of the job means for a deadline event. A job that can't be asked is waited for, within
+    bounds; a success that can't be dated before the breach does not meet it.
     """
     if not asks_first(kind, run):
         return Weight.TELL
@@ -139,7 +141,7 @@ def weigh(
 
 
 def word_of_job(seen: JobSeen, at: datetime) -> str | None:
-    """What the job's word adds to the causes of a moment at that instant."""
+    """What the state of the job adds to the causes at that instant."""
     if seen.problem is not None:
         return f"its job can't be asked: {seen.problem}"
     if seen.succeeded_at is None:
@@ -153,15 +155,15 @@ def word_of_job(seen: JobSeen, at: datetime) -> str | None:
 
 
 def asked_as_of(moment: datetime, now: datetime) -> datetime:
-    """As of when a platform is asked for the sake of a moment: a question that comes just behind it is one
-    about the moment itself, for no timer fires sooner.
+    """The instant that a poll for a deadline counts for: a poll just after the deadline counts as of the
+    deadline itself, because no timer fires sooner.
     """
     return moment - _TICK if now - moment <= ASKED_IN_TIME else now
 
 
 def counted_end(at: datetime, run: Run, breaches: Iterable[datetime]) -> datetime:
-    """When a job counts as ended that had ended when it was asked at that instant: a question just behind a
-    breach that is not judged yet is one about the breach, whoever asked it. No job ends before its launch.
+    """When a job counts as ended that had ended when polled at that instant: a poll just after a breach
+    not yet judged counts as of the breach, whichever caller polled. No job ends before its launch.
     """
     if run.sla_verdict is not None:
         return at
@@ -170,7 +172,7 @@ def counted_end(at: datetime, run: Run, breaches: Iterable[datetime]) -> datetim
 
 
 def was_ready(run: Run | None, at: datetime | None) -> bool:
-    """Whether the rules of the date had held before that instant; before none, they had."""
+    """Whether the rules of the date had held before that instant; without an instant, they had."""
     if at is None:
         return True
     return run is not None and run.ready_at is not None and run.ready_at < at
@@ -205,7 +207,7 @@ def blocked_by(run: Run | None, pipeline: Pipeline, schedule_id: str, now: datet
 
 
 def place_line(run: Run) -> str:
-    """Behind whom a run waits for a place."""
+    """The runs that a run waits for."""
     dates = [each.date for each in run.waits_for]
     return f"waits for a place behind {', '.join(dates)}"
 
@@ -217,7 +219,7 @@ def _cause(run: Run) -> str:
 def _launching(run: Run) -> str:
     if run.job_message is None:
         return "its job is being launched"
-    return f"its launch failed and is tried again: {run.job_message}"
+    return f"its launch failed and is being retried: {run.job_message}"
 
 
 def _running(run: Run, span: str) -> str:
@@ -238,7 +240,7 @@ def failing_lines(verdict: Judgement | None, now: datetime) -> list[str]:
 
 
 def _as_of(at: datetime, now: datetime) -> str:
-    """Nothing for what was judged just now."""
+    """Empty for a result judged just now."""
     if now - at < timedelta(seconds=1):
         return ""
     is_today = at.date() == now.date()
@@ -246,7 +248,7 @@ def _as_of(at: datetime, now: datetime) -> str:
 
 
 def explain_record(record: RuleRecord, at: datetime) -> str:
-    """The line of a stored result, as it read when it was judged."""
+    """The line of a stored result, as of when it was judged."""
     # `expected` is the rule's value or its maxAge: the kind of the result says which
     rule = Rule(record.key, Check(record.check), record.field, record.expected, record.expected)
     return explain(Result(rule, record.kind, record.actual), at)

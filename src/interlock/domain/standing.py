@@ -1,4 +1,4 @@
-"""Standing: since when a schedule counts in its present form, so that an edit makes nothing due before it."""
+"""Standing: since when the current form of a schedule counts, so that an edit makes nothing due before it."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -10,37 +10,39 @@ from interlock.domain.pipeline import Calendar, Pipeline, Schedule, holiday_cale
 
 
 class Standing(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """From when on the moments, deadlines and trigger of a schedule count."""
+    """From when on the occurrences, deadlines and trigger of a schedule count."""
 
-    #: Since when its dates are due at these moments.
+    #: Since when its dates are due at these times.
     since: datetime
-    #: Since when its deadlines are these.
+    #: Since when it has these deadlines.
     deadlines_since: datetime
-    #: Only readings received since then open its dates; None: all, as those that waited for a new pipeline.
+    #: Only readings received since then open its dates; None: all, including those that waited for a new
+    #: pipeline.
     readings_since: datetime | None = None
-    #: Dates that began before `since`, were expected by the form before, and whose deadline was still ahead.
+    #: Dates that began before `since`, were expected by the previous form, and whose deadline was still
+    #: ahead.
     carried: tuple[str, ...] = ()
 
     def counts(self, date: str, begins_at: datetime) -> bool:
-        """Whether a date is this form's to look after."""
+        """Whether this form covers a date."""
         return begins_at >= self.since or date in self.carried
 
     def promised(self, moment: datetime | None) -> datetime | None:
-        """A moment of a deadline, if its file was in force by then; else none."""
+        """An instant of a deadline, if its file was in force by then; otherwise None."""
         return None if moment is None or moment < self.deadlines_since else moment
 
     def opens(self, received_at: datetime) -> bool:
-        """Whether a reading of that moment may open a date."""
+        """Whether a reading received then may open a date."""
         return self.readings_since is None or received_at >= self.readings_since
 
 
 def standing_since(moment: datetime) -> Standing:
-    """Of a schedule that has not been edited since its pipeline came into force."""
+    """The standing of a schedule not edited since its pipeline came into force."""
     return Standing(since=moment, deadlines_since=moment)
 
 
 def moments_of(schedule: Schedule, calendars: Mapping[str, Calendar]) -> dict[str, Any]:
-    """What says when the dates of a schedule are due and what opens them, by field of the file."""
+    """The fields of the file that determine when dates are due and what opens them."""
     exclude = schedule.exclude
     listed = [schedule.calendar]
     if exclude is not None:
@@ -58,8 +60,8 @@ def moments_of(schedule: Schedule, calendars: Mapping[str, Calendar]) -> dict[st
 
 
 def _watched_by(schedule: Schedule) -> tuple[str | None, ...]:
-    """Which reading opens its dates, and until when. What the reading must say is a rule like any other:
-    the reading that is there is judged by it anew.
+    """Which reading opens its dates, and until when. What the reading must say is a rule like any other: it
+    applies to an existing reading again.
     """
     trigger = schedule.trigger
     if trigger is None:
@@ -68,7 +70,7 @@ def _watched_by(schedule: Schedule) -> tuple[str | None, ...]:
 
 
 def deadlines_of(pipeline: Pipeline) -> dict[str, Any]:
-    """What says by when the dates of a pipeline must be done, beside their moments."""
+    """The fields that determine by when the dates of a pipeline must be done, besides their due times."""
     sla = pipeline.sla
     if sla is None:
         return {}
@@ -81,7 +83,7 @@ def deadlines_of(pipeline: Pipeline) -> dict[str, Any]:
 
 
 def changed_fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
-    """The names under which two forms differ."""
+    """The names of the fields that differ between two forms."""
     return tuple(
         name for name in dict.fromkeys((*before, *after)) if before.get(name) != after.get(name)
     )

@@ -1,7 +1,7 @@
-"""Unreadable row: a row of a store that this version can't read, whoever wrote it.
+"""Unreadable row: a row of a store that this version can't read.
 
-It concerns its own date and nothing else. It is reported once for its content, so that a row that was
-corrected badly is reported again.
+It affects its own date and nothing else. It is reported once per content, so that a badly corrected row is
+reported again.
 """
 
 from datetime import datetime
@@ -20,7 +20,7 @@ _LONGEST_PROBLEM = 300
 
 
 class RowKind(StrEnum):
-    """What a row is about, as far as its place tells."""
+    """What a row is about, judged by its key."""
 
     RUN = "run"
     CONFIG = "config"
@@ -30,7 +30,7 @@ class RowKind(StrEnum):
 
 
 class UnreadableRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One such row: where it stands, what is wrong, and a digest of what it holds."""
+    """One such row: where it is, what is wrong, and a digest of its content."""
 
     table: str
     key: str
@@ -52,7 +52,7 @@ class UnreadableRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def problem_of(error: Exception) -> str:
-    """What is wrong with a row, from what reading it raised."""
+    """What is wrong with a row, from the exception that reading it raised."""
     if isinstance(error, KeyError):
         return clean(f"{error} is missing", _LONGEST_PROBLEM)
     if isinstance(error, msgspec.MsgspecError | ValueError):
@@ -61,19 +61,19 @@ def problem_of(error: Exception) -> str:
 
 
 def unreadable_error(what: str, problem: str) -> UnreadableError:
-    """For whoever can't go on without the row."""
+    """For callers that can't continue without the row."""
     return UnreadableError(
         f"{what} can't be read: {problem}; `interlock doctor` says what to do about it"
     )
 
 
 def unreadable_event(row: UnreadableRow, at: datetime, pipeline: Pipeline | None) -> Event:
-    """What is told of it; a row that no date waits for is a warning."""
+    """Its event; a row that no date waits for is only a warning."""
     return happened(
         EventType.ROW_UNREADABLE,
         _subject(row, pipeline),
         at,
-        f"a row of {row.table} can't be read: {row.key}: {row.problem}",
+        f"unreadable row in {row.table}: {row.key}: {row.problem}",
         parts=(row.table, row.id),
         severity=Severity.WARNING if row.kind is RowKind.RECORD else None,
         table=row.table,
@@ -84,7 +84,7 @@ def unreadable_event(row: UnreadableRow, at: datetime, pipeline: Pipeline | None
 
 
 def _subject(row: UnreadableRow, pipeline: Pipeline | None) -> Subject:
-    """The date of the row, where its key is of one."""
+    """The date of the row, if its key names one."""
     try:
         key = RunKey(row.pipeline_id or "", row.schedule_id or "", str(Label.parse(row.date or "")))
     except ValueError:
@@ -98,6 +98,6 @@ _REMEDIES = {
     " the date can then open again, and its job run again",
     RowKind.CONFIG: "correct the row, or delete it: the wanted file is adopted again",
     RowKind.READING: "send the reading again, or delete the row",
-    RowKind.EXECUTION: "it has been ended: the watchdog closes its date, and a rerun opens it",
+    RowKind.EXECUTION: "the execution was ended: the watchdog closes its date, and a rerun opens it",
     RowKind.RECORD: "correct the row, or delete it",
 }

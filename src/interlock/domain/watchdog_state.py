@@ -18,7 +18,7 @@ class WatchdogState(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     down_until: datetime | None = None
     since: datetime | None = None
     lagging: dict[str, datetime] = {}
-    #: With too many that lag: the pipeline with which the next pass begins.
+    #: If too many lag: the pipeline with which the next pass begins.
     left_at: str | None = None
     failing_since: datetime | None = None
     failures: tuple[str, ...] = ()

@@ -1,11 +1,11 @@
-"""Watching: when somebody must look at a run again, and until when its row is kept."""
+"""Watching: when the watchdog must check a run again, and until when its row is kept."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from interlock.domain.run import DeadlineKind, Run, Status
 
-#: How long the ordinary path may take before somebody looks after it.
+#: How long the ordinary path may take before the watchdog steps in.
 TELL_GRACE = timedelta(minutes=1)
 START_GRACE = timedelta(minutes=2)
 RETRY_GRACE = timedelta(minutes=2)
@@ -19,9 +19,9 @@ KEEP_DRY = NAME_TAKEN + timedelta(days=1)
 
 
 def watch_at(run: Run, has_outbox: bool) -> datetime | None:
-    """The earliest instant at which the watchdog must look; None when nothing is left to see to.
+    """The earliest instant at which the watchdog must check; None when nothing is left to do.
 
-    A dry run has neither deadlines nor anything that follows, but an attempt that broke off is finished.
+    A dry run has neither deadlines nor anything that follows, but a failed attempt is finished.
     """
     moments = [*_of_attempt(run)]
     if not run.key.dry:
@@ -32,9 +32,9 @@ def watch_at(run: Run, has_outbox: bool) -> datetime | None:
 
 
 def expires_at(run: Run) -> datetime | None:
-    """When its row may go, and counts as absent: that of a dry run which is over, once the name of its
-    execution is free again. Any other stays: a date that began anew would go by names that executions and
-    jobs had before, and no step of the clock makes an open run vanish.
+    """When its row may be removed, and counts as absent: that of a finished dry run, once the name of its
+    execution is free again. Any other row stays: a restarted date would reuse names that executions and
+    jobs had before, and no change of the clock makes an open run vanish.
     """
     if not run.key.dry or run.is_open:
         return None
@@ -60,8 +60,8 @@ def _of_what_follows(run: Run) -> Iterator[datetime]:
 
 
 def _of_deadline(run: Run) -> Iterator[datetime]:
-    """The relative one, whose instants only the run knows; a breach, or a failure for good, makes its
-    warning idle.
+    """The relative deadline, whose instants only the run knows; a breach, or a final failure, makes its
+    warning pointless.
     """
     if run.status is Status.COMPLETED or DeadlineKind.RELATIVE_BREACH in run.sla_told:
         return

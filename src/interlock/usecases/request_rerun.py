@@ -76,4 +76,4 @@ def chosen_schedule(config: Config, schedule_id: str | None) -> Schedule:
     for schedule in schedules:
         if schedule.id == schedule_id:
             return schedule
-    raise ConfigError(f"several schedules: choose one of {names}")
+    raise ConfigError(f"choose one of the schedules {names}")

@@ -1,7 +1,7 @@
-"""Delivery: an alert on its way to one channel of one sink, and what the sink answers.
+"""Delivery: an alert for one channel of one sink, and what the sink answers.
 
-A delivery is a row with a version: whoever stores its next version first has it. Everything that may be
-repeated finds in it what was done already.
+A delivery is a row with a version: the first writer to store its next version has it. Every repeated step
+finds in it what was already done.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ import msgspec
 
 from interlock.domain.event import Event, Severity
 
-#: How long one sender has an alert to itself.
+#: How long one sender holds an alert exclusively.
 CLAIM = timedelta(seconds=60)
 #: The channel of sinks that have only one.
 NO_CHANNEL = "-"
@@ -29,12 +29,12 @@ class Target(msgspec.Struct, frozen=True, order=True):
 
     @property
     def place(self) -> str:
-        """What tells it from other targets: the channel, or the sink that has only one."""
+        """What identifies it among targets: the channel, or a sink with only one channel."""
         return self.sink if self.channel == NO_CHANNEL else self.channel
 
 
 class DeliveryState(StrEnum):
-    """Where an alert is. Sent and dead ones are settled; what was given up is still to be told of."""
+    """The state of an alert. Sent and dead ones are settled; a given-up one still needs its event."""
 
     QUEUED = "queued"
     SENDING = "sending"
@@ -51,8 +51,8 @@ _SETTLED = (DeliveryState.SENT, DeliveryState.DEAD)
 class Delivery(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """One event for one target.
 
-    `due_at` is when somebody must look at it again: the next try, the end of a claim or of a mute. Of a
-    settled one, it is when that was.
+    `due_at` is when it must be handled again: the next try, the end of a claim or of a mute. For a settled
+    delivery, it is when that happened.
     """
 
     event: Event
@@ -61,13 +61,13 @@ class Delivery(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     state: DeliveryState = DeliveryState.QUEUED
     tries: int = 0
     error: str | None = None
-    #: What the sink calls the message, once it is there.
+    #: The sink's id of the message, once it is posted.
     receipt: str | None = None
-    #: It changes what the thread's first message shows, and adds none.
+    #: It only updates the thread's first message, and posts none.
     quiet: bool = False
-    #: It was held by a mute and is told by itself, in no digest.
+    #: It was held by a mute and is sent separately, not in a digest.
     released: bool = False
-    #: What its reader must know beside the event, such as why it came here.
+    #: What its reader must know besides the event, such as why it was sent here.
     note: str = ""
     version: int = 1
 
@@ -90,29 +90,29 @@ class Delivery(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
         return self._next(DeliveryState.SENDING, now + CLAIM)
 
     def posted(self, receipt: str) -> "Delivery":
-        """The message is there; the thread's first message does not show it yet."""
+        """The message is posted; the thread's first message does not show it yet."""
         return self._next(self.state, self.due_at, receipt=receipt)
 
     def sent(self, now: datetime, receipt: str | None = None) -> "Delivery":
         return self._next(DeliveryState.SENT, now, receipt=receipt or self.receipt, error=None)
 
     def postponed(self, until: datetime) -> "Delivery":
-        """It waits for its thread or for a slot, which costs no try."""
+        """Waits for its thread or for a slot, which does not count as a try."""
         return self._next(DeliveryState.QUEUED, until)
 
     def failed(self, error: str, now: datetime, delays: Sequence[timedelta]) -> "Delivery":
-        """One more try is spent; after the last it is given up."""
+        """Counts one more try; after the last, the delivery is given up."""
         tries = self.tries + 1
         if tries > len(delays):
             return self.given_up(error, now)
         return self._next(DeliveryState.QUEUED, now + delays[tries - 1], tries=tries, error=error)
 
     def given_up(self, error: str, now: datetime) -> "Delivery":
-        """Nobody tries again; that it was so is told next, at this instant however often."""
+        """Not retried; the event about it is published next, under this instant however often."""
         return self._next(DeliveryState.GIVEN_UP, now, tries=self.tries + 1, error=error)
 
     def told_later(self, until: datetime) -> "Delivery":
-        """That it was given up can't be told now."""
+        """The event about giving up can't be published now."""
         return self._next(DeliveryState.GIVEN_UP, until)
 
     def dead(self, now: datetime, error: str | None = None) -> "Delivery":
@@ -122,7 +122,7 @@ class Delivery(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
         return self._next(DeliveryState.HELD, until)
 
     def freed(self, now: datetime) -> "Delivery":
-        """Its mute is over, and it takes its place in the queue."""
+        """Its mute is over, and it is queued again."""
         return self._next(DeliveryState.QUEUED, now, released=True)
 
     def _next(self, state: DeliveryState, due_at: datetime, **changes: object) -> "Delivery":
@@ -135,44 +135,44 @@ class Delivery(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class Posted(msgspec.Struct, frozen=True):
-    """The message is there, under this name."""
+    """The message was posted, under this id."""
 
     receipt: str
 
 
 class TryLater(msgspec.Struct, frozen=True):
-    """The channel asks to be left alone for so long. It costs no try."""
+    """The channel asks for a pause this long. It does not count as a try."""
 
     after: timedelta
 
 
 class SendFailed(msgspec.Struct, frozen=True):
-    """Trying again may work; `unreachable` when the next message would fare no better now."""
+    """A retry may work; `unreachable` when the next message would fail too."""
 
     error: str
     unreachable: bool = False
 
 
 class NoThread(msgspec.Struct, frozen=True):
-    """The message that was to be answered or changed is no longer there."""
+    """The message to reply to or to change no longer exists."""
 
     error: str
 
 
 class NoChannel(msgspec.Struct, frozen=True):
-    """The channel is not there, or not for us."""
+    """The channel does not exist, or we have no access."""
 
     error: str
 
 
 class NoAccess(msgspec.Struct, frozen=True):
-    """The sink does not know us: no message would arrive."""
+    """The sink rejects our credentials: no message would arrive."""
 
     error: str
 
 
 class SinkGone(msgspec.Struct, frozen=True):
-    """The sink wants no more messages, ever."""
+    """The sink permanently refuses further messages."""
 
     error: str
 

@@ -10,14 +10,14 @@ from interlock.domain.event import Event, Severity
 from interlock.domain.pipeline import Weekday
 from interlock.domain.zones import zone
 
-#: Windows that meet are one, but nobody waits longer than this.
+#: Adjacent windows count as one, but no alert waits longer than this.
 LONGEST = timedelta(days=8)
 _WEEKDAYS = tuple(Weekday)
 _DAY = timedelta(days=1)
 
 
 def muted_until(mutes: Sequence[Mute], event: Event, now: datetime) -> datetime | None:
-    """When the windows end that cover it now, one after another; None when none does."""
+    """When the chain of windows that cover it now ends; None when none does."""
     mine = [mute for mute in mutes if _covers(mute, event)]
     end = now
     while end < now + LONGEST and (later := _end_of(mine, end)) is not None:
@@ -26,7 +26,7 @@ def muted_until(mutes: Sequence[Mute], event: Event, now: datetime) -> datetime 
 
 
 def is_endless(weekly: Weekly) -> bool:
-    """Whether its windows meet all the week round, so that nothing would ever be told."""
+    """Whether its windows cover the whole week, so that nothing would ever be sent."""
     somewhere = datetime.fromisoformat("2026-01-05T12:00:00Z")
     end: datetime | None = somewhere
     while end is not None and end < somewhere + LONGEST:
@@ -46,7 +46,7 @@ def _end_of(mutes: Sequence[Mute], moment: datetime) -> datetime | None:
 
 
 def _window_end(mute: Mute, moment: datetime) -> datetime | None:
-    """The end of its window around a moment. A window does not hold its own end."""
+    """The end of its window around a moment. A window excludes its own end."""
     if mute.weekly is not None:
         return _weekly_end(mute.weekly, moment)
     since = timestamp.instant(mute.since) if mute.since else None
@@ -57,7 +57,7 @@ def _window_end(mute: Mute, moment: datetime) -> datetime | None:
 
 
 def _weekly_end(weekly: Weekly, moment: datetime) -> datetime | None:
-    """Local times, so that a window keeps its hours on the days when the clock is moved."""
+    """Local times, so that a window keeps its hours across clock changes."""
     where = zone(weekly.timezone)
     today = moment.astimezone(where).date()
     for day in (today - _DAY, today):

@@ -1,4 +1,4 @@
-"""Note: what a message to people is about, before any sink gives it a form."""
+"""Note: the content of a message to people, before a sink formats it."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -13,18 +13,18 @@ from interlock.domain.event import Event, Severity, envelope
 
 
 class AlertNote(msgspec.Struct, frozen=True):
-    """One event. `note` is what its reader must know beside it, such as why it came here."""
+    """One event. `note` is what its reader must know besides it, such as why it was sent here."""
 
     event: Event
     note: str = ""
 
 
 class RootNote(msgspec.Struct, frozen=True):
-    """The first message of a thread: what its date is like now, and the alert that opened it."""
+    """The first message of a thread: the current state of its date, and the alert that opened it."""
 
     thread: Thread
     event: Event
-    #: Whether the alert is told with all its details: only while nothing else has happened.
+    #: Whether to show all details of the alert: only while nothing else has happened.
     is_first: bool = False
     note: str = ""
 
@@ -44,7 +44,7 @@ class SummaryNote(msgspec.Struct, frozen=True):
 
 
 class TrialNote(msgspec.Struct, frozen=True):
-    """Somebody wants to see whether messages arrive."""
+    """An operator tests whether messages arrive."""
 
     text: str
     at: datetime
@@ -60,14 +60,14 @@ def severest(events: Sequence[Event]) -> Severity:
 
 
 def counts(events: Sequence[Event]) -> str:
-    """How many of each severity and type, the severest first: `2 error SLA_BREACH, 1 warning ...`."""
+    """How many of each severity and type, most severe first: `2 error SLA_BREACH, 1 warning ...`."""
     found = Counter((event.severity, event.type) for event in events)
     in_order = sorted(found, key=lambda pair: (_SEVEREST_FIRST.index(pair[0]), pair[1]))
     return ", ".join(f"{found[pair]} {pair[0]} {pair[1]}" for pair in in_order)
 
 
 def about(note: Note) -> tuple[Event, ...]:
-    """The events that it tells of."""
+    """The events that it reports."""
     match note:
         case AlertNote(event) | RootNote(event=event):
             return (event,)
@@ -102,7 +102,7 @@ def headline(note: Note) -> str:
 
 
 def subject_of(event: Event) -> str:
-    """Whom it is about, as people say it."""
+    """The subject, in words."""
     parts = (event.pipeline_id, event.date)
     return " ".join(part for part in parts if part) or "interlock"
 

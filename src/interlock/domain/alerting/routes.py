@@ -11,7 +11,7 @@ _SEVERITIES = list(Severity)
 
 
 def targets_of(event: Event, alerts: Alerts, open_in: Collection[str]) -> tuple[Target, ...]:
-    """Where people are told of it, each once. `open_in`: the places with a thread of its date."""
+    """Where it is sent, each target once. `open_in`: the targets with a thread of its date."""
     found = dict.fromkeys(
         target
         for target, asked in _candidates(event, alerts)
@@ -23,7 +23,7 @@ def targets_of(event: Event, alerts: Alerts, open_in: Collection[str]) -> tuple[
 
 
 def matches(match: Match, event: Event) -> bool:
-    """Whether everything that is given fits."""
+    """Whether every given condition matches."""
     if match.severity is not None and not _is_as_grave(event.severity, match.severity):
         return False
     if match.event is not None and not names_type(match.event, event.type):
@@ -34,13 +34,13 @@ def matches(match: Match, event: Event) -> bool:
 
 
 def names_type(glob: str, kind: EventType) -> bool:
-    """Whether a glob stands for a type, by its name or an older one."""
+    """Whether a glob matches a type, by its current or a former name."""
     older = (name for name, each in ALIASES.items() if each is kind)
     return any(fnmatchcase(name, glob) for name in (kind, *older))
 
 
 def _candidates(event: Event, alerts: Alerts) -> Iterator[tuple[Target, bool]]:
-    """Every target of the routes that take it, and whether that route asks for more than the marks."""
+    """Every target of the routes that take it, and whether that route names it explicitly."""
     taken = False
     for route in alerts.routes:
         if not _takes(route, event):
@@ -67,7 +67,7 @@ def _is_marked(event: Event) -> bool:
 
 
 def _is_told(event: Event, asked: bool) -> bool:
-    """Marked to be told, or asked for by a route that names it."""
+    """Alerted by default, or named by a route."""
     if _is_over(event):
         return asked
     return asked or CATALOGUE[event.type].alert in (Alert.YES, Alert.OTHER_SINKS)
@@ -78,12 +78,12 @@ def _is_in_thread(event: Event) -> bool:
 
 
 def _is_over(event: Event) -> bool:
-    """The end of an alarm is told where the alarm was."""
+    """The end of an alarm is sent where the alarm was."""
     return event.type is EventType.INFRA_ALARM and event.severity is Severity.INFO
 
 
 def _elsewhere(event: Event, found: tuple[Target, ...], alerts: Alerts) -> tuple[Target, ...]:
-    """That a sink gave up is told by the others, and if there is none by the console."""
+    """The failure of a sink is reported through the others, or, without any, on the console."""
     broken = event.detail.get("sink")
     others = tuple(target for target in found if target.sink != broken)
     spare = tuple(target for target in (alerts.default_target, CONSOLE) if target.sink != broken)

@@ -10,14 +10,14 @@ from interlock.domain import canonical
 from interlock.domain.alerting.deliveries import Target
 from interlock.domain.event import Event, EventType, Severity
 
-#: How long whoever posts the first message has for it.
+#: How long the sender of the first message has to post it.
 ROOT_CLAIM = timedelta(seconds=30)
 #: The pipeline of events that have none.
 SYSTEM = "_system"
 
 
 class Phase(StrEnum):
-    """What a date is like now. Of two told of one instant, the later of this list stands."""
+    """The current state of a date. Of two at one instant, the later in this list counts."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -43,36 +43,36 @@ class Thread(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     key: ThreadKey
     created_at: datetime
     claim_until: datetime
-    #: By which sink its channel is reached.
+    #: The sink that reaches its channel.
     sink: str = ""
     claimed_by: str = ""
     thread_ts: str | None = None
     state: Phase | None = None
     state_at: datetime | None = None
-    #: How grave that is which the state came from.
+    #: The severity of the event behind the state.
     severity: Severity | None = None
-    #: What opened it, and what it was told last.
+    #: The event that opened it, and the latest one.
     first: str = ""
     latest: str = ""
     root_hash: str = ""
     version: int = 1
 
     def claimed(self, by: str, now: datetime) -> "Thread | None":
-        """The right to post the first message. None if it is there, or somebody else is about to."""
+        """Claim the first message. None if it is posted, or another sender is about to post it."""
         if self.thread_ts is not None or self.claim_until > now:
             return None
         return self._next(claimed_by=by, claim_until=now + ROOT_CLAIM)
 
     def rooted(self, receipt: str, face: str) -> "Thread":
-        """Its first message is there, and shows what `face` was when it was posted."""
+        """Its first message is posted, and shows what `face` was then."""
         return self._next(thread_ts=receipt, root_hash=face)
 
     def unclaimed(self, now: datetime) -> "Thread":
-        """There is no first message: whoever comes next posts one."""
+        """There is no first message: the next sender posts one."""
         return self._next(thread_ts=None, root_hash="", claim_until=now)
 
     def shown(self) -> "Thread":
-        """Its first message shows what is so now."""
+        """Its first message is up to date."""
         return self._next(root_hash=self.face)
 
     @property
@@ -82,16 +82,16 @@ class Thread(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
     @property
     def is_stale(self) -> bool:
-        """Whether its first message shows what is no longer so."""
+        """Whether its first message is out of date."""
         return self.thread_ts is not None and self.root_hash != self.face
 
     @property
     def face(self) -> str:
-        """What its first message shows, in short: another face is another text."""
+        """A digest of what its first message shows: a different face is a different text."""
         return canonical.content_hash((self.state, self.severity, self.latest, self.first), 16)
 
     def moved(self, event: Event) -> "Thread":
-        """The state after this event, by the time at which it happened; itself if that changes nothing."""
+        """The state after this event, by the time at which it happened; unchanged if that changes nothing."""
         phase = _phase(event)
         if phase is None or _rank(event.timestamp, phase) <= _rank(self.state_at, self.state):
             return self
@@ -114,7 +114,7 @@ def thread_key(event: Event, place: str) -> ThreadKey:
 
 
 def opened(event: Event, target: Target, now: datetime, told: Iterable[Event] = ()) -> Thread:
-    """A thread for this alert, in the state that all that was told of its date leads to."""
+    """A thread for this alert, in the state that the events of its date lead to."""
     thread = Thread(
         key=thread_key(event, target.place),
         sink=target.sink,
