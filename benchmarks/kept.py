@@ -45,5 +45,5 @@ def rows_in(text: str) -> list[Row]:
 def _machine() -> str:
     return (
         f"Measured with Python {platform.python_version()} on {platform.machine()} with two cores;"
-        " `make bench` measures anew. What each one does stands at the top of its script."
+        " `make bench` runs them again. The top of each script says what it does."
     )

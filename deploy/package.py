@@ -40,7 +40,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def build(arch: str, python: str, dist: Path, fetched: Path | None = None) -> Path:
-    """The zip. `fetched` holds the libraries, where somebody has them already."""
+    """The zip. `fetched` holds the libraries, if they are already downloaded."""
     with tempfile.TemporaryDirectory() as folder:
         libraries = fetched or fetch(arch, python, Path(folder, "fetched"))
         stage = Path(folder, "stage")
@@ -107,7 +107,9 @@ def _compile(stage: Path, python: str) -> bool:
     """By hash and unchecked: times do not survive a zip, and the folder can't be written to."""
     interpreter = _interpreter(python)
     if interpreter is None:
-        message = f"python{python} is not here: the code is not compiled, and each cold start pays for it"
+        message = (
+            f"python{python} is not here: the code is not compiled, and each cold start pays for it"
+        )
         sys.stderr.write(f"package: {message}\n")
         return False
     command = [

@@ -86,6 +86,6 @@ resource "aws_cloudwatch_metric_alarm" "watchdog_silent" {
 check "alarms_reach_somebody" {
   assert {
     condition     = var.sns_alarm_topic_arn != ""
-    error_message = "Without sns_alarm_topic_arn, alarms on the alert path reach nobody."
+    error_message = "Without sns_alarm_topic_arn, no one receives alarms about the alert path itself."
   }
 }

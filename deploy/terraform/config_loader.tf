@@ -3,7 +3,7 @@ locals {
   pipelines = try(local.compiled.pipelines, {})
   alerts    = var.alert_routes == null ? jsonencode(try(local.compiled.alerts, {})) : jsonencode(var.alert_routes)
 
-  # What the compiled file must have been made from. Hidden files are nobody's pipelines.
+  # The files that the compiled file must have been made from. Hidden files are not pipelines.
   folders = { for name, path in { pipelines = var.pipelines_path, calendars = var.calendars_path } : name => path if path != "" }
   sources = merge(
     [
@@ -44,7 +44,7 @@ resource "terraform_data" "compiled" {
     }
     precondition {
       condition     = local.compiled == null || local.expected == local.found
-      error_message = "${var.compiled_config_path} is not of these pipeline files: run interlock compile PROJECT -o ${var.compiled_config_path}."
+      error_message = "${var.compiled_config_path} was not compiled from these pipeline files: run interlock compile PROJECT -o ${var.compiled_config_path}."
     }
     precondition {
       condition     = local.compiled == null || try(local.compiled.format == local.manifest.format, false)
@@ -100,6 +100,6 @@ check "holidays_reach_far_enough" {
     condition = alltrue([
       for until in local.holidays_until : timecmp("${until}T00:00:00Z", timeadd(plantimestamp(), "8760h")) > 0
     ])
-    error_message = "Holidays are written out for less than a year from now: run interlock compile again."
+    error_message = "The compiled holidays cover less than a year from now: run interlock compile again."
   }
 }

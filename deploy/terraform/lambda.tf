@@ -105,7 +105,7 @@ resource "aws_lambda_function" "function" {
       ENVIRONMENT             = var.environment
       LOG_LEVEL               = var.log_level
       POWERTOOLS_SERVICE_NAME = local.function_names[each.key]
-      PYTHONTZPATH            = "" # zone rules of the package, and not of the runtime: both homes agree
+      PYTHONTZPATH            = "" # zone rules of the package, and not of the runtime: both backends agree
     })
   }
 
@@ -127,7 +127,7 @@ resource "aws_lambda_function" "function" {
   lifecycle {
     precondition {
       condition     = sum([for name, value in each.value.environment : length(name) + length(value)]) < 3800
-      error_message = "The environment of ${each.key} is more than Lambda takes (4 KB): use secrets for what is long."
+      error_message = "The environment of ${each.key} exceeds Lambda's limit (4 KB): use secrets for long values."
     }
   }
 
@@ -168,7 +168,7 @@ resource "terraform_data" "package" {
 check "slack_token_in_the_state_file" {
   assert {
     condition     = nonsensitive(var.slack_bot_token == "")
-    error_message = "slack_bot_token stands in the state file: for more than a trial use slack_secret_arn or create_slack_secret."
+    error_message = "slack_bot_token is stored in the state file: beyond a trial, use slack_secret_arn or create_slack_secret."
   }
 }
 

@@ -1,5 +1,5 @@
 output "table_names" {
-  description = "The four tables, by what they hold."
+  description = "The four tables, by their contents."
   value       = local.table_names
 }
 
@@ -9,7 +9,7 @@ output "table_arns" {
 }
 
 output "event_bus_name" {
-  description = "The bus on which every event is told: make rules of your own there."
+  description = "The bus on which every event is published: add your own rules there."
   value       = aws_cloudwatch_event_bus.events.name
 }
 
@@ -105,7 +105,7 @@ output "sensor_writer_policy_json" {
 }
 
 output "viewer_policy_json" {
-  description = "For people who look: a policy for interlock serve --backend aws --read-only, and for commands that only look."
+  description = "For viewers: a policy for interlock serve --backend aws --read-only, and for commands that only read."
   value = jsonencode({
     Version = "2012-10-17"
     Statement = concat(
@@ -134,7 +134,7 @@ output "viewer_policy_json" {
 }
 
 output "kms_key_policy_json" {
-  description = "Statements that the policy of kms_key_arn needs: without them no alert and no log arrives."
+  description = "Statements that the policy of kms_key_arn needs: without them no alerts and no logs arrive."
   value = jsonencode({
     Version = "2012-10-17"
     Statement = [
@@ -159,7 +159,7 @@ output "kms_key_policy_json" {
 }
 
 output "interlock_toml" {
-  description = "What interlock.toml needs for commands with --backend aws."
+  description = "The [aws] section of interlock.toml for commands with --backend aws."
   value       = <<-EOT
     [aws]
     region = "${local.region}"

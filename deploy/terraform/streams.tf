@@ -1,5 +1,5 @@
 locals {
-  # Only what somebody else wrote wakes the router: our own bookkeeping has other keys.
+  # Only rows written by others wake the router: our own bookkeeping has other keys.
   streams = {
     control = [
       {
@@ -22,7 +22,7 @@ resource "aws_lambda_alias" "stream" {
   for_each = local.streams
 
   name             = each.key
-  description      = "What the stream of the table ${each.key} calls"
+  description      = "The function that the stream of the table ${each.key} invokes"
   function_name    = aws_lambda_function.function["stream-router"].function_name
   function_version = aws_lambda_function.function["stream-router"].version
 }

@@ -4,18 +4,18 @@ variable "environment" {
 
   validation {
     condition     = can(regex("^[a-z][a-z0-9-]{0,19}$", var.environment))
-    error_message = "environment is a lower-case letter, then up to 19 lower-case letters, digits or dashes."
+    error_message = "environment must be a lower-case letter, then up to 19 lower-case letters, digits or dashes."
   }
 }
 
 variable "account_id" {
-  description = "The AWS account; empty: the provider is asked. Given, a plan needs no network."
+  description = "The AWS account; empty: the provider looks it up. If set, a plan needs no network."
   type        = string
   default     = ""
 
   validation {
     condition     = can(regex("^([0-9]{12})?$", var.account_id))
-    error_message = "account_id has 12 digits."
+    error_message = "account_id must have 12 digits."
   }
 }
 
@@ -25,31 +25,31 @@ variable "dist_path" {
 }
 
 variable "pipelines_path" {
-  description = "The folder of the pipeline files; only read to see that compiled_config_path, which it needs, is fresh."
+  description = "The folder of the pipeline files; read only to check that compiled_config_path, which it requires, is up to date."
   type        = string
   default     = ""
 }
 
 variable "calendars_path" {
-  description = "The folder of the calendar files; only read to see that compiled_config_path, which it needs, is fresh."
+  description = "The folder of the calendar files; read only to check that compiled_config_path, which it requires, is up to date."
   type        = string
   default     = ""
 }
 
 variable "compiled_config_path" {
-  description = "What `interlock compile` wrote; empty: no pipelines are loaded."
+  description = "The output file of `interlock compile`; empty: no pipelines are loaded."
   type        = string
   default     = ""
 }
 
 variable "lambda_architecture" {
-  description = "What the functions run on: arm64 or x86_64. The package must be built for it."
+  description = "The architecture of the functions: arm64 or x86_64. The package must be built for it."
   type        = string
   default     = "arm64"
 
   validation {
     condition     = contains(["arm64", "x86_64"], var.lambda_architecture)
-    error_message = "lambda_architecture is arm64 or x86_64."
+    error_message = "lambda_architecture must be arm64 or x86_64."
   }
 }
 
@@ -62,7 +62,7 @@ variable "lambda_memory_size" {
     condition = var.lambda_memory_size == null ? true : (
       var.lambda_memory_size >= 128 && var.lambda_memory_size <= 10240 && floor(var.lambda_memory_size) == var.lambda_memory_size
     )
-    error_message = "lambda_memory_size is a whole number from 128 to 10240."
+    error_message = "lambda_memory_size must be a whole number from 128 to 10240."
   }
 }
 
@@ -74,13 +74,13 @@ variable "lambda_memory" {
 
   validation {
     condition     = alltrue([for size in values(var.lambda_memory) : size >= 128 && size <= 10240 && floor(size) == size])
-    error_message = "lambda_memory is a whole number from 128 to 10240 for each function."
+    error_message = "lambda_memory must be a whole number from 128 to 10240 for each function."
   }
   validation {
     condition = length(setsubtract([for name in keys(var.lambda_memory) : replace(name, "_", "-")], [
       "stream-router", "orchestrator", "sla-monitor", "watchdog", "event-sink", "alert-dispatcher",
     ])) == 0
-    error_message = "lambda_memory names functions: stream-router, orchestrator, sla-monitor, watchdog, event-sink, alert-dispatcher."
+    error_message = "lambda_memory must name functions: stream-router, orchestrator, sla-monitor, watchdog, event-sink, alert-dispatcher."
   }
   validation {
     condition     = length(distinct([for name in keys(var.lambda_memory) : replace(name, "_", "-")])) == length(var.lambda_memory)
@@ -95,7 +95,7 @@ variable "orchestrator_timeout_seconds" {
 
   validation {
     condition     = var.orchestrator_timeout_seconds >= 60 && var.orchestrator_timeout_seconds <= 900 && floor(var.orchestrator_timeout_seconds) == var.orchestrator_timeout_seconds
-    error_message = "orchestrator_timeout_seconds is a whole number from 60 to 900."
+    error_message = "orchestrator_timeout_seconds must be a whole number from 60 to 900."
   }
 }
 
@@ -107,13 +107,13 @@ variable "lambda_concurrency" {
 
   validation {
     condition     = alltrue([for number in values(var.lambda_concurrency) : floor(number) == number && (number == -1 || number >= 1)])
-    error_message = "lambda_concurrency is -1 (none reserved) or a whole number of at least 1."
+    error_message = "lambda_concurrency must be -1 (none reserved) or a whole number of at least 1."
   }
   validation {
     condition = length(setsubtract([for name in keys(var.lambda_concurrency) : replace(name, "_", "-")], [
       "stream-router", "orchestrator", "sla-monitor", "watchdog", "event-sink", "alert-dispatcher",
     ])) == 0
-    error_message = "lambda_concurrency names functions: stream-router, orchestrator, sla-monitor, watchdog, event-sink, alert-dispatcher."
+    error_message = "lambda_concurrency must name functions: stream-router, orchestrator, sla-monitor, watchdog, event-sink, alert-dispatcher."
   }
   validation {
     condition     = length(distinct([for name in keys(var.lambda_concurrency) : replace(name, "_", "-")])) == length(var.lambda_concurrency)
@@ -128,7 +128,7 @@ variable "stream_parallelization_factor" {
 
   validation {
     condition     = var.stream_parallelization_factor >= 1 && var.stream_parallelization_factor <= 10 && floor(var.stream_parallelization_factor) == var.stream_parallelization_factor
-    error_message = "stream_parallelization_factor is a whole number from 1 to 10."
+    error_message = "stream_parallelization_factor must be a whole number from 1 to 10."
   }
 }
 
@@ -141,18 +141,18 @@ variable "log_retention_days" {
     condition = contains([
       1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
     ], var.log_retention_days)
-    error_message = "log_retention_days is one of CloudWatch's values: 1, 3, 5, 7, 14, 30, 60, 90, ..."
+    error_message = "log_retention_days must be one of CloudWatch's values: 1, 3, 5, 7, 14, 30, 60, 90, ..."
   }
 }
 
 variable "log_level" {
-  description = "What the functions log: DEBUG, INFO, WARNING, ERROR or CRITICAL, and what is graver."
+  description = "The lowest level that the functions log: DEBUG, INFO, WARNING, ERROR or CRITICAL."
   type        = string
   default     = "INFO"
 
   validation {
     condition     = contains(["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], var.log_level)
-    error_message = "log_level is DEBUG, INFO, WARNING, ERROR or CRITICAL."
+    error_message = "log_level must be DEBUG, INFO, WARNING, ERROR or CRITICAL."
   }
 }
 
@@ -169,7 +169,7 @@ variable "sfn_log_level" {
 
   validation {
     condition     = contains(["OFF", "ERROR", "FATAL", "ALL"], var.sfn_log_level)
-    error_message = "sfn_log_level is OFF, ERROR, FATAL or ALL."
+    error_message = "sfn_log_level must be OFF, ERROR, FATAL or ALL."
   }
 }
 
@@ -180,24 +180,24 @@ variable "sfn_log_execution_data" {
 }
 
 variable "sfn_timeout_seconds" {
-  description = "How long one attempt may take as a whole; its lease is half an hour more."
+  description = "How long one whole attempt may take; its lease is half an hour longer."
   type        = number
   default     = 14400
 
   validation {
     condition     = var.sfn_timeout_seconds >= 300 && var.sfn_timeout_seconds <= 31536000 && floor(var.sfn_timeout_seconds) == var.sfn_timeout_seconds
-    error_message = "sfn_timeout_seconds is a whole number from 300 to 31536000."
+    error_message = "sfn_timeout_seconds must be a whole number from 300 to 31536000."
   }
 }
 
 variable "trigger_max_attempts" {
-  description = "How often a launch is tried again after a failure of the infrastructure."
+  description = "How often a launch is retried after an infrastructure failure."
   type        = number
   default     = 3
 
   validation {
     condition     = var.trigger_max_attempts >= 1 && var.trigger_max_attempts <= 10 && floor(var.trigger_max_attempts) == var.trigger_max_attempts
-    error_message = "trigger_max_attempts is a whole number from 1 to 10."
+    error_message = "trigger_max_attempts must be a whole number from 1 to 10."
   }
 }
 
@@ -208,41 +208,41 @@ variable "events_table_ttl_days" {
 
   validation {
     condition     = var.events_table_ttl_days >= 1 && var.events_table_ttl_days <= 3650 && floor(var.events_table_ttl_days) == var.events_table_ttl_days
-    error_message = "events_table_ttl_days is a whole number from 1 to 3650."
+    error_message = "events_table_ttl_days must be a whole number from 1 to 3650."
   }
 }
 
 variable "watchdog_schedule" {
-  description = "How often the watchdog looks: rate(...) or cron(...)."
+  description = "How often the watchdog runs: rate(...) or cron(...)."
   type        = string
   default     = "rate(5 minutes)"
 
   validation {
     condition     = can(regex("^(rate\\((1 (minute|hour|day)|([2-9]|[1-9][0-9]+) (minutes|hours|days))\\)|cron\\(.+\\))$", var.watchdog_schedule))
-    error_message = "watchdog_schedule is rate(1 minute), rate(N minutes), hours or days alike, or cron(...)."
+    error_message = "watchdog_schedule must be rate(1 minute), rate(N minutes), hours or days alike, or cron(...)."
   }
 }
 
 variable "watchdog_silence_seconds" {
-  description = "After so long without a complete pass an alarm is raised."
+  description = "How long without a complete pass before an alarm is raised."
   type        = number
   default     = 900
 
   validation {
     condition     = var.watchdog_silence_seconds >= 600 && var.watchdog_silence_seconds <= 86400 && var.watchdog_silence_seconds % 300 == 0
-    error_message = "watchdog_silence_seconds is at least 600, at most 86400 and a multiple of 300."
+    error_message = "watchdog_silence_seconds must be at least 600, at most 86400 and a multiple of 300."
   }
 }
 
 variable "dead_man_url" {
-  description = "Called after each complete pass of the watchdog; whoever listens there notices silence."
+  description = "Requested after each complete pass of the watchdog; the service behind it raises an alarm when the requests stop."
   type        = string
   default     = ""
   sensitive   = true
 
   validation {
     condition     = var.dead_man_url == "" || startswith(var.dead_man_url, "https://")
-    error_message = "dead_man_url begins with https://."
+    error_message = "dead_man_url must begin with https://."
   }
 }
 
@@ -259,12 +259,12 @@ variable "slack_secret_arn" {
 
   validation {
     condition     = var.slack_secret_arn == "" || can(regex("^arn:[a-z0-9-]+:secretsmanager:", var.slack_secret_arn))
-    error_message = "slack_secret_arn is the ARN of a secret in Secrets Manager."
+    error_message = "slack_secret_arn must be the ARN of a secret in Secrets Manager."
   }
 }
 
 variable "create_slack_secret" {
-  description = "Make an empty secret for Slack's bot token; you put the value, and Terraform never sees it."
+  description = "Create an empty secret for Slack's bot token; you set its value, and Terraform never sees it."
   type        = bool
   default     = false
 }
@@ -277,7 +277,7 @@ variable "slack_bot_token" {
 }
 
 variable "alert_routes" {
-  description = "Where alerts go, in the shape of alerts.yaml; null: as the compiled file says."
+  description = "Where alerts go, in the format of alerts.yaml; null: as the compiled file says."
   type        = any
   default     = null
 
@@ -285,7 +285,7 @@ variable "alert_routes" {
     condition = var.alert_routes == null ? true : try(
       length(setsubtract(keys(var.alert_routes), ["sinks", "default", "routes", "mutes", "limits"])) == 0, false
     )
-    error_message = "alert_routes has the parts of alerts.yaml: sinks, default, routes, mutes, limits."
+    error_message = "alert_routes may have only the parts of alerts.yaml: sinks, default, routes, mutes, limits."
   }
 }
 
@@ -297,7 +297,7 @@ variable "job_environment" {
 
   validation {
     condition     = alltrue([for name in keys(var.job_environment) : can(regex("^INTERLOCK_[A-Z0-9_]+$", name))])
-    error_message = "job_environment has names that begin with INTERLOCK_."
+    error_message = "job_environment may set only names that begin with INTERLOCK_."
   }
   validation {
     condition = !anytrue([
@@ -316,7 +316,7 @@ variable "alert_environment" {
 
   validation {
     condition     = alltrue([for name in keys(var.alert_environment) : can(regex("^INTERLOCK_[A-Z0-9_]+$", name))])
-    error_message = "alert_environment has names that begin with INTERLOCK_."
+    error_message = "alert_environment may set only names that begin with INTERLOCK_."
   }
   validation {
     condition = !anytrue([
@@ -334,7 +334,7 @@ variable "job_secret_arns" {
 
   validation {
     condition     = alltrue([for arn in var.job_secret_arns : can(regex("^arn:[a-z0-9-]+:secretsmanager:.+:secret:.+$", arn))])
-    error_message = "job_secret_arns are ARNs of secrets in Secrets Manager."
+    error_message = "job_secret_arns must be ARNs of secrets in Secrets Manager."
   }
 }
 
@@ -345,12 +345,12 @@ variable "alert_secret_arns" {
 
   validation {
     condition     = alltrue([for arn in var.alert_secret_arns : can(regex("^arn:[a-z0-9-]+:secretsmanager:.+:secret:.+$", arn))])
-    error_message = "alert_secret_arns are ARNs of secrets in Secrets Manager."
+    error_message = "alert_secret_arns must be ARNs of secrets in Secrets Manager."
   }
 }
 
 variable "allow_hosts" {
-  description = "Hosts and networks inside that jobs and webhooks may reach; all others inside are refused."
+  description = "Internal hosts and networks that jobs and webhooks may reach; all other internal ones are refused."
   type        = list(string)
   default     = []
 
@@ -359,7 +359,7 @@ variable "allow_hosts" {
       for host in var.allow_hosts :
       can(regex("^\\[?[0-9A-Za-z._:-]+(/[1-9][0-9]{0,2})?\\]?(:[0-9]{1,5})?$", host))
     ])
-    error_message = "allow_hosts has no * and no /0, no scheme and no path: a host, host:port or network that may be reached."
+    error_message = "allow_hosts takes hosts, host:port and networks; no *, no /0, no scheme and no path."
   }
 }
 
@@ -376,7 +376,7 @@ variable "glue_job_arns" {
 
   validation {
     condition     = alltrue([for arn in var.glue_job_arns : can(regex("^arn:[a-z0-9-]+:glue:[^:]*:[0-9]*:job/.+$", arn))])
-    error_message = "glue_job_arns are ARNs of Glue jobs."
+    error_message = "glue_job_arns must be ARNs of Glue jobs."
   }
 }
 
@@ -393,7 +393,7 @@ variable "emr_cluster_arns" {
 
   validation {
     condition     = alltrue([for arn in var.emr_cluster_arns : can(regex("^arn:[a-z0-9-]+:elasticmapreduce:[^:]*:[0-9]*:cluster/.+$", arn))])
-    error_message = "emr_cluster_arns are ARNs of EMR clusters."
+    error_message = "emr_cluster_arns must be ARNs of EMR clusters."
   }
 }
 
@@ -404,7 +404,7 @@ variable "emr_role_arns" {
 
   validation {
     condition     = alltrue([for arn in var.emr_role_arns : can(regex("^arn:[a-z0-9-]+:iam::[0-9]{12}:role/.+$", arn))])
-    error_message = "emr_role_arns are ARNs of roles."
+    error_message = "emr_role_arns must be ARNs of roles."
   }
 }
 
@@ -421,7 +421,7 @@ variable "emr_serverless_app_arns" {
 
   validation {
     condition     = alltrue([for arn in var.emr_serverless_app_arns : can(regex("^arn:[a-z0-9-]+:emr-serverless:[^:]*:[0-9]*:/applications/.+$", arn))])
-    error_message = "emr_serverless_app_arns are ARNs of EMR Serverless applications."
+    error_message = "emr_serverless_app_arns must be ARNs of EMR Serverless applications."
   }
 }
 
@@ -432,7 +432,7 @@ variable "emr_serverless_role_arns" {
 
   validation {
     condition     = alltrue([for arn in var.emr_serverless_role_arns : can(regex("^arn:[a-z0-9-]+:iam::[0-9]{12}:role/.+$", arn))])
-    error_message = "emr_serverless_role_arns are ARNs of roles."
+    error_message = "emr_serverless_role_arns must be ARNs of roles."
   }
 }
 
@@ -449,7 +449,7 @@ variable "sfn_trigger_arns" {
 
   validation {
     condition     = alltrue([for arn in var.sfn_trigger_arns : can(regex("^arn:[a-z0-9-]+:states:.+:stateMachine:", arn))])
-    error_message = "sfn_trigger_arns are ARNs of state machines."
+    error_message = "sfn_trigger_arns must be ARNs of state machines."
   }
 }
 
@@ -466,56 +466,56 @@ variable "lambda_trigger_arns" {
 
   validation {
     condition     = alltrue([for arn in var.lambda_trigger_arns : can(regex("^arn:[a-z0-9-]+:lambda:.+:function:", arn))])
-    error_message = "lambda_trigger_arns are ARNs of functions."
+    error_message = "lambda_trigger_arns must be ARNs of functions."
   }
 }
 
 variable "kms_key_arn" {
-  description = "A key of your own for tables, queues, logs, environments and secrets; see kms_key_policy_json."
+  description = "Your own KMS key for tables, queues, logs, environments and secrets; see kms_key_policy_json."
   type        = string
   default     = ""
 
   validation {
     condition     = var.kms_key_arn == "" || can(regex("^arn:[a-z0-9-]+:kms:[^:]+:[0-9]{12}:key/", var.kms_key_arn))
-    error_message = "kms_key_arn is the ARN of a key, not of an alias."
+    error_message = "kms_key_arn must be the ARN of a key, not of an alias."
   }
 }
 
 variable "sns_alarm_topic_arn" {
-  description = "Where alarms go beside the event log; without it, those on the alert path reach nobody."
+  description = "Where alarms go besides the event log; without it, no one receives those about the alert path itself."
   type        = string
   default     = ""
 
   validation {
     condition     = var.sns_alarm_topic_arn == "" || can(regex("^arn:[a-z0-9-]+:sns:", var.sns_alarm_topic_arn))
-    error_message = "sns_alarm_topic_arn is the ARN of an SNS topic."
+    error_message = "sns_alarm_topic_arn must be the ARN of an SNS topic."
   }
 }
 
 variable "extra_publisher_arns" {
-  description = "Others who may publish events with the source interlock."
+  description = "Further principals that may publish events with the source interlock."
   type        = list(string)
   default     = []
 
   validation {
     condition     = alltrue([for arn in var.extra_publisher_arns : can(regex("^arn:[a-z0-9-]+:iam::[0-9]{12}:(role|user)/.+$", arn))])
-    error_message = "extra_publisher_arns are ARNs of roles or users in IAM: of a session, give the role."
+    error_message = "extra_publisher_arns must be ARNs of roles or users in IAM: of a session, give the role."
   }
 }
 
 variable "deletion_protection" {
-  description = "Keeps the tables from being deleted; set it false and apply before a destroy."
+  description = "Protects the tables from deletion; set it to false and apply before a destroy."
   type        = bool
   default     = true
 }
 
 variable "tags" {
-  description = "Tags for every resource that can carry some."
+  description = "Tags for every resource that supports them."
   type        = map(string)
   default     = {}
 
   validation {
     condition     = !anytrue([for name in keys(var.tags) : name == "interlock:environment" || startswith(lower(name), "aws:")])
-    error_message = "tags can't set interlock:environment, which Interlock sets itself, nor what begins with aws:."
+    error_message = "tags can't set interlock:environment, which Interlock sets itself, nor keys that begin with aws:."
   }
 }

@@ -12,7 +12,7 @@ from deploy.terraform import EXAMPLE, compile_project, needed_plugins, package, 
 from interlock.domain import canonical
 from interlock.files import load_project
 
-_STALE = "is not of these pipeline files: run interlock compile"
+_STALE = "was not compiled from these pipeline files: run interlock compile"
 _FORMAT = "has another format than the package"
 _MISPLACED = "has a pipeline under another id than its own"
 _NONE = "has no pipelines: it would remove all that are loaded"

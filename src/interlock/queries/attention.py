@@ -166,8 +166,8 @@ def _unreadable(now: datetime, ports: Ports, history: History) -> Iterator[Conce
         key = keys[event.event_id]
         run = None if key is None else runs.get(key)
         of_run = event.detail.get("kind") == RowKind.RUN
-        mended = of_run and (run is None or run.status is not Status.UNREADABLE)
-        if mended or event.pipeline_id is None:
+        fixed = of_run and (run is None or run.status is not Status.UNREADABLE)
+        if fixed or event.pipeline_id is None:
             continue
         yield Concern(
             kind=AttentionKind.UNREADABLE,

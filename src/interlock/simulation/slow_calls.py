@@ -51,7 +51,7 @@ class _Work:
     def _run(self) -> None:
         try:
             self._act()
-        except BaseException as error:  # noqa: BLE001 - whoever has the baton next raises it
+        except BaseException as error:  # noqa: BLE001 - the next holder of the baton raises it
             self.error = error
         self.is_over = True
         self._back.release()

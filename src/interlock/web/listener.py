@@ -1,4 +1,4 @@
-"""Listener: the socket, and the server that answers on it until it is told to stop."""
+"""Listener: the socket, and the server that answers on it until a signal stops it."""
 
 import asyncio
 import contextlib

@@ -71,7 +71,7 @@ output "interlock_toml" {
   value = module.interlock.interlock_toml
 }
 
-# For the role of whoever produces readings of one pipeline.
+# For the role of a producer that writes readings of one pipeline.
 output "sensor_writer_policies" {
   value = module.interlock.sensor_writer_policy_json
 }

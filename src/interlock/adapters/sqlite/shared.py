@@ -37,7 +37,7 @@ class SharedConnection:
         error: Exception | None = None
         try:
             self.write(unit)
-        except Exception as failed:  # noqa: BLE001 - whoever asked for it hears of it
+        except Exception as failed:  # noqa: BLE001 - passed on to the caller
             error = failed
         settled(error)
 
