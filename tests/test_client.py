@@ -90,7 +90,7 @@ def test_a_server_may_say_how_long_to_wait_and_is_not_believed_beyond_reason(
     assert sleeps[2] < 1
 
 
-def test_when_nobody_answers_it_says_so_and_what_to_do(sleeps: Sleeps) -> None:
+def test_when_no_server_answers_it_says_so_and_what_to_do(sleeps: Sleeps) -> None:
     with tiny_server(in_turn(Said({}))) as server:
         pass
     with pytest.raises(UnavailableError, match=r"no server answers at .*interlock serve"):
@@ -195,7 +195,7 @@ def test_server_sent_events_are_read_with_their_ids() -> None:
 
 
 @pytest.mark.parametrize("url", ["ftp://x", "localhost:8787", "http://"])
-def test_an_address_that_is_none_is_refused_at_once(url: str) -> None:
+def test_an_invalid_url_is_refused_at_once(url: str) -> None:
     with pytest.raises(ConfigError, match="is not a URL"):
         Client(url)
 

@@ -65,7 +65,7 @@ class Cloud(World):
         self._configs_kept = configs_kept
         self._clock = VirtualClock(scenario.start)
         self._faults = Faults()
-        self._crew = Crew(self._clock)  # nobody rests here: every call is answered at once
+        self._crew = Crew(self._clock)  # nothing rests here: every call is answered at once
         self._jobs = ScriptedJobs(scenario.jobs, self._clock)
         self._down_until = None
         self._configs_in_outage = []

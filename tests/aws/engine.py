@@ -19,7 +19,7 @@ Task = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 class PlayedEngine:
-    """Moves what was started on, as far as it is due; nobody cuts a wait short."""
+    """Moves what was started on, as far as it is due; nothing cuts a wait short."""
 
     def __init__(self, started: QuickEngine, clock: Clock, tasks: Mapping[str, Task]) -> None:
         self._started = started
@@ -38,7 +38,7 @@ class PlayedEngine:
         self.transitions = 0
         self.calls = 0
         self.tasks: Counter[str] = Counter()
-        #: What Step Functions tells of executions that ended badly, and nobody has heard yet.
+        #: What Step Functions tells of executions that ended badly, not delivered yet.
         self.ends: deque[dict[str, Any]] = deque()
 
     def step(self) -> bool:

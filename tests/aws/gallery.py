@@ -1,4 +1,4 @@
-"""Gallery: an installation on which something has happened, for whoever looks at it."""
+"""Gallery: an installation on which something has happened, to look at."""
 
 from datetime import datetime, timedelta
 from pathlib import Path

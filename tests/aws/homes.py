@@ -126,7 +126,7 @@ def moto_services(clock: Clock) -> Iterator[Services]:
 
 @cache
 def client(service: str) -> Any:
-    """With credentials of nobody: moto answers, or nobody does. Made once, for it takes long."""
+    """With fake credentials: only moto answers. Created once, because it is slow."""
     os.environ.setdefault("AWS_ACCESS_KEY_ID", "testing")
     os.environ.setdefault("AWS_SECRET_ACCESS_KEY", "testing")
     config = Config(retries={"total_max_attempts": 1}, max_pool_connections=50)
@@ -198,7 +198,7 @@ class _DeliveringBus:
 
 
 class _OneAtATime:
-    """moto looks at a condition and then writes; somebody else must not write in between."""
+    """moto checks a condition and then writes; no other thread may write in between."""
 
     def __init__(self, client: Any) -> None:
         self._client, self._lock = client, RLock()

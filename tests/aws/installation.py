@@ -30,7 +30,7 @@ def complete_installation() -> None:
 
 
 def dead_letter(queue: str) -> None:
-    """Something that nobody could handle."""
+    """Something that could not be handled."""
     queues = client("sqs")
     url = queues.get_queue_url(QueueName=f"{NAME}-{queue}")["QueueUrl"]
     queues.send_message(QueueUrl=url, MessageBody="{}")

@@ -23,7 +23,7 @@ class QuickBus:
 
 
 class QuickScheduler:
-    """Entries by name; who fires them is somebody else's affair."""
+    """Entries by name; firing them is left to others."""
 
     def __init__(self) -> None:
         self.entries: dict[str, dict[str, Any]] = {}

@@ -10,12 +10,12 @@ from pathlib import Path
 from aws.gallery import name_installation
 from wiring.served import eventually
 
-TOKEN = "token-of-whoever-looks"
+TOKEN = "token-of-a-viewer"
 _ADDRESS = re.compile(r"^Showing t on AWS at (http://\S+)$", re.MULTILINE)
 
 
 def of_aws(endpoint: str) -> dict[str, str]:
-    """An environment in which AWS is at that address, and knows nobody."""
+    """An environment in which AWS is at that address, without credentials."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
     named = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing"}
     return {**kept, **named, "AWS_ENDPOINT_URL": endpoint, "AWS_CONFIG_FILE": os.devnull}

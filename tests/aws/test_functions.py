@@ -282,7 +282,7 @@ def with_deadline() -> Any:
     )
 
 
-def test_a_deadline_that_fires_late_is_told_once(
+def test_a_deadline_that_fires_late_is_reported_once(
     services: Services, clock: ManualClock, router: AwsBackend
 ) -> None:
     router.store.pipelines.save(with_deadline())
@@ -317,7 +317,7 @@ def dog(services: Services, clock: ManualClock, jobs: Jobs) -> AwsBackend:
 
 
 def put_in_force(home: AwsBackend, pipeline: Pipeline) -> None:
-    """Wanted and adopted: one that nobody wants would be retired."""
+    """Wanted and adopted: an unwanted one would be retired."""
     home.store.pipelines.want(wanted(pipeline))
     assert home.store.pipelines.save(a_config(pipeline, config_hash=wanted(pipeline).config_hash))
 
@@ -399,7 +399,7 @@ def test_a_run_that_has_its_end_is_left_alone(dog: AwsBackend, status: Status) -
     assert watchdog.handle(payload("states_failed"), Context(240), dog) == {"findings": 0}
 
 
-def test_an_execution_of_a_date_that_has_no_run_is_nobodys(dog: AwsBackend) -> None:
+def test_an_execution_of_a_date_without_a_run_is_ignored(dog: AwsBackend) -> None:
     assert watchdog.handle(payload("states_failed"), Context(240), dog) == {"findings": 0}
 
 
@@ -439,7 +439,7 @@ def test_a_pass_without_time_leaves_pipelines_out_and_the_next_one_begins_with_t
     assert dog.ports.watch.load().lagging == {}
 
 
-def test_pipelines_for_which_no_pass_has_time_are_told_of(
+def test_pipelines_for_which_no_pass_has_time_are_reported(
     dog: AwsBackend, clock: ManualClock, services: Services
 ) -> None:
     put_in_force(dog, a_pipeline("a"))
@@ -551,7 +551,9 @@ def test_an_event_that_can_not_be_stored_is_raised(services: Services, clock: Ma
 
 
 @pytest.mark.parametrize("function", Function)
-def test_every_missing_or_malformed_name_is_told_at_once_and_no_value(function: Function) -> None:
+def test_every_missing_or_malformed_name_is_reported_at_once_without_values(
+    function: Function,
+) -> None:
     assert read_aws_settings(function, ENVIRONMENT).function is function
     wrong = {"EVENT_BUS_NAME": "a secret value", "EVENTS_TABLE": "a secret value"}
     with pytest.raises(ConfigError) as caught:
@@ -561,7 +563,7 @@ def test_every_missing_or_malformed_name_is_told_at_once_and_no_value(function: 
     assert "a secret value" not in message
 
 
-def test_a_number_of_days_that_is_none_means_the_usual_one() -> None:
+def test_an_invalid_number_of_days_means_the_default() -> None:
     days = {"EVENTS_TTL_DAYS": "soon"}
     settings = read_aws_settings(Function.EVENT_SINK, ENVIRONMENT | days)
     assert settings.events_kept == timedelta(days=90)

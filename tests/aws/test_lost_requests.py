@@ -41,7 +41,7 @@ def dog(services: Services, clock: ManualClock, jobs: Jobs) -> AwsBackend:
 
 
 def write(services: Services, **changes: Any) -> None:
-    """As somebody with the console does it; its record gets lost."""
+    """As an operator does in the console; its record gets lost."""
     item = {name: value for name, value in (WRITTEN | changes).items() if value is not None}
     services.tables.put_item(TableName=NAMES.control, Item=item)
 
@@ -111,7 +111,7 @@ def test_a_pass_that_died_anywhere_is_finished_by_the_next(
 @pytest.mark.parametrize(
     "changes",
     [
-        {"requestedAt": None},  # nobody could tell whether it was judged already
+        {"requestedAt": None},  # whether it was already judged is unknown
         {"requestedAt": {"S": "soon"}},
         {"SK": {"S": "RERUN_REQUEST#stream"}},  # names no date
         {"SK": {"S": "RERUN_REQUEST#stream#2026-03-03#dry#more"}},
@@ -119,7 +119,7 @@ def test_a_pass_that_died_anywhere_is_finished_by_the_next(
         {"ttl": {"N": "1"}},
     ],
 )
-def test_one_that_can_not_be_read_or_is_gone_opens_nothing_and_blinds_nobody(
+def test_an_unreadable_or_removed_request_opens_nothing_and_hides_no_other(
     changes: dict[str, Any], dog: AwsBackend, services: Services, clock: ManualClock
 ) -> None:
     write(services, **changes)

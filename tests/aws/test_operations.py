@@ -38,13 +38,13 @@ def route(services: Services, home: AwsBackend) -> None:
         assert answer == {"batchItemFailures": []}
 
 
-def test_a_pipeline_is_told_at_a_glance(asked: Operations) -> None:
+def test_a_pipeline_is_shown_at_a_glance(asked: Operations) -> None:
     (state,) = asked.pipelines()
     assert (state.id, state.status, state.date) == ("silver-orders", Status.PENDING, DAY)
     assert state.today == {"PENDING": 1}
 
 
-def test_why_a_date_waits_is_told(asked: Operations) -> None:
+def test_why_explains_what_a_date_waits_for(asked: Operations) -> None:
     (why,) = asked.why("silver-orders")
     assert why.date == DAY and why.rules[0].kind is not None
 
@@ -66,7 +66,7 @@ def test_pages_are_turned(asked: Operations, router: AwsBackend) -> None:
     assert [state.id for state in page.items] == ["silver-orders"] and page.next is None
 
 
-def test_a_pause_is_seen_at_once_by_whoever_asked_for_it(asked: Operations) -> None:
+def test_a_pause_is_visible_at_once_to_its_caller(asked: Operations) -> None:
     asked.pause("silver-orders")
     assert asked.pipeline("silver-orders").paused
     asked.resume("silver-orders")

@@ -179,9 +179,7 @@ def test_what_a_file_would_change_is_foreseen_without_a_write(viewer: Viewer) ->
 
 
 @pytest.mark.parametrize("form", [f"/runs/orders/stream/{DAY}/rerun", "/pipelines/orders/pause"])
-def test_a_form_that_somebody_kept_open_is_refused(
-    viewer: Viewer, visitor: Visitor, form: str
-) -> None:
+def test_a_stale_form_is_refused(viewer: Viewer, visitor: Visitor, form: str) -> None:
     answer = visitor.send(form, reason="why not")
 
     assert answer.status_code == 403
@@ -209,9 +207,9 @@ def test_a_client_that_only_reads_can_do_nothing_else() -> None:
 
 
 def test_without_a_token_nothing_is_shown(viewer: Viewer) -> None:
-    nobody = viewer.client_of(None)
-    assert is_problem(nobody.get(f"{API}/pipelines"), 401)
-    assert nobody.get("/", headers=HTML).headers["location"].startswith("/login")
+    anonymous = viewer.client_of(None)
+    assert is_problem(anonymous.get(f"{API}/pipelines"), 401)
+    assert anonymous.get("/", headers=HTML).headers["location"].startswith("/login")
     assert is_problem(viewer.client_of(None, Host="evil.example").get(f"{API}/pipelines"), 421)
 
 
@@ -251,18 +249,18 @@ def test_a_problem_document_names_them_too(viewer: Viewer) -> None:
 
 
 def test_readyz_says_which_table_can_not_be_read(viewer: Viewer) -> None:
-    nobody = viewer.client_of(None)
-    assert nobody.get("/readyz").status_code == 200
+    anonymous = viewer.client_of(None)
+    assert anonymous.get("/readyz").status_code == 200
 
     def no_events(operation: str, given: Any) -> None:
         if given.get("TableName", "").endswith("-events"):
             _denied(operation, given)
 
     viewer.tables.broken = no_events
-    answer = nobody.get("/readyz")
+    answer = anonymous.get("/readyz")
     assert is_problem(answer, 503)
     assert "dynamodb:Query" in answer.json()["detail"]
-    assert nobody.get("/healthz").status_code == 200
+    assert anonymous.get("/healthz").status_code == 200
 
 
 # --- many look at once

@@ -63,7 +63,7 @@ def stored(services: Services, table: str, sort_key: str) -> dict[str, Any]:
     "also",
     [
         {},
-        {"owner": {"S": "ops"}, "note": {"M": {}}},  # what nobody knows is passed over
+        {"owner": {"S": "ops"}, "note": {"M": {}}},  # unknown attributes are skipped
         {"completedAt": {"S": "yesterday"}, "runId": {"N": "5"}},  # and so is what can't be read
         {"attempt": {"N": "0"}, "version": {"N": "0"}},
         {"ttl": {"N": "4102444800"}},
@@ -137,7 +137,7 @@ def test_a_lock_that_has_expired_is_no_lock(
     assert store.runs.get(KEY).status is Status.PENDING
 
 
-def test_dates_that_failed_long_ago_are_left_out_where_nobody_asks_for_them(
+def test_dates_that_failed_long_ago_are_left_out_by_default(
     store: Store, clock: ManualClock
 ) -> None:
     """What is due is always there; of the rest, what was opened lately."""
@@ -197,7 +197,7 @@ def test_a_row_of_no_date_is_passed_over(services: Services, store: Store, sort_
     assert [run.key for run in store.runs.of_pipeline(KEY.pipeline_id, "0000", "9999", 9)] == [KEY]
 
 
-def test_an_expiry_that_is_no_time_is_none(clock: ManualClock) -> None:
+def test_an_invalid_expiry_is_none(clock: ManualClock) -> None:
     services = quick_services(clock)
     put(services, "control", TRIGGER, status={"S": "COMPLETED"}, expiresAt={"N": "5"})
     assert Store(services.tables, NAMES, clock).runs.get(KEY).status is Status.COMPLETED

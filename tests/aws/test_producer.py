@@ -46,7 +46,7 @@ def test_it_holds_on_the_services_stand_in_too(clock: ManualClock) -> None:
 
 
 class Unreachable:
-    """No connection, so many times; then the real one."""
+    """No connection, this many times; then the real one."""
 
     def __init__(self, tables: Any, times: int) -> None:
         self._tables, self.left = tables, times

@@ -12,7 +12,7 @@ from aws.gallery import Gallery, name_installation
 from aws.shown import TOKEN, Shown, command_line, of_aws
 from aws.table_server import refused, served_tables
 
-#: Nobody listens there.
+#: Nothing listens there.
 NOWHERE = "http://127.0.0.1:9"
 
 

@@ -69,7 +69,7 @@ def test_no_request_carries_more_than_ten_entries_or_more_than_it_may_weigh() ->
     assert len(set(order)) == 30
 
 
-def test_publishing_nothing_asks_nobody() -> None:
+def test_publishing_nothing_sends_no_request() -> None:
     client = Answering(accepted(0))
     EventBus(client, BUS).publish([])
     assert client.asked == []
@@ -131,7 +131,7 @@ def test_names_fit_and_no_two_timers_share_one() -> None:
     assert entry_name("breach.a.b.2026-03-03") == "breach.a.b.2026-03-03"
 
 
-def test_an_entry_that_fires_while_it_is_compared_is_created_anew() -> None:
+def test_an_entry_that_fires_while_it_is_compared_is_created_again() -> None:
     conflict, gone = refusal("ConflictException"), refusal("ResourceNotFoundException")
     client = Answering(conflict, gone, {})
     Scheduler(client, TARGETS, ManualClock(), lambda timer: None).arm([a_timer()])
@@ -145,7 +145,7 @@ def test_an_entry_that_fires_while_it_is_compared_is_created_anew() -> None:
 # --- executions -----------------------------------------------------------------------------------
 
 
-def test_an_engine_that_can_not_be_asked_declares_nobody_dead() -> None:
+def test_an_unreachable_engine_declares_no_attempt_dead() -> None:
     with pytest.raises(UnavailableError):
         StepFunctions(Answering(refusal("ThrottlingException")), MACHINE).describe("name")
 
@@ -206,7 +206,7 @@ def test_a_transaction_that_meets_another_is_repeated_and_then_an_error() -> Non
         ("ResourceNotFoundException", 400, UnavailableError),
     ],
 )
-def test_a_refusal_is_transient_or_somebody_must_mend_something(
+def test_a_refusal_is_transient_or_needs_a_fix(
     code: str, status: int, error: type[Exception]
 ) -> None:
     with pytest.raises(error, match=code):

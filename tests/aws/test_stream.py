@@ -63,7 +63,7 @@ def test_each_step_of_an_update_is_a_change_of_its_own() -> None:
     assert first.id != second.id
 
 
-def test_of_what_is_removed_only_the_key_is_known_and_what_expired_concerns_nobody() -> None:
+def test_a_removal_has_only_its_key_and_an_expiry_is_ignored() -> None:
     reading, config, expired = changes("stream_removals")
     assert reading is not None and reading.removed and reading.reading is None
     assert config is not None and config.removed and config.kind is ChangeKind.CONFIG

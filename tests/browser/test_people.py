@@ -128,7 +128,7 @@ def test_what_one_is_typing_outlives_the_news(window: Window) -> None:
     expect(page.get_by_label("Why")).to_be_focused()
 
 
-def test_who_was_cut_off_is_told_and_misses_nothing(window: Window) -> None:
+def test_a_browser_that_was_cut_off_says_so_and_misses_nothing(window: Window) -> None:
     name = window.shop.new_pipeline()
     page = window.go(f"/events?pipeline={name}")
     expect(page.locator(".link")).to_have_attribute("data-state", "live")
@@ -247,7 +247,7 @@ def _background(page: Page) -> str:
     return str(page.evaluate("getComputedStyle(document.body).backgroundColor"))
 
 
-#: What a hole in our escaping would let somebody do; the policy stops it all the same.
+#: What a hole in our escaping would let an attacker do; the policy stops it anyway.
 _INLINE = """() => {
   const script = document.createElement("script");
   script.textContent = "document.body.dataset.evil = '1'";

@@ -24,7 +24,7 @@ def gallery() -> Gallery:
 
 @pytest.fixture(scope="module")
 def shown(gallery: Gallery, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
-    found_chromium()  # no server without somebody to look at it
+    found_chromium()  # no server without a browser to look at it
     with served_tables(gallery.services.tables) as endpoint:
         opened = Shown(Path(tmp_path_factory.mktemp("shown")), endpoint)
         yield opened

@@ -84,7 +84,7 @@ def test_a_rerun_is_granted_and_the_answer_told(place: AwsPlace) -> None:
     assert answer["request"]["reason"] == "late"
 
 
-def test_a_rerun_that_nobody_answers_says_how_to_look_for_the_answer(place: AwsPlace) -> None:
+def test_a_rerun_without_an_answer_says_how_to_look_for_it(place: AwsPlace) -> None:
     shown = place.shown("rerun", "silver-orders", "2026-03-02", "--wait", "0")
     assert "interlock --backend aws events --pipeline silver-orders" in shown
 

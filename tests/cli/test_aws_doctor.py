@@ -80,7 +80,7 @@ def test_what_is_not_there_is_named(place: AwsPlace) -> None:
     assert any(f"{NAME}-timers" in each for each in found)
 
 
-def test_messages_that_nobody_could_handle_are_counted_with_what_mends_them(
+def test_unhandled_messages_are_counted_with_their_remedy(
     place: AwsPlace,
 ) -> None:
     dead_letter("control-dlq")
@@ -101,7 +101,7 @@ def test_retry_says_what_there_is_to_try_again(place: AwsPlace) -> None:
     assert f"{NAME}-joblog-dlq holds 1 message" in result.stdout
 
 
-def test_configs_that_wait_and_configs_that_were_refused_are_told(place: AwsPlace) -> None:
+def test_configs_that_wait_and_configs_that_were_refused_are_reported(place: AwsPlace) -> None:
     pipelines = place.home.store.pipelines
     pipelines.want(wanted(declared("pipeline: {id: fresh}")))
     bad = msgspec.structs.replace(wanted(declared("pipeline: {id: bad}")), config={"pipeline": {}})
@@ -117,7 +117,9 @@ def test_configs_that_wait_and_configs_that_were_refused_are_told(place: AwsPlac
     assert "in force, as deployed" not in place.shown("doctor", code=1)
 
 
-def test_rows_written_by_hand_that_were_refused_are_told_with_their_paths(place: AwsPlace) -> None:
+def test_rows_written_by_hand_that_were_refused_are_reported_with_their_paths(
+    place: AwsPlace,
+) -> None:
     """Such a row is in no listing: what is refused of it must be."""
     table = client("dynamodb")
     good = canonical.as_json(declared("pipeline: {id: silver-orders}"))
@@ -149,7 +151,7 @@ def test_rows_written_by_hand_that_were_refused_are_told_with_their_paths(place:
     assert wrong(place) == []
 
 
-def test_alert_routes_that_can_not_be_used_are_told(place: AwsPlace) -> None:
+def test_alert_routes_that_can_not_be_used_are_reported(place: AwsPlace) -> None:
     client("dynamodb").put_item(
         TableName=NAMES.events,
         Item={
@@ -163,7 +165,7 @@ def test_alert_routes_that_can_not_be_used_are_told(place: AwsPlace) -> None:
     assert all(each["level"] == "wrong" for each in found)
 
 
-def test_files_that_differ_from_what_is_in_force_are_told(place: AwsPlace) -> None:
+def test_files_that_differ_from_what_is_in_force_are_reported(place: AwsPlace) -> None:
     folder = place.folder / "pipelines"
     folder.mkdir()
     text = "pipeline: {{id: {name}}}\nschedule: {{trigger: {{key: a, check: exists}}}}\n"
@@ -230,7 +232,7 @@ _DENIED = {
 
 
 @pytest.mark.parametrize(("ahead", "said"), [(600, "ahead of"), (-600, "behind"), (5, "agree")])
-def test_clocks_that_differ_are_told(place: AwsPlace, ahead: int, said: str) -> None:
+def test_clocks_that_differ_are_reported(place: AwsPlace, ahead: int, said: str) -> None:
     found = checkup(place, lambda operation: None, timedelta(seconds=ahead))
     (clock,) = (each.what for each in found if each.check == "clock")
     assert said in clock

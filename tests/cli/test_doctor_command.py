@@ -67,7 +67,7 @@ def test_every_file_that_is_refused_is_named_however_many_problems_one_has(lived
         assert what.startswith(f"refused: {file}:1:1: ") and what.endswith(" more)")
 
 
-def test_a_stored_config_that_was_refused_is_told_with_its_path(place: Place) -> None:
+def test_a_stored_config_that_was_refused_is_reported_with_its_path(place: Place) -> None:
     config = {"pipeline": {"id": "by-hand"}, "job": {"type": "nonsense"}}
     wanted = Wanted("by-hand", config, "bad", place.now)
     place.happen(lambda home: home.store.pipelines.want(wanted))
@@ -80,7 +80,7 @@ def test_a_stored_config_that_was_refused_is_told_with_its_path(place: Place) ->
     assert "1 file refused, see `interlock validate`" in place.shown("status")
 
 
-def test_a_sound_file_that_is_not_in_force_is_told(lived_in: Place) -> None:
+def test_a_sound_file_that_is_not_in_force_is_reported(lived_in: Place) -> None:
     new = lived_in.folder / "pipelines/new.yaml"
     text = (lived_in.folder / "pipelines/silver-orders.yaml").read_text()
     new.write_text(text.replace("id: silver-orders", "id: new-one"))
@@ -91,7 +91,7 @@ def test_a_sound_file_that_is_not_in_force_is_told(lived_in: Place) -> None:
 
 
 def park(place: Place, times: int = 4) -> None:
-    """A change that nobody can handle."""
+    """A change that can't be handled."""
 
     def act(home: Any) -> None:
         store, now = home.store, home.ports.clock()
@@ -134,7 +134,7 @@ def test_an_event_ahead_of_the_clock_is_a_wrong_clock(lived_in: Place, tmp_path:
     assert "1999-01-01" in found["clock"].what
 
 
-def test_little_disk_is_told_before_it_is_too_late(
+def test_little_disk_is_reported_before_it_is_too_late(
     lived_in: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Usage:
@@ -146,7 +146,7 @@ def test_little_disk_is_told_before_it_is_too_late(
     assert findings(lived_in, code=1)["disk"]["level"] == "wrong"
 
 
-def test_holidays_that_run_out_are_told(place: Place) -> None:
+def test_holidays_that_run_out_are_reported(place: Place) -> None:
     place.declare("pipeline: {id: far}\nschedule: {cron: '0 6 * * *', exclude: {holidays: DE}}")
     late = datetime(2036, 8, 1, tzinfo=UTC)
     found = [e for e in Checkup(place.settings, lambda: late).findings() if e.check == "holidays"]

@@ -31,7 +31,7 @@ def test_runs_can_be_narrowed(lived_in: Place) -> None:
     assert lived_in.shown("runs", "silver-orders", "--until", "2020-01-01") == "no runs\n"
 
 
-def test_a_run_is_told_from_its_first_event_to_its_last(lived_in: Place) -> None:
+def test_a_run_is_shown_from_its_first_event_to_its_last(lived_in: Place) -> None:
     shown = lived_in.shown("run", "silver-orders", lived_in.today)
     assert f"silver-orders {lived_in.today} (schedule stream): done, attempt 0" in shown
     assert "command job" in shown and "ran 5m" in shown and "SLA met" in shown
@@ -85,7 +85,7 @@ def test_events_can_be_narrowed(lived_in: Place) -> None:
 
 
 @pytest.mark.parametrize("text", ["yesterday", "2026-13-01", "-2h"])
-def test_a_moment_that_is_none_is_wrong_use(lived_in: Place, text: str) -> None:
+def test_an_invalid_time_is_a_usage_error(lived_in: Place, text: str) -> None:
     result = lived_in.run("events", f"--since={text}")
     assert result.exit_code == 2 and "is not a time such as" in result.output
 
@@ -114,9 +114,7 @@ def test_following_tells_each_event_once(lived_in: Place) -> None:
 
 
 @pytest.mark.parametrize("command", [("runs", "nope"), ("events", "--pipeline", "nope")])
-def test_nothing_is_known_of_a_pipeline_that_nobody_declared(
-    lived_in: Place, command: tuple[str, ...]
-) -> None:
+def test_an_undeclared_pipeline_has_no_history(lived_in: Place, command: tuple[str, ...]) -> None:
     result = lived_in.run(*command)
     assert isinstance(result.exception, NotFoundError)
     assert str(result.exception) == "there is no pipeline nope"

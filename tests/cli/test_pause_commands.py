@@ -7,7 +7,7 @@ from cli.served import served
 from interlock.errors import ConfigError, NotFoundError
 
 
-def test_a_pause_lasts_until_somebody_resumes(place: Place) -> None:
+def test_a_pause_lasts_until_it_is_resumed(place: Place) -> None:
     shown = place.shown("pause", "silver-orders")
     assert shown == "silver-orders: paused until `interlock resume silver-orders`\n"
     assert place.json("pause", "silver-orders")["pausedSince"]

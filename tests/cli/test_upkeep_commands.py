@@ -22,7 +22,7 @@ def test_a_pass_says_what_each_check_found(place: Place) -> None:
     assert place.shown("status").splitlines()[-1].startswith("watchdog: last good pass")
 
 
-def test_a_pass_finds_what_nobody_did(place: Place) -> None:
+def test_a_pass_finds_what_was_left_undone(place: Place) -> None:
     place.declare(
         "pipeline: {id: often}\nschedule: {cron: '0 * * * *', evaluation: {window: 5m, interval: 1m}}"
     )

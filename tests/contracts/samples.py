@@ -37,7 +37,7 @@ LEASE = timedelta(hours=4, minutes=30)
 
 
 class ManualClock:
-    """A clock that stands still until somebody moves it."""
+    """A clock that stands still until it is moved."""
 
     def __init__(self, now: datetime = NOW) -> None:
         self.now = now

@@ -1,4 +1,4 @@
-"""Deliveries, threads, paces and switches: of two senders one has the alert, and nothing is told twice."""
+"""Deliveries, threads, rate limits, disabled sinks: one of two senders has the alert; nothing is sent twice."""
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta
@@ -67,7 +67,7 @@ def test_of_twenty_first_deliveries_of_one_event_one_is_stored(home: Home, at_on
     assert at_once([lambda: home.deliveries.save(a_delivery())] * 20).count(True) == 1
 
 
-def test_whoever_lost_its_claim_can_no_longer_answer(home: Home) -> None:
+def test_a_sender_that_lost_its_claim_can_no_longer_answer(home: Home) -> None:
     first = a_delivery().claimed(NOW)
     stored(home, a_delivery())
     stored(home, first)

@@ -141,7 +141,7 @@ def test_a_store_that_fails_leaves_the_old_state_or_the_new_one(
                 call(home.failing(broken_at))
             except (TransientError, UnavailableError):
                 assert state(home) in (old, new)
-                call(home)  # whoever tries again finishes the work
+                call(home)  # a retry finishes the work
                 assert state(home) == new
             else:
                 assert state(home) == new
@@ -149,7 +149,7 @@ def test_a_store_that_fails_leaves_the_old_state_or_the_new_one(
     assert broken_at > 2  # at least its statement, and the answer
 
 
-def test_timers_of_which_some_could_not_be_armed_are_armed_by_whoever_tries_again(
+def test_timers_that_could_not_all_be_armed_are_armed_by_a_retry(
     family: Family, tmp_path: Path, clock: ManualClock
 ) -> None:
     timers = [a_timer(hours=2), a_timer("new"), a_timer("newer")]

@@ -122,7 +122,7 @@ def test_of_many_that_see_one_free_place_only_one_takes_it(home: Home, at_once: 
     assert home.claims.places("silver-orders") == second
 
 
-def test_places_that_nobody_asked_for_in_a_month_begin_anew(home: Home, clock: ManualClock) -> None:
+def test_places_unused_for_a_month_start_over(home: Home, clock: ManualClock) -> None:
     assert home.claims.save_places(PLACES)
     clock.now += timedelta(days=36)
     assert home.claims.places("silver-orders") is None

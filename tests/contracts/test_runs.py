@@ -142,7 +142,7 @@ def test_a_run_that_has_ended_can_be_opened_again(home: Home, ended: Run) -> Non
     assert home.runs.get(KEY).attempt == 1
 
 
-def test_a_run_that_nobody_opened_cannot_be_saved(home: Home) -> None:
+def test_an_unopened_run_cannot_be_saved(home: Home) -> None:
     assert not home.runs.save(TRIGGERING, [an_event()])
     assert home.runs.find([KEY]) == {} and home.outbox.pending(OWNER) == []
 
@@ -330,7 +330,7 @@ HOUR = timedelta(hours=1)
         ),
     ],
 )
-def test_a_run_is_due_exactly_when_somebody_must_look(
+def test_a_run_is_due_exactly_when_it_must_be_checked(
     home: Home, run: Run, due_after: timedelta | None
 ) -> None:
     assert home.runs.open(run)
@@ -341,7 +341,7 @@ def test_a_run_is_due_exactly_when_somebody_must_look(
         assert home.runs.due(NOW + due_after) == [run]
 
 
-def test_a_run_with_something_left_to_tell_is_due_until_it_is_told(home: Home) -> None:
+def test_a_run_with_an_outbox_is_due_until_it_is_published(home: Home) -> None:
     run = a_run(status=Status.FAILED)
     assert home.runs.open(run, [an_event(1), an_event(2)])
     minute = NOW + timedelta(minutes=1)

@@ -37,7 +37,7 @@ def test_some_hours_are_short_wrong_late_or_corrected() -> None:
 
 
 class Stage:
-    """Notes what is put and said; it is over after so many reports."""
+    """Notes what is put and said; it is over after this many reports."""
 
     def __init__(self, most: int) -> None:
         self._left = most

@@ -168,7 +168,7 @@ def test_a_failed_attempt_that_saw_no_reading_is_opened_by_the_first() -> None:
     assert admitted(DAILY, reading(), run) == [Reopen(run, OpenedBy.SENSOR, reading())]
 
 
-def test_the_reading_that_opened_a_run_starts_it_if_nobody_did() -> None:
+def test_the_reading_that_opened_a_run_starts_it_if_it_was_not_started() -> None:
     run = run_of(Status.PENDING, first_sensor_at=NOW, trigger_version=reading().version)
     assert admitted(DAILY, reading(), run) == [StartAgain(run)]
     started = run_of(

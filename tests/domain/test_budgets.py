@@ -30,7 +30,7 @@ SPENT = Spending(retries=1, code_retries=2, drift_reruns=3, manual_reruns=4)
         (Category.PERMANENT, Budget("code_retries", 2, 2)),
         (Category.TRANSIENT, Budget("retries", 1, 4)),
         (Category.TIMEOUT, Budget("retries", 1, 4)),
-        (None, Budget("retries", 1, 4)),  # nobody can tell what it was
+        (None, Budget("retries", 1, 4)),  # of unknown kind
     ],
 )
 def test_a_bug_can_not_use_up_what_an_outage_needs(
@@ -49,7 +49,7 @@ def test_a_bug_can_not_use_up_what_an_outage_needs(
         ("", RerunSource.MANUAL),
     ],
 )
-def test_a_rerun_is_charged_to_whoever_asked(reason: str, source: RerunSource) -> None:
+def test_a_rerun_is_charged_to_its_requester(reason: str, source: RerunSource) -> None:
     assert rerun_source(reason) is source
 
 
@@ -91,7 +91,7 @@ def test_the_delay_doubles_up_to_ten_minutes(before: int, seconds: int) -> None:
         (Category.PERMANENT, False, Spending(code_retries=2), None),
         (Category.PERMANENT, False, Spending(retries=4), timedelta(minutes=8)),
         (None, False, Spending(retries=4), None),
-        (Category.TRANSIENT, True, Spending(), None),  # somebody stopped it on purpose
+        (Category.TRANSIENT, True, Spending(), None),  # stopped on purpose
     ],
 )
 def test_a_failure_is_retried_while_its_budget_lasts(

@@ -58,7 +58,7 @@ def test_an_excluded_day_says_by_what(schedule: Schedule, reason: Excluded) -> N
         Schedule(),
         Schedule(exclude=Exclusion(weekends=True, days=(Weekday.FRIDAY,), dates=("2026-03-05",))),
         Schedule(include=Inclusion(("2026-03-04",))),
-        # the names are known to nobody (yet): no days
+        # unknown names (yet): no days
         Schedule(calendar="gone", exclude=Exclusion(calendar="gone", holidays="US")),
     ],
 )

@@ -45,7 +45,7 @@ def test_restarts_do_not_count_as_work() -> None:
     assert not trail.is_believed
 
 
-def test_a_second_jump_begins_anew_and_the_first_instant_is_kept() -> None:
+def test_a_second_jump_starts_over_and_the_first_instant_is_kept() -> None:
     trail = looks(ClockTrail(NOW), NOW + YEAR, STEADY - LOOK)
     trail = follow(trail, NOW + 2 * YEAR)
     assert trail.jumped_from == NOW and trail.steady == timedelta(0)

@@ -20,7 +20,7 @@ def due(part: int, target: Target = C1, critical: bool = False, **changes: objec
     return msgspec.structs.replace(Delivery(event=event, target=target, due_at=NOW), **changes)
 
 
-def test_more_than_so_many_for_one_channel_are_one_digest() -> None:
+def test_many_alerts_for_one_channel_are_one_digest() -> None:
     six = [due(part) for part in (5, 3, 1, 2, 4, 6)]
     digests, alone = split(six, 5, {"slack"})
     assert [each.event.timestamp - NOW for each in digests[0]] == [
@@ -46,6 +46,6 @@ def test_channels_are_counted_by_themselves_and_sinks_without_a_pace_not_at_all(
     assert split(hooks, 5, {"slack"})[0] == []
 
 
-def test_nothing_waits_behind_what_fails_and_critical_alerts_wait_for_nobody() -> None:
+def test_nothing_waits_behind_a_failure_and_critical_alerts_go_first() -> None:
     failing, plain, late, grave = due(1, tries=2), due(2), due(3), due(4, critical=True)
     assert in_order([late, failing, grave, plain]) == [grave, plain, late, failing]

@@ -65,7 +65,7 @@ def test_changes_name_the_fields_that_differ() -> None:
     ]
 
 
-def test_changes_are_cut_where_nobody_reads_on() -> None:
+def test_long_lists_of_changes_are_cut() -> None:
     after = {f"f{n}": n for n in range(30)}
     assert len(changes({}, after)) == 20
     assert len(changes({}, after, limit=3)) == 3

@@ -192,7 +192,7 @@ def test_a_schedule_that_is_gone_is_named() -> None:
         ("a", EditKind.UNCHANGED),
         ("b", EditKind.REMOVED),
     ]
-    assert in_words("in force", found) == "in force; b is gone"
+    assert in_words("in force", found) == "in force; b is removed"
 
 
 def test_only_a_renamed_schedule_may_have_changed_too() -> None:

@@ -121,7 +121,7 @@ def test_the_catalogue_says_what_the_table_says(
 
 
 @pytest.mark.parametrize("kind", EventType)
-def test_every_event_that_asks_for_somebody_says_what_to_do(kind: EventType) -> None:
+def test_every_event_that_needs_a_person_says_what_to_do(kind: EventType) -> None:
     entry = CATALOGUE[kind]
     event = happened(kind, ABOUT, NOW, "told", parts=["x"] * len(entry.id))
     if event.severity is Severity.INFO:
@@ -214,12 +214,12 @@ def test_a_long_id_keeps_its_head_and_stays_unlike_others() -> None:
     [
         ("plain", "plain"),
         ("a\x00b\r\nc\x1b[31m", "a b c [31m"),
-        ("\u202eevil\u2066", "evil"),  # nobody turns the line around
+        ("\u202eevil\u2066", "evil"),  # the line can't be reversed
         ("é😀", "é😀"),
         ("  padded  ", "padded"),
     ],
 )
-def test_a_text_can_not_disturb_whoever_shows_it(text: str, expected: str) -> None:
+def test_a_text_can_not_disturb_its_display(text: str, expected: str) -> None:
     assert clean(text) == expected
 
 
@@ -290,7 +290,7 @@ def test_an_event_goes_over_the_wire_with_what_applies() -> None:
     }
 
 
-def test_an_event_about_nobody_names_nobody() -> None:
+def test_an_event_without_a_subject_names_none() -> None:
     event = happened(EventType.WATCHDOG_RECOVERED, Subject(), NOW, "back", parts=("x",))
     assert set(envelope(event)["detail"]) == {
         "message", "timestamp", "eventId", "severity", "detail",
@@ -301,11 +301,11 @@ def test_an_event_about_nobody_names_nobody() -> None:
     ("given", "pipeline_id", "date"),
     [
         (subject(PIPELINE), "silver-orders", None),
-        (subject(None, KEY), "silver-orders", "2026-03-03"),  # nobody knows its owner any more
+        (subject(None, KEY), "silver-orders", "2026-03-03"),  # its owner is no longer known
         (subject(None), None, None),
     ],
 )
-def test_a_subject_is_a_run_a_pipeline_or_nobody(
+def test_a_subject_is_a_run_a_pipeline_or_none(
     given: Subject, pipeline_id: str | None, date: str | None
 ) -> None:
     assert (given.pipeline_id, given.date) == (pipeline_id, date)

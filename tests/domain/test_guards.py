@@ -179,14 +179,14 @@ WORKING = pending(started_at=OPENED, status=Status.RUNNING)
         (WORKING, ENDED, LEASE + SECOND, [TimeOut(WORKING, ENDED)]),
         (WORKING, RUNNING, LEASE + SECOND, [ExtendLease(WORKING)]),
         (WORKING, RUNNING, LEASE, []),  # at the instant itself it may still be over
-        (WORKING, None, LEASE + SECOND, []),  # nobody asked the engine: nothing is declared
+        (WORKING, None, LEASE + SECOND, []),  # the engine was not asked: nothing is declared
         (FAILED, None, OPENED + HOUR + 2 * MINUTE, [RetryNow(FAILED)]),
         (FAILED, None, OPENED + HOUR + 119 * SECOND, []),  # its timer may still come
         (pending(status=Status.FAILED), None, LEASE + DAY, []),
         (pending(status=Status.FAILED_FINAL), None, LEASE + DAY, []),
     ],
 )
-def test_an_attempt_that_nobody_moves_on_is_found(
+def test_an_attempt_without_progress_is_found(
     run: Run, engine: EngineState | None, now: datetime, expected: list[Finding]
 ) -> None:
     engines = {} if engine is None else {run.execution_name: engine}
@@ -250,7 +250,7 @@ def test_a_retry_waits_while_the_pipeline_is_paused() -> None:
         (PENDING, True, OPENED + 2 * MINUTE, True),
         (STARTED, True, OPENED + HOUR, False),
         (STARTED, False, OPENED + HOUR, True),
-        # a wait that was handed over has begun anew
+        # a wait that was handed over has started over
         (pending(handed_over_at=OPENED + HOUR), True, OPENED + HOUR + MINUTE, False),
         (pending(handed_over_at=OPENED + HOUR), True, OPENED + HOUR + 2 * MINUTE, True),
         (STARTED, True, LEASE, False),

@@ -71,7 +71,7 @@ def test_without_statistics_there_is_no_count() -> None:
         {"run": {"runId": "r", "facets": {"nominalTime": {"nominalStartTime": "soon"}}}},
     ],
 )
-def test_a_time_that_is_none_is_refused(changes: dict[str, Any]) -> None:
+def test_an_invalid_time_is_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="is not an instant"):
         reading_of(event(**changes), BERLIN, hourly=False)
 
@@ -85,6 +85,6 @@ def test_sources_are_found_by_globs(namespace: str, job: str, fed: bool) -> None
     assert sources_of(event(), [source]) == ([source] if fed else [])
 
 
-def test_what_is_not_about_a_run_feeds_nobody() -> None:
+def test_what_is_not_about_a_run_feeds_no_sensor() -> None:
     source = LineageSource(job="*", pipeline="p", key="k")
     assert sources_of(event(run=None), [source]) == sources_of(event(job=None), [source]) == []

@@ -61,7 +61,7 @@ def test_windows_that_meet_are_one() -> None:
     )
 
 
-def test_nobody_waits_for_ever() -> None:
+def test_no_alert_waits_forever() -> None:
     now = at("2026-03-05T20:00:00Z")
     assert muted_until([weekly(*Day)], EVENT, now) == now + LONGEST
 

@@ -169,7 +169,7 @@ DRY = a_key(dry=True)
     [
         ("{deadline: '10:00', expectedDuration: 30m}", "met", timedelta(hours=25, minutes=30)),
         ("{deadline: '10:00', expectedDuration: 26h}", "breach", timedelta(0)),  # at the instant
-        ("{deadline: '10:00'}", "unknown", None),  # nobody said how long it takes
+        ("{deadline: '10:00'}", "unknown", None),  # no expectedDuration
         ("{deadline: ':30', expectedDuration: 1h}", "unknown", None),  # a day has no such minute
     ],
 )

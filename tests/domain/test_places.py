@@ -110,13 +110,13 @@ def test_a_newer_date_that_waits_gives_way() -> None:
     assert seat(places, me, of(newer), 1, NOW).behind == ()
 
 
-def test_with_places_enough_for_all_that_wait_nobody_gives_way() -> None:
+def test_with_places_for_all_waiting_runs_none_gives_way() -> None:
     older, me = run(2, P, waits_at=NOW), run(3, P)
     places = Places(pipeline_id="silver-orders", waiting=waiting(older))
     assert seat(places, me, of(older), 2, NOW).behind == ()
 
 
-def test_whoever_gets_a_place_waits_no_more() -> None:
+def test_an_attempt_that_gets_a_place_waits_no_more() -> None:
     me = run(3, P)
     places = Places(pipeline_id="silver-orders", waiting=waiting(me, run(5)))
     seating = seat(places, me, {}, 1, NOW)

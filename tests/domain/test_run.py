@@ -199,7 +199,7 @@ def test_a_name_can_be_read(key: RunKey, attempt: int, name: str) -> None:
     assert execution_name(key, attempt) == name
 
 
-def test_a_further_execution_of_an_attempt_has_its_own_name_and_the_next_attempt_begins_anew() -> (
+def test_a_further_execution_of_an_attempt_has_its_own_name_and_the_next_attempt_starts_over() -> (
     None
 ):
     run = a_run()
@@ -244,7 +244,7 @@ def test_a_token_is_made_of_the_facts_of_an_attempt() -> None:
     assert len({token, *others}) == 6
 
 
-def test_the_token_of_a_trial_is_nobodys_attempt() -> None:
+def test_the_token_of_a_trial_belongs_to_no_attempt() -> None:
     token = trial_token("interlock", a_key(), NOW)
     assert re.fullmatch(r"il-test-[0-9a-f]{27}", token)
     assert re.fullmatch(r"il-[0-9a-f]{32}", token) is None

@@ -161,7 +161,7 @@ def reading(key: str, **fields: Any) -> Reading:
             DAY,
             "orders#2026-03-03",  # of both spellings the dashed one
         ),
-        # a period's own row that contradicts itself serves nobody, and the plain one may
+        # a period's own row that contradicts itself applies to no date, and the plain one may
         ([reading("orders#2026-03-03", date="2026-03-01"), reading("orders")], DAY, "orders"),
         ([reading("orders", date="nope")], DAY, None),
         ([reading("orders-eu#2026-03-03")], DAY, None),  # a mere prefix

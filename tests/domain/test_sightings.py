@@ -20,7 +20,7 @@ OLD: Mapping[str, Stamp] = {"a": (1,), "b": (1,)}
 
 
 def read(stamps: Mapping[str, Stamp] = OLD) -> Sightings:
-    """The sightings of somebody who has read these files."""
+    """The sightings after these files were read."""
     return after_reading(look(Sightings(), stamps, NOW - SETTLED), NOW)
 
 
@@ -44,7 +44,7 @@ def test_a_changed_file_is_read_once_it_has_looked_the_same_for_a_second() -> No
     assert not look(after_reading(second, LATER), changed, LATER).is_due(LATER + SETTLED)
 
 
-def test_a_file_that_is_still_written_starts_to_settle_anew() -> None:
+def test_a_file_that_is_still_written_starts_to_settle_again() -> None:
     first = look(read(), {**OLD, "a": (2,)}, NOW)
     second = look(first, {**OLD, "a": (3,)}, LATER)
 
@@ -63,7 +63,7 @@ def test_a_file_that_is_gone_must_be_gone_for_a_second_too() -> None:
     assert after_reading(gone, LATER).read == {"a": (1,)}
 
 
-def test_a_change_that_goes_back_is_none() -> None:
+def test_a_reverted_change_is_no_change() -> None:
     first = look(read(), {**OLD, "a": (2,)}, NOW)
 
     assert not look(first, OLD, LATER).is_due(LATER)

@@ -85,10 +85,10 @@ def done(at: datetime | None) -> Run:
             done(BREACH_AT),
             DeadlineNotice(B, BREACHED),
         ),  # at the instant is late
-        (B, BREACH_AT + MINUTE, done(None), DeadlineNotice(B, BREACHED)),  # nobody knows when
+        (B, BREACH_AT + MINUTE, done(None), DeadlineNotice(B, BREACHED)),  # unknown when
     ],
 )
-def test_a_moment_is_told_only_if_it_is_true(
+def test_a_moment_is_reported_only_if_it_is_true(
     kind: DeadlineKind, now: datetime, run: Run | None, expected: DeadlineNotice | None
 ) -> None:
     assert judge_moment(kind, DUE, (), None, run, now) == expected
@@ -130,7 +130,7 @@ def test_what_is_settled_is_not_told_again(
         (BREACH_AT, done(READY_AT - MINUTE), True),  # when its rules held is unknown
     ],
 )
-def test_whether_a_date_was_ready_is_told_by_when_its_rules_first_held(
+def test_whether_a_date_was_ready_is_reported_by_when_its_rules_first_held(
     now: datetime, run: Run | None, is_told: bool
 ) -> None:
     expected = DeadlineNotice(READY, None) if is_told else None

@@ -59,7 +59,7 @@ def test_an_alarm_that_is_over_is_done() -> None:
     assert a_thread().moved(over).state is Phase.DONE
 
 
-def test_every_type_that_people_are_told_of_has_a_phase() -> None:
+def test_every_type_that_alerts_people_has_a_phase() -> None:
     told_of = {kind for kind, entry in CATALOGUE.items() if entry.alert != "no"}
     assert told_of <= PHASES.keys()
 

@@ -1,4 +1,4 @@
-"""When somebody must look at a run again, and until when its row is kept."""
+"""When the watchdog must check a run again, and until when its row is kept."""
 
 from datetime import datetime, timedelta
 
@@ -17,7 +17,7 @@ DRY = a_key(dry=True)
 @pytest.mark.parametrize(
     ("run", "expected"),
     [
-        (a_run(), NOW + 2 * MINUTE),  # nobody has started it yet
+        (a_run(), NOW + 2 * MINUTE),  # not started yet
         (a_run(started_at=NOW), LEASE),
         (a_run(handed_over_at=NOW + HOUR), NOW + HOUR + 2 * MINUTE),
         (a_run(status=Status.TRIGGERING), LEASE),
@@ -96,5 +96,7 @@ def test_a_dry_run_has_no_deadline_and_no_retry() -> None:
         (a_run(DRY, status=Status.FAILED_FINAL, changed_at=LEASE + DAY), LEASE + 92 * DAY),
     ],
 )
-def test_a_row_goes_only_when_nobody_can_need_it(run: Run, expected: datetime | None) -> None:
+def test_a_row_is_removed_only_when_nothing_can_need_it(
+    run: Run, expected: datetime | None
+) -> None:
     assert expires_at(run) == expected

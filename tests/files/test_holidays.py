@@ -26,7 +26,7 @@ def test_an_unknown_country_is_refused() -> None:
             country_calendar(country, 2026)
 
 
-def test_a_country_whose_holidays_nobody_knows_yet_is_refused() -> None:
+def test_a_country_with_unknown_holidays_is_refused() -> None:
     with pytest.raises(ValueError, match="not known for 2089"):
         country_calendar("IN", 2090)
 
@@ -47,7 +47,7 @@ def test_a_pipeline_carries_its_holidays_and_until_when_they_reach() -> None:
     assert pipeline.holidays_until == "2036-12-31"
 
 
-def test_holidays_reach_only_as_far_as_somebody_knows_them() -> None:
+def test_holidays_reach_only_as_far_as_they_are_known() -> None:
     schedule = HOLIDAYS.replace("DE-BY", "IN")  # known until 2035
     pipeline = load_text(pipeline_text(schedule=schedule), year=2026).pipeline
     assert pipeline is not None

@@ -102,7 +102,7 @@ def test_a_pipeline_can_only_wait_for_one_that_exists(tmp_path: Path) -> None:
     assert set(project.pipelines) == {"a", "b"}
 
 
-def test_of_a_single_file_nobody_knows_what_else_exists(tmp_path: Path) -> None:
+def test_checking_a_single_file_reports_nothing_as_missing(tmp_path: Path) -> None:
     write(tmp_path, pipelines__c=named("c", upstream="nope"))
     assert found(load_project(tmp_path / "pipelines/c.yaml")) == []
 
@@ -118,7 +118,7 @@ def test_a_file_with_errors_still_has_its_id(tmp_path: Path) -> None:
     assert found(load_project(tmp_path)) == [("a.yaml", "schedule.cron", "bad_value")]
 
 
-def test_nobody_waits_for_itself_by_way_of_others(tmp_path: Path) -> None:
+def test_no_pipeline_waits_for_itself_through_others(tmp_path: Path) -> None:
     write(
         tmp_path,
         pipelines__a=named("a", upstream="c"),

@@ -81,6 +81,6 @@ def test_where_a_boolean_is_due_every_word_for_one_counts(text: str, expected: b
 @pytest.mark.parametrize(
     "text", [".nan", "1e99999999999999999999999", "1" * 5000, "0x" + "f" * 5000, "1." + "0" * 5000]
 )
-def test_a_number_that_nobody_can_hold_is_not_a_number(text: str) -> None:
+def test_a_number_that_can_not_be_represented_is_not_a_number(text: str) -> None:
     value = meaning(Scalar(text, plain=True))
     assert isinstance(value, Decimal) and value.is_nan()

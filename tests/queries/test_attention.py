@@ -1,4 +1,4 @@
-"""What needs a person: the worst first, each thing once, and nothing that has mended itself."""
+"""What needs a person: the worst first, each thing once, and nothing that has recovered."""
 
 from datetime import timedelta
 from typing import Any
@@ -67,7 +67,7 @@ def test_a_deadline_that_nears_is_a_risk_and_one_that_broke_is_worse(
     assert kinds(house) == kind
 
 
-def test_a_failed_run_is_told_of_once_even_if_it_is_late(house: House) -> None:
+def test_a_failed_run_is_reported_once_even_if_it_is_late(house: House) -> None:
     now = house.home.ports.clock()
     run = a_waiting_run(house, warning_at=now - 2 * HOUR, breach_at=now - HOUR)
     failed = run.to(Status.FAILED, now, failure=Failure("job", "out of memory"))
@@ -88,7 +88,7 @@ def test_dates_that_failed_long_ago_hide_nothing_that_is_late_now(house: House) 
     assert kinds(house) == [AttentionKind.OVERDUE]
 
 
-def test_one_that_will_be_tried_again_needs_nobody(house: House) -> None:
+def test_a_run_that_will_be_retried_needs_no_person(house: House) -> None:
     now = house.home.ports.clock()
     run = a_waiting_run(house)
     assert house.home.store.runs.save(run.to(Status.FAILED, now, retry_at=now + HOUR))
@@ -124,7 +124,7 @@ def test_a_date_whose_rules_did_not_hold_in_time_needs_attention_while_it_has_no
     assert kinds(house) == [AttentionKind.MISSED]
 
 
-def test_a_refused_file_is_told_of_until_a_good_one_comes(house: House) -> None:
+def test_a_refused_file_is_reported_until_a_good_one_comes(house: House) -> None:
     now = house.home.ports.clock()
     about = msgspec.structs.replace(subject(None), pipeline_id="silver-orders")
     for part in ("a", "b"):
@@ -134,8 +134,8 @@ def test_a_refused_file_is_told_of_until_a_good_one_comes(house: House) -> None:
 
     config = house.home.store.pipelines.find("silver-orders")
     assert config is not None
-    mended = msgspec.structs.replace(config, version=config.version + 1, adopted_at=now + HOUR)
-    assert house.home.store.pipelines.save(mended)
+    fixed = msgspec.structs.replace(config, version=config.version + 1, adopted_at=now + HOUR)
+    assert house.home.store.pipelines.save(fixed)
     assert kinds(house) == []
 
 
@@ -172,7 +172,7 @@ def test_a_row_that_cannot_be_read_needs_a_person_until_it_can(house: House) -> 
     assert kinds(house) == []
 
 
-def test_other_rows_that_cannot_be_read_are_of_their_pipeline_or_of_nobody(house: House) -> None:
+def test_other_unreadable_rows_belong_to_their_pipeline_or_to_none(house: House) -> None:
     house.put({"date": "2026-03-03"})
     house.database.write(lambda connection: connection.execute("UPDATE sensors SET reading = '{'"))
     house.home.store.sensors.of_pipeline("silver-orders")

@@ -1,4 +1,4 @@
-"""The graph of pipelines: every line leads onwards, and a circle hides nobody."""
+"""The graph of pipelines: every line leads onwards, and a circle hides no pipeline."""
 
 from declared import declared
 from interlock.queries.dependencies import Edge, around, edges_of, graph

@@ -1,4 +1,4 @@
-"""The machine fails in its many ways: a clear message, nothing lost, and work goes on when it is mended."""
+"""The machine fails in its many ways: a clear message, nothing lost, and work continues when it is fixed."""
 
 import resource
 import socket

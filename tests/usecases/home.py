@@ -109,7 +109,7 @@ class Home:
     def reading(
         self, key: str = "orders", pipeline: str = "silver-orders", **fields: Any
     ) -> Reading:
-        """A reading that is stored, and that nobody has looked at."""
+        """A stored reading that has not been handled."""
         reading = Reading(pipeline, key, fields, self.clock())
         self.store.sensors.put(reading)
         return reading

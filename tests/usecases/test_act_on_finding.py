@@ -1,4 +1,4 @@
-"""Acting on a finding: conditional on what was found, so that somebody who was faster is not undone."""
+"""Acting on a finding: conditional on what was found, so that a faster writer is not undone."""
 
 from datetime import timedelta
 

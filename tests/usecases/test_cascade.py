@@ -19,7 +19,7 @@ HOURLY = "schedule: {cron: '0 * * * *', timezone: Europe/Berlin}"
 def complete(
     home: Home, date: str, schedule: str = "stream", attempt: int = 0, at: datetime = NOW
 ) -> None:
-    """An upstream run is done, and is told to whoever waits."""
+    """An upstream run is done, and reported to the pipelines that wait."""
     key = RunKey("silver-orders", schedule, date)
     run = a_run(key, at, status=Status.COMPLETED, completed_at=at, attempt=attempt)
     if not home.store.runs.open(run):
@@ -180,7 +180,7 @@ def test_without_all_each_hour_opens_its_hour(home: Home) -> None:
     assert set(readings(home)) == {"pipeline:silver-orders#2026-03-03T07"}
 
 
-def test_a_dry_run_completes_for_nobody(home: Home) -> None:
+def test_a_dry_run_completes_for_no_downstream_pipeline(home: Home) -> None:
     home.adopt("dryRun: true")
     home.adopt(GOLD)
     home.admit()

@@ -123,7 +123,7 @@ SHORT = "\nvalidation: {rules: [{key: orders, check: gte, field: count, value: 1
 READY_AT = NOW + timedelta(hours=1)
 
 
-def test_rules_that_did_not_hold_by_then_are_told_with_what_is_missing(home: Home) -> None:
+def test_rules_that_did_not_hold_by_then_are_reported_with_what_is_missing(home: Home) -> None:
     opened(home, READINESS + SHORT)
     home.mode("evaluate", DAY)
     at(home, READY_AT - timedelta(seconds=1))
@@ -160,7 +160,9 @@ def test_rules_that_held_in_time_are_not_told_of_whatever_comes_then(home: Home)
     assert home.events(EventType.READINESS_MISSED) == []
 
 
-def test_a_date_without_a_run_is_told_at_its_moment_and_the_run_takes_it_over(home: Home) -> None:
+def test_a_date_without_a_run_is_reported_at_its_moment_and_the_run_takes_it_over(
+    home: Home,
+) -> None:
     home.adopt(READINESS)
     assert len(arm(home)) == 3
     at(home, READY_AT)
@@ -224,7 +226,7 @@ def test_readiness_counts_in_a_pause_and_not_after_a_retirement(home: Home) -> N
     assert not fire_deadline(other, READY, home.ports)
 
 
-def test_dying_while_readiness_is_told_changes_nothing() -> None:
+def test_dying_while_readiness_is_reported_changes_nothing() -> None:
     def scene(home: Home) -> None:
         opened(home, READINESS + SHORT)
         at(home, READY_AT)
@@ -232,7 +234,7 @@ def test_dying_while_readiness_is_told_changes_nothing() -> None:
     assert_a_crash_changes_nothing(scene, lambda home: fire_deadline(DAY, READY, home.ports))
 
 
-def test_a_moment_is_told_once(home: Home) -> None:
+def test_a_moment_is_reported_once(home: Home) -> None:
     opened(home)
     at(home, BREACH_AT)
     assert fire_deadline(DAY, B, home.ports)
@@ -265,7 +267,7 @@ def taken_away(home: Home) -> None:
 @pytest.mark.parametrize(
     "scene",
     [
-        lambda home: None,  # nobody knows the pipeline
+        lambda home: None,  # the pipeline is unknown
         taken_away,
         lambda home: opened(home, PROMISED + "\ndryRun: true"),
         lambda home: opened(home, ""),  # nothing is promised
@@ -344,7 +346,7 @@ def test_a_deadline_that_the_file_has_moved_is_judged_by_the_file(home: Home) ->
 
 
 @pytest.mark.parametrize("text", ["", PROMISED + "\nschedule: {id: new, cron: '0 8 * * *'}"])
-def test_a_deadline_that_the_file_has_dropped_breaches_nobody(home: Home, text: str) -> None:
+def test_a_deadline_that_the_file_has_dropped_breaches_no_run(home: Home, text: str) -> None:
     home.adopt(PROMISED)
     arm(home)
     home.admit(date="2026-03-01")
@@ -355,7 +357,7 @@ def test_a_deadline_that_the_file_has_dropped_breaches_nobody(home: Home, text: 
 
 
 class LosingMarks:
-    """Marks that somebody else always writes first."""
+    """Marks that another writer always writes first."""
 
     def __init__(self, home: Home) -> None:
         self._marks = home.store.claims
@@ -404,7 +406,7 @@ def test_what_is_not_armed_is_armed_and_remembered(home: Home) -> None:
     assert home.armed() == {names[0]: WARNING_AT, names[1]: BREACH_AT}
 
 
-def test_a_moved_deadline_is_armed_anew(home: Home) -> None:
+def test_a_moved_deadline_is_armed_again(home: Home) -> None:
     home.adopt(PROMISED)
     arm(home)
     home.adopt(PROMISED.replace("10:00", "11:00"))
@@ -476,7 +478,7 @@ def test_a_late_completion_says_by_how_much_and_breaches_no_second_time(home: Ho
 
 def test_of_two_deadlines_that_passed_unseen_both_are_reported(home: Home) -> None:
     opened(home, BOTH)
-    done(home, BREACH_AT + timedelta(minutes=5))  # nobody was there to fire the timers
+    done(home, BREACH_AT + timedelta(minutes=5))  # no server was there to fire the timers
     assert settle(home) is SlaVerdict.BREACHED
     assert len(home.events(EventType.RELATIVE_SLA_BREACH)) == 1
     assert len(home.events(EventType.SLA_BREACH)) == 1
@@ -497,7 +499,7 @@ def test_a_run_whose_deadline_was_dropped_on_the_way_has_no_verdict(home: Home) 
     assert settle(home) is None
     assert home.events(EventType.SLA_BREACH) == []
     assert home.armed() == {}
-    assert not home.run(DAY).is_unfinished  # nobody has to look at it again
+    assert not home.run(DAY).is_unfinished  # it needs no further check
 
 
 def test_a_run_without_a_deadline_has_no_verdict(home: Home) -> None:
@@ -592,7 +594,7 @@ def test_the_usual_date_is_another_one(home: Home) -> None:
 
 
 def launched(home: Home, after: timedelta) -> None:
-    """The run of the day has a job that succeeds after so long, and nobody has polled it since."""
+    """The run of the day has a job that succeeds after this long, and it has not been polled since."""
     opened(home)
     home.mode("evaluate", DAY)
     home.mode("trigger", DAY)

@@ -146,7 +146,7 @@ def test_a_timer_that_was_about_to_fire_is_not_lost_to_an_edit(home: Home) -> No
     assert keys(home) == [OLD]
 
 
-def test_a_date_that_comes_again_is_told_once_and_not_run(home: Home) -> None:
+def test_a_date_that_comes_again_is_reported_once_and_not_run(home: Home) -> None:
     home.adopt(CRON)
     fired(home)
     home.adopt(EVENING)
@@ -183,7 +183,7 @@ def test_what_fell_into_a_pause_is_reported_by_the_file_before(home: Home) -> No
     assert keys(home) == []
 
 
-def test_a_reading_that_nobody_acted_on_counts_by_the_file_before(home: Home) -> None:
+def test_an_unhandled_reading_counts_by_the_previous_file(home: Home) -> None:
     home.adopt()
     home.reading(date="2026-03-03")
     home.pass_time(minutes=1)
@@ -246,7 +246,7 @@ def test_an_edit_that_says_nothing_of_when_resets_nothing(home: Home, more: str)
     assert home.events(EventType.CONFIG_ADOPTED)[-1].message == "the changed file is in force"
 
 
-def test_a_pipeline_that_returns_begins_anew_and_knows_its_former_ids(home: Home) -> None:
+def test_a_pipeline_that_returns_starts_over_and_knows_its_former_ids(home: Home) -> None:
     home.adopt(CRON)
     fired(home)
     home.take_away()

@@ -173,7 +173,7 @@ def test_what_is_armed_already_touches_nothing(home: Home) -> None:
 
 
 class Overtaken:
-    """Configs that somebody else changes, or takes away, before we store what we armed."""
+    """Configs that another writer changes or removes before we store what we armed."""
 
     def __init__(self, home: Home, taken_away: bool = False) -> None:
         self._home, self._taken_away, self.tries = home, taken_away, 0

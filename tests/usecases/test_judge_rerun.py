@@ -105,7 +105,7 @@ def test_a_refusal_while_in_progress_names_the_attempt(home: Home) -> None:
     assert home.event(REJECTED).detail["activeAttempt"] == 0
 
 
-def test_a_spent_budget_is_told_with_its_figures(home: Home) -> None:
+def test_a_spent_budget_is_reported_with_its_figures(home: Home) -> None:
     failed(home)
     judged(home)
     home.mode("evaluate")
@@ -128,7 +128,7 @@ def test_after_a_success_any_reading_that_the_date_uses_counts_as_news(
     for name in ("stock", "audit"):
         home.reading(name, date="2026-03-03")
     home.completed()
-    home.reading("weather", date="2026-03-03", n=1)  # nobody uses it
+    home.reading("weather", date="2026-03-03", n=1)  # no rule uses it
     # of audit, which the job did not use, what was there at completion counts as seen
     assert cause(home) is Cause.NO_NEW_DATA
     home.reading(key, date="2026-03-03", n=2)
@@ -188,7 +188,7 @@ def test_a_request_that_opened_a_date_is_not_granted_again_when_its_attempts_hav
     assert len(home.events(ACCEPTED)) == 1
 
 
-def test_a_refused_request_again_is_not_told_again_and_not_judged_anew(home: Home) -> None:
+def test_a_repeated_refused_request_is_neither_published_nor_judged_again(home: Home) -> None:
     home.adopt()
     home.completed(count=1)
     home.pass_time(seconds=1)
@@ -219,7 +219,7 @@ def test_a_withdrawn_request_does_nothing(home: Home) -> None:
 
 
 class Racing:
-    """Runs that somebody else changes between the reading and the writing."""
+    """Runs that another writer changes between the read and the write."""
 
     def __init__(self, home: Home, meanwhile: Callable[[], object]) -> None:
         self._runs, self._meanwhile = home.store.runs, meanwhile

@@ -105,7 +105,7 @@ def test_what_was_said_before_the_run_opened_stays_said(home: Home) -> None:
     assert not any(name.startswith(("breach", "warning")) for name in home.armed())
 
 
-def test_a_deadline_that_says_nothing_about_the_date_is_told_once(home: Home) -> None:
+def test_a_deadline_that_says_nothing_about_the_date_is_reported_once(home: Home) -> None:
     home.adopt("sla: {deadline: ':30'}")
     opened(home)
     opened(home)
@@ -146,7 +146,7 @@ def test_dying_at_any_line_changes_nothing() -> None:
 
 @dataclass
 class Overtaken:
-    """Timers during whose arming somebody else opens the date."""
+    """Timers during whose arming another process opens the date."""
 
     home: Home
 

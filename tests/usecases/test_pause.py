@@ -48,7 +48,7 @@ def test_what_came_in_the_pause_is_acted_on_at_its_end(home: Home) -> None:
 
 def test_a_reading_from_before_the_pause_is_not_acted_on_again(home: Home) -> None:
     home.adopt("schedule: {trigger: {key: orders, check: gt, field: count, value: 5}}")
-    home.reading(date="2026-03-03", count=9)  # nobody has looked at it; the watchdog will
+    home.reading(date="2026-03-03", count=9)  # not handled yet; the watchdog will
     home.pass_time(minutes=1)
     pause("silver-orders", home.ports)
     resume("silver-orders", home.ports)
@@ -135,7 +135,7 @@ def test_only_a_pipeline_in_force_can_be_paused(home: Home, act: Any) -> None:
 
 
 class Busy:
-    """Configs that somebody else writes first, so many times."""
+    """Configs that another writer writes first, this many times."""
 
     def __init__(self, home: Home, times: int) -> None:
         self._pipelines, self._times = home.store.pipelines, times

@@ -41,7 +41,7 @@ def test_what_recovers_is_summed_up_and_what_does_not_gets_its_thread(desk: Desk
     desk.settle(minutes=2)
     assert desk.slack.said == ["summary 1 open 1 recovered", "root another failed"]
     assert desk.state(FAILED) == desk.state(STILL) == {"slack C0MAIN": "sent"}
-    assert desk.state(DONE) == {}  # nobody had heard of the problem
+    assert desk.state(DONE) == {}  # the problem was never sent
     desk.tell(told(E.JOB_COMPLETED, 9, key=OTHER, message="another succeeded"))
     desk.settle(minutes=1)
     assert desk.slack.said[-1] == "reply another succeeded"
@@ -129,7 +129,7 @@ def test_released_twice_is_released_once(desk: Desk) -> None:
     assert desk.slack.said == ["summary 1 open 1 recovered", "root another failed"]
 
 
-def test_if_whoever_releases_dies_nothing_is_lost(desk: Desk) -> None:
+def test_if_the_releasing_sender_dies_nothing_is_lost(desk: Desk) -> None:
     desk.tell(FAILED, STILL)
     desk.settle()
     desk.clock.advance(hours=1)
@@ -149,7 +149,7 @@ def test_if_whoever_releases_dies_nothing_is_lost(desk: Desk) -> None:
     assert sorted(desk.slack.said) == ["root another failed", "root it failed"]
 
 
-def test_somebody_who_is_at_it_already_is_left_alone(desk: Desk) -> None:
+def test_a_release_already_in_progress_is_left_alone(desk: Desk) -> None:
     desk.tell(FAILED)
     desk.settle()
     desk.clock.advance(hours=1)

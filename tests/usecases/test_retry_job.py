@@ -79,7 +79,7 @@ def test_a_success_is_news_to_its_run_unless_it_was_polled(home: Home, polled: b
     [
         ("success", {}),
         ("timeout", {"final": True}),  # the job may still be running
-        ("fail", {"stopped": True}),  # somebody stopped it on purpose
+        ("fail", {"stopped": True}),  # stopped on purpose
         ("triggered", {}),
         ("fail", {"attempt": 7}),  # of another attempt
     ],
@@ -208,7 +208,7 @@ def test_dying_while_a_retry_is_given_up_neither_loses_its_event_nor_tells_it_tw
     assert plain.run().status is Status.FAILED_FINAL
 
 
-def test_a_retry_that_the_watchdog_makes_up_for_is_told(home: Home) -> None:
+def test_a_retry_that_the_watchdog_makes_up_for_is_reported(home: Home) -> None:
     failed(home)
     retry_job(KEY, 0, home.ports, recovered=True)
     retry_job(KEY, 0, home.ports, recovered=True)
@@ -216,7 +216,7 @@ def test_a_retry_that_the_watchdog_makes_up_for_is_told(home: Home) -> None:
     assert event.detail["how"] == "restart"
 
 
-def test_an_infra_failure_is_retried_and_charged_to_nobody(home: Home) -> None:
+def test_an_infra_failure_is_retried_and_charged_to_no_budget(home: Home) -> None:
     home.adopt(TWO)
     home.admit()
     home.mode("infra-failure", errors={"Evaluate": {"Error": "Boom", "Cause": "no store"}})

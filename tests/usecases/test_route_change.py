@@ -72,7 +72,7 @@ def test_a_change_that_tells_nothing_changes_nothing(home: Home) -> None:
 
 
 class Busy:
-    """Runs that somebody else writes first, so many times."""
+    """Runs that another writer writes first, this many times."""
 
     def __init__(self, home: Home, times: int) -> None:
         self._runs, self.left = home.store.runs, times
@@ -89,7 +89,7 @@ class Busy:
 
 
 @pytest.mark.parametrize(("times", "wins"), [(0, True), (7, True), (8, False)])
-def test_who_is_overtaken_decides_anew_but_not_for_ever(home: Home, times: int, wins: bool) -> None:
+def test_a_lost_race_is_decided_again_but_not_forever(home: Home, times: int, wins: bool) -> None:
     home.adopt()
     home.admit()
     decided: list[int] = []

@@ -33,7 +33,7 @@ E = EventType
 
 
 class Death(BaseException):
-    """Not an Exception: nobody catches its own death."""
+    """Not an Exception: no code catches its own death."""
 
 
 class Deaths:
@@ -81,7 +81,7 @@ def test_one_thread_per_date_whose_first_message_shows_what_is_so_now(desk: Desk
     assert desk.state(DONE) == {"slack C0MAIN": "sent"}
 
 
-def test_what_nobody_is_told_of_still_shows_in_the_first_message(desk: Desk) -> None:
+def test_an_event_without_an_alert_still_shows_in_the_first_message(desk: Desk) -> None:
     desk.tell(FAILED)
     desk.settle()
     desk.tell(told(E.TRIGGER_STARTED, 5))
@@ -102,7 +102,7 @@ def test_a_good_date_is_not_told(desk: Desk) -> None:
     assert desk.slack.posts == [] and desk.slack.updates == []
 
 
-def test_an_event_that_is_heard_twice_is_told_once(desk: Desk) -> None:
+def test_an_event_received_twice_is_sent_once(desk: Desk) -> None:
     for _ in range(3):
         deliveries = desk.route(FAILED)
         send_alerts(deliveries, desk.alerts, desk.alerting.ports)
@@ -198,7 +198,7 @@ def test_twenty_first_alerts_of_two_dispatchers_make_one_thread() -> None:
 def test_who_loses_the_thread_waits_three_seconds_and_spends_no_try(desk: Desk) -> None:
     (delivery,) = desk.route(FAILED)
     thread = desk.store.threads.of_date("silver-orders", "stream", "2026-03-03")[0]
-    claimed = thread.claimed("somebody else", desk.clock())
+    claimed = thread.claimed("another sender", desk.clock())
     assert claimed is not None and desk.store.threads.save(claimed)
     (after,) = send_alerts([delivery], desk.alerts, desk.alerting.ports)
     assert (after.state, after.tries) == (DeliveryState.QUEUED, 0)
@@ -207,7 +207,7 @@ def test_who_loses_the_thread_waits_three_seconds_and_spends_no_try(desk: Desk) 
     assert desk.slack.said == ["root it failed"]
 
 
-def test_a_thread_that_was_deleted_is_begun_anew(desk: Desk) -> None:
+def test_a_deleted_thread_is_started_again(desk: Desk) -> None:
     desk.tell(FAILED)
     desk.settle(seconds=2)
     desk.slack.answers.append(NoThread("thread_not_found"))
@@ -217,7 +217,7 @@ def test_a_thread_that_was_deleted_is_begun_anew(desk: Desk) -> None:
     assert desk.state(DONE) == {"slack C0MAIN": "sent"}
 
 
-def test_a_first_message_that_was_deleted_is_posted_anew_with_the_next_alert(desk: Desk) -> None:
+def test_a_deleted_first_message_is_posted_again_with_the_next_alert(desk: Desk) -> None:
     desk.tell(FAILED)
     desk.settle(seconds=2)
     desk.slack.update_answers.append(NoThread("message_not_found"))
@@ -291,7 +291,7 @@ def test_a_failure_is_tried_again_and_at_last_given_up_and_told_elsewhere(desk: 
     assert desk.state(lost) == {"console": "sent"}
 
 
-def test_a_failing_alert_of_a_thread_holds_up_nobody(desk: Desk) -> None:
+def test_a_failing_alert_of_a_thread_holds_up_no_other(desk: Desk) -> None:
     desk.tell(FAILED)
     desk.settle(seconds=2)
     desk.slack.answers.append(SendFailed("internal_error"))
@@ -327,7 +327,7 @@ def test_what_its_channel_does_not_take_the_default_gets_at_once_with_a_note() -
         assert desk.told_of("ALERT_UNDELIVERED") == []
 
 
-def test_without_access_the_console_gets_it_and_that_is_told(desk: Desk) -> None:
+def test_without_access_the_console_gets_it_and_an_event_says_so(desk: Desk) -> None:
     desk.slack.answers.append(NoAccess("token_revoked"))
     desk.tell(FAILED)
     desk.settle(seconds=2)
@@ -370,7 +370,7 @@ def test_a_digest_for_a_sink_that_is_no_longer_there_is_handed_over_whole(desk: 
     assert len(desk.console.posts) == 6
 
 
-def test_that_nobody_could_be_told_is_told_nobody(desk: Desk) -> None:
+def test_a_failed_alert_about_failed_alerts_is_not_sent(desk: Desk) -> None:
     desk.slack.answers += [NoAccess("invalid_auth")] * 9
     desk.console.answers += [SendFailed("disk full")] * 30
     desk.tell(FAILED)
@@ -415,7 +415,7 @@ def test_a_sink_without_threads_hears_of_the_end_of_what_it_heard_of() -> None:
         ]
 
 
-def test_targets_are_told_apart() -> None:
+def test_targets_are_distinguished() -> None:
     with a_desk(a_file(a_route(goes_on=True), a_route(channel="C0OTHER"))) as desk:
         desk.tell(FAILED)
         desk.settle(seconds=2)
@@ -471,7 +471,7 @@ class Unpublished:
         raise TransientError("no event is taken")
 
 
-def test_giving_up_that_can_not_be_told_waits_and_keeps_nobody_else_waiting(desk: Desk) -> None:
+def test_giving_up_that_can_not_be_published_waits_and_delays_no_other(desk: Desk) -> None:
     (delivery,) = desk.route(FAILED)
     given_up = delivery.given_up("HTTP 500", NOW)
     assert desk.store.deliveries.save(given_up)

@@ -182,7 +182,7 @@ def test_the_older_of_two_that_wait_goes_first(home: Home) -> None:
     assert look(home, THIRD)["passed"]
 
 
-def test_one_that_does_not_look_any_more_holds_up_nobody(home: Home) -> None:
+def test_a_run_that_stopped_looking_holds_up_no_other(home: Home) -> None:
     opened(home, FIRST, SECOND, THIRD)
     launch(home, FIRST)
     for key in (SECOND, THIRD):
@@ -341,7 +341,7 @@ def test_dying_while_a_wait_is_handed_over_changes_nothing() -> None:
         {"key": THIRD},  # of a date without a run
     ],
 )
-def test_news_of_a_handover_that_is_none_starts_nothing(home: Home, news: dict[str, Any]) -> None:
+def test_a_record_that_is_not_a_handover_starts_nothing(home: Home, news: dict[str, Any]) -> None:
     look(home, SECOND, executionName=waits_long(home).execution_name)
     before = home.started()
     given: dict[str, Any] = {"key": SECOND, "at": NOW, "event": HANDED_OVER, "attempt": 0}

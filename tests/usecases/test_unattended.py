@@ -53,7 +53,7 @@ def pending(home: Home) -> None:
 
 
 def triggering(home: Home, launched: bool = True) -> None:
-    """The launch was begun and nobody took note of what came of it, and its execution is over."""
+    """The launch was begun, its outcome was not recorded, and its execution is over."""
     home.adopt()
     home.admit()
     home.mode("evaluate")
@@ -96,7 +96,7 @@ def test_a_job_that_runs_on_is_watched_by_another_execution_to_its_end(home: Hom
     assert home.started() == [FIRST, SECOND]
     assert (home.run().execution_name, home.run().executions) == (SECOND, 2)
     assert home.event(RECOVERED).detail["how"] == "resume"
-    for _ in range(12):  # polls every minute; nobody wakes it
+    for _ in range(12):  # polls every minute; nothing wakes it
         home.pass_time(minutes=1)
         home.settle()
     assert home.run().status is Status.RUNNING
@@ -144,7 +144,7 @@ def test_the_poll_window_ends_a_job_that_its_second_execution_watches(home: Home
     assert home.jobs.launches[-1].cancelled
 
 
-def test_a_launch_that_nobody_noted_is_found_by_its_token(home: Home) -> None:
+def test_an_unrecorded_launch_is_found_by_its_token(home: Home) -> None:
     triggering(home)
     look(home)
     home.settle()
@@ -338,7 +338,7 @@ def test_an_execution_that_is_under_way_is_not_asked_about(home: Home) -> None:
     assert home.started() == [FIRST]
 
 
-def test_an_engine_that_can_not_list_what_is_under_way_declares_nobody_dead(home: Home) -> None:
+def test_an_engine_that_can_not_list_executions_declares_no_attempt_dead(home: Home) -> None:
     running(home)
     report = look(home, home.with_ports(workflows=AskedEngine(home, can_list=False)))
     assert [(f.check, f.pipeline) for f in report.failures] == [("stale-triggers", "*")]

@@ -51,7 +51,7 @@ def not_cascaded(home: Home) -> None:
 
 
 def not_settled(home: Home) -> None:
-    """It completed, and nobody judged its deadline."""
+    """It completed, and its deadline was not judged."""
     home.adopt(PROMISED)
     home.completed()
     assert home.run().sla_verdict is None
@@ -95,7 +95,7 @@ def test_a_deadline_that_its_file_has_dropped_is_not_looked_at_for_ever(home: Ho
     assert home.store.runs.due(home.pass_time(days=1)) == []
 
 
-def test_what_waits_for_nobody_is_finished_in_one_write(home: Home) -> None:
+def test_what_waits_for_nothing_is_finished_in_one_write(home: Home) -> None:
     home.adopt()
     home.completed()
     assert not home.run().is_unfinished

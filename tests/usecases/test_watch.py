@@ -107,13 +107,13 @@ def test_what_was_left_lying_is_swept_up(home: Home) -> None:
     look(home)
     assert home.run().attempt == 1  # the request is judged
     assert home.store.pipelines.find("gold") is not None  # the file is in force
-    assert EventType.SENSOR_REJECTED in home.told()  # the event is told
+    assert EventType.SENSOR_REJECTED in home.told()  # the event is published
 
 
 # --- its findings ---
 
 
-def test_a_missed_hour_is_told_once_however_often_it_is_found(home: Home) -> None:
+def test_a_missed_hour_is_reported_once_however_often_it_is_found(home: Home) -> None:
     home.adopt(CRON)
     look(home)
     look(home, minutes=70)
@@ -153,7 +153,7 @@ def test_a_moment_that_a_living_controller_did_not_fire_says_so(home: Home) -> N
     assert home.event(MISSED).detail["cause"] == "not-fired"
 
 
-def test_a_run_that_nobody_started_is_started_and_told_once(home: Home) -> None:
+def test_an_unstarted_run_is_started_and_reported_once(home: Home) -> None:
     home.adopt()
     home.fails(Call.START)
     with pytest.raises(TransientError):
@@ -242,7 +242,7 @@ class SilentEngine:
         raise UnavailableError("the engine can't be asked")
 
 
-def test_an_engine_that_can_not_be_asked_declares_nobody_dead(home: Home) -> None:
+def test_an_unreachable_engine_declares_no_attempt_dead(home: Home) -> None:
     hang(home)
     ports = home.with_ports(workflows=SilentEngine(home))
     report = look(home, ports, hours=5)
@@ -287,7 +287,7 @@ def test_a_reading_whose_change_was_lost_is_acted_on_after_a_doubt(home: Home) -
         ({"date": "2026-03-03", "count": 0}, None),  # it does not pass
     ],
 )
-def test_what_a_lost_change_should_have_told_is_told_once(
+def test_what_a_lost_change_should_have_published_is_published_once(
     home: Home, fields: dict[str, Any], told: str | None
 ) -> None:
     home.adopt(
@@ -343,7 +343,7 @@ def test_hours_of_a_day_stand_in_for_it(home: Home) -> None:
     assert home.events(EventType.SLA_BREACH) == []  # neither the hour nor its day
 
 
-def test_a_listed_date_that_never_came_is_told_with_its_trigger(home: Home) -> None:
+def test_a_listed_date_that_never_came_is_reported_with_its_trigger(home: Home) -> None:
     home.adopt(
         "schedule: {include: {dates: [2026-03-03]}, time: '09:00',"
         " trigger: {key: orders, check: gt, field: count, value: 5}}"
@@ -386,7 +386,7 @@ def audited(home: Home) -> None:
     home.completed()
 
 
-def test_post_run_readings_that_never_came_are_told_once(home: Home) -> None:
+def test_post_run_readings_that_never_came_are_reported_once(home: Home) -> None:
     audited(home)
     home.pass_time(minutes=1)
     home.admit("audit")
@@ -403,7 +403,7 @@ def test_post_run_readings_that_came_some_other_way_are_not_missing(home: Home) 
     audited(home)
     done_at = home.run().completed_at
     assert done_at is not None
-    for key in ("audit", "totals"):  # nobody admitted them, but their producer dates them
+    for key in ("audit", "totals"):  # not admitted, but their producer dates them
         later = (done_at + timedelta(minutes=1)).isoformat()
         home.reading(key, date="2026-03-03", updatedAt=later)
     look(home, hours=2)
@@ -461,7 +461,7 @@ def test_a_retired_pipeline_is_watched_for_what_it_left_open(home: Home) -> None
     assert home.events(EventType.SLA_BREACH) == []
 
 
-def test_a_run_of_a_pipeline_that_nobody_knows_is_no_error(home: Home) -> None:
+def test_a_run_of_an_unknown_pipeline_is_no_error(home: Home) -> None:
     home.adopt()
     home.admit()
     home.database.write(lambda connection: connection.execute("DELETE FROM pipelines"))
@@ -591,7 +591,7 @@ def test_readings_are_looked_for_only_in_a_pipelines_turn(home: Home) -> None:
 
 def test_a_suspicion_is_followed_up_in_the_next_pass_whosever_turn_it_is(home: Home) -> None:
     home.adopt("schedule: {trigger: {key: orders, check: exists}}")
-    home.reading(date="2026-03-03")  # and nobody was told
+    home.reading(date="2026-03-03")  # and no change was reported
     look(home)
     home.pass_time(minutes=5)
     watch(CADENCE, home.ports, reconcile_every=NEVER)
@@ -601,7 +601,7 @@ def test_a_suspicion_is_followed_up_in_the_next_pass_whosever_turn_it_is(home: H
 def test_before_a_date_is_closed_its_reading_is_looked_for_whosever_turn_it_is(home: Home) -> None:
     home.adopt("schedule: {trigger: {key: orders, check: exists, deadline: '08:30'}, dayOffset: 0}")
     look(home, days=1)
-    home.reading(date="2026-03-04")  # in time, and nobody was told
+    home.reading(date="2026-03-04")  # in time, and no change was reported
     for _ in range(7):
         home.pass_time(minutes=5)
         watch(CADENCE, home.ports, reconcile_every=NEVER)
@@ -612,7 +612,7 @@ def test_before_a_date_is_closed_its_reading_is_looked_for_whosever_turn_it_is(h
 def test_a_pass_for_which_the_time_was_too_short_says_so_and_the_next_goes_on_there(
     home: Home,
 ) -> None:
-    """So many that they can't all be noted as lagging: a hundred a pass, and everybody's turn comes."""
+    """Too many to record them all as lagging: a hundred per pass, and every pipeline gets its turn."""
     names = [f"p{n:03}" for n in range(701)]
     for name in names:
         home.adopt(pipeline(name, "schedule: {trigger: {key: orders, check: exists}}"))
@@ -631,7 +631,7 @@ def test_a_pass_for_which_the_time_was_too_short_says_so_and_the_next_goes_on_th
     home.pass_time(seconds=1)
     late = watch(CADENCE, ports, has_time=lambda: False)
     assert late is not None and ("time", "*") in {(f.check, f.pipeline) for f in late.failures}
-    assert home.store.watch.load().since is None  # nobody is taken for looked at
+    assert home.store.watch.load().since is None  # no pipeline counts as checked
 
 
 # --- when it fails itself ---
@@ -675,7 +675,7 @@ def test_a_pipeline_that_failed_catches_up_later(home: Home) -> None:
     poisoned = home.with_ports(sensors=PoisonedSensors(home, "bad"))
     for _ in range(36):
         look(home, poisoned)
-    look(home)  # it is mended
+    look(home)  # it is fixed
     dates = {
         name: sorted(
             {e.date for e in home.events() if e.pipeline_id == name and e.date is not None}
@@ -686,7 +686,7 @@ def test_a_pipeline_that_failed_catches_up_later(home: Home) -> None:
 
 
 class BrokenRuns:
-    """Runs whose due ones nobody can list."""
+    """Runs whose due ones can't be listed."""
 
     def __init__(self, home: Home) -> None:
         self._runs = home.store.runs
@@ -704,11 +704,11 @@ def test_a_common_read_that_fails_is_a_failure_for_all(home: Home) -> None:
     look(home, home.with_ports(runs=BrokenRuns(home)), hours=2)
     event = home.event(DEGRADED)
     assert event.message == "watchdog checks failed: stale-triggers (all)"
-    assert home.store.watch.load().since == before  # nobody moves on
+    assert home.store.watch.load().since == before  # no pipeline moves on
     assert len(home.events(MISSED)) == 1  # and the other checks are made all the same
 
 
-def test_degraded_is_told_once_and_again_when_it_changes_and_once_a_day(home: Home) -> None:
+def test_degraded_is_reported_once_and_again_when_it_changes_and_once_a_day(home: Home) -> None:
     for name in ("bad", "worse"):
         home.adopt(pipeline(name, BOTH))
     bad = home.with_ports(sensors=PoisonedSensors(home, "bad"))
@@ -744,7 +744,7 @@ def test_the_first_clean_pass_tells_that_it_is_over(home: Home) -> None:
 
 
 @pytest.mark.parametrize(("minutes", "told"), [(15, 0), (16, 1)])
-def test_a_gap_of_more_than_three_cadences_is_told(home: Home, minutes: int, told: int) -> None:
+def test_a_gap_of_more_than_three_cadences_is_reported(home: Home, minutes: int, told: int) -> None:
     look(home)
     look(home, minutes=minutes)
     assert len(home.events(RECOVERED)) == told
@@ -757,13 +757,13 @@ def test_one_finding_that_fails_leaves_the_rest_acted_on(home: Home) -> None:
     home.fails(Call.PUBLISH)
     report = look(home, minutes=70)
     assert [(f.check, f.pipeline) for f in report.failures] == [("missed-schedules", "a")]
-    # the claim of what was not told is told by the next pass, and nothing twice
+    # the next pass publishes the claim that was not published, and nothing twice
     look(home)
     assert sorted(event.pipeline_id or "" for event in home.events(MISSED)) == ["a", "b", "c"]
 
 
 class DeadBus:
-    """A bus that nobody can publish on."""
+    """A bus that refuses every event."""
 
     def publish(self, events: object) -> None:
         raise UnavailableError("the bus is down")
@@ -810,7 +810,7 @@ def test_dying_after_any_write_of_a_pass_ends_in_the_same_state() -> None:
 
     def act(home: Home) -> None:
         state = home.store.watch.load()
-        if state.pass_until is not None:  # whoever held it is dead
+        if state.pass_until is not None:  # its holder is dead
             home.store.watch.save(
                 type(state)(
                     **{f: getattr(state, f) for f in state.__struct_fields__}

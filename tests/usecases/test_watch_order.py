@@ -1,4 +1,4 @@
-"""Turns: everybody has one in time, and who was left out comes first."""
+"""Watch order: every pipeline has its turn in time, and one that was left out comes first."""
 
 from datetime import timedelta
 
@@ -23,7 +23,7 @@ def turn(state: WatchdogState, minutes: float = 5, every: timedelta = EVERY) -> 
     return in_turn(CONFIGS, state, NOW + minutes * MINUTE, every)
 
 
-def test_in_three_passes_everybody_has_one_turn() -> None:
+def test_in_three_passes_every_pipeline_has_one_turn() -> None:
     turns = [
         in_turn(
             CONFIGS, WatchdogState(since=NOW + n * 5 * MINUTE), NOW + (n + 1) * 5 * MINUTE, EVERY
@@ -41,12 +41,12 @@ def test_a_pass_that_is_made_again_gives_the_same_turns() -> None:
 @pytest.mark.parametrize(
     ("state", "minutes", "every"),
     [
-        (WatchdogState(), 5, EVERY),  # nobody has ever looked
+        (WatchdogState(), 5, EVERY),  # no pass was ever made
         (WatchdogState(since=NOW), 15, EVERY),  # a gap
         (WatchdogState(since=NOW), 1, timedelta(0)),  # where it costs nothing
     ],
 )
-def test_sometimes_it_is_everybodys_turn(
+def test_sometimes_it_is_every_pipelines_turn(
     state: WatchdogState, minutes: float, every: timedelta
 ) -> None:
     assert turn(state, minutes, every) == set(names(CONFIGS))

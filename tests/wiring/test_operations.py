@@ -1,4 +1,4 @@
-"""Operations: what a reading led to is told, whoever acted on it first."""
+"""Operations: what a reading led to is returned, whichever process acted on it first."""
 
 from dataclasses import replace
 from typing import Any
@@ -10,7 +10,7 @@ from usecases.home import CADENCE, Home
 
 
 class ActedOnAtOnce:
-    """Sensors of a home whose controller is quicker than whoever put the reading."""
+    """Sensors of a home whose controller is quicker than the producer's call."""
 
     def __init__(self, home: Home) -> None:
         self._home = home

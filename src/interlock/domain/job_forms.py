@@ -140,7 +140,7 @@ def check_https_url(text: str) -> None:
 
 def check_header_value(text: str) -> None:
     if any(character in text for character in "\r\n\0"):
-        raise ValueError("a header can't contain a line break")
+        raise ValueError("a header must be one line")
     check_secrets(text)
 
 

@@ -39,7 +39,7 @@ class Kind:
     says_why: bool = True
     says_timeout: bool = True
     says_stopped: bool = True
-    #: Somebody outside can be asked about it, and be asked to end it.
+    #: An outside platform can be asked about it, and to end it.
     is_asked: bool = True
 
     @property

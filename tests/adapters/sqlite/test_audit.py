@@ -1,4 +1,4 @@
-"""Audit: tokens are known by their hash, and what somebody did stays written."""
+"""Audit: tokens are known by their hash, and every action stays recorded."""
 
 from contracts.samples import NOW
 from interlock.adapters.sqlite.audit import AuditEntry, Token

@@ -72,7 +72,7 @@ def test_a_parked_change_lets_the_feed_go_on_and_comes_back(store: Store) -> Non
     assert store.changes.parked() == [] and store.changes.next_try("router") is None
 
 
-def test_a_change_that_keeps_failing_stays_parked_until_somebody_retries_it(store: Store) -> None:
+def test_a_change_that_keeps_failing_stays_parked_until_it_is_retried(store: Store) -> None:
     (bad,) = put(store, 1)
     now, waits = NOW, []
     while (due := store.changes.park("router", bad, "it broke", now)) is not None:

@@ -1,4 +1,4 @@
-"""Database: a unit happens whole or not at all, and nobody hears of it before it is durable."""
+"""Database: a unit happens whole or not at all, and no caller hears of it before it is durable."""
 
 import sqlite3
 import subprocess
@@ -87,7 +87,7 @@ def test_who_does_not_wait_hears_of_it_also_when_the_news_break(file: Database) 
     assert heard.result(60) is None and file.read(keys) == {"a"}
 
 
-def test_somebody_who_can_not_be_told_stops_nobody(file: Database) -> None:
+def test_a_failing_callback_stops_no_other(file: Database) -> None:
     def breaks(error: BaseException | None) -> None:
         raise Crash
 
@@ -232,7 +232,7 @@ def test_a_failing_unit_of_a_group_rolls_back_alone(file: Database) -> None:
     assert file.read(keys) == {"before", "after"}
 
 
-def test_nobody_is_told_before_the_commit(file: Database) -> None:
+def test_no_caller_gets_a_result_before_the_commit(file: Database) -> None:
     reached, go = threading.Event(), threading.Event()
 
     def waits(connection: sqlite3.Connection) -> None:
@@ -265,7 +265,7 @@ def test_a_full_disk_fails_the_unit_and_the_store_stays_up(database: Database) -
     assert database.read(keys) == {"small", "large"}
 
 
-def test_in_a_group_that_fills_the_disk_everybody_is_told_the_truth(file: Database) -> None:
+def test_in_a_group_that_fills_the_disk_every_caller_gets_the_truth(file: Database) -> None:
     pages = file.write(lambda connection: connection.execute("PRAGMA page_count").fetchone()[0])
     file.write(lambda c: c.execute(f"PRAGMA max_page_count = {pages + 50}").fetchall())
     blocked = Blocked(file)
@@ -278,7 +278,9 @@ def test_in_a_group_that_fills_the_disk_everybody_is_told_the_truth(file: Databa
     assert isinstance(futures["large"].exception(), UnavailableError)
 
 
-def test_a_file_that_somebody_else_is_writing_to_may_work_later(file: Database, path: Path) -> None:
+def test_a_file_that_another_process_is_writing_to_may_work_later(
+    file: Database, path: Path
+) -> None:
     _outside_a_unit(file, lambda c: c.execute("PRAGMA busy_timeout = 1").fetchall())
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")

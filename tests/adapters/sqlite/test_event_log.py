@@ -1,4 +1,4 @@
-"""Event log: whoever listens hears every event once, in the order in which it was told."""
+"""Event log: a listener gets every event once, in the order of publication."""
 
 from datetime import timedelta
 

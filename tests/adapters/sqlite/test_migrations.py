@@ -99,7 +99,7 @@ def test_a_newer_file_is_refused_with_both_versions_named(path: Path) -> None:
     assert version(path) == newer
 
 
-def test_a_database_of_somebody_else_is_refused(path: Path) -> None:
+def test_a_database_of_another_program_is_refused(path: Path) -> None:
     other = sqlite3.connect(path)
     other.execute("CREATE TABLE theirs (name TEXT)")
     other.close()

@@ -1,4 +1,4 @@
-"""Private files: however the folder and the mask are set, nobody else reads what the store holds."""
+"""Private files: however the folder and the mask are set, no other user can read the store."""
 
 import os
 import stat

@@ -131,7 +131,7 @@ def test_changes_stay_until_every_consumer_has_passed_them(store: Store) -> None
         store.sensors.put(a_reading(f"orders#{number}"))
     first, second, _ = store.changes.next("router", 10)
     store.cursors.move("alerts", 99)  # that is a place in the event log, not in the feed
-    assert store.retention.sweep(NOW + DAY)["changes"] == 0  # nobody has read any
+    assert store.retention.sweep(NOW + DAY)["changes"] == 0  # none has been read
     store.changes.done("router", second)
     store.changes.done("slow", first)
     assert store.retention.sweep(NOW + DAY)["changes"] == 1

@@ -1,4 +1,4 @@
-"""What a page asks for is done, in somebody's name and for a reason; or refused, and told why."""
+"""What a page asks for is done, in the caller's name and with a reason; or refused, with the cause."""
 
 import pytest
 
@@ -110,7 +110,7 @@ def test_a_form_that_is_not_right_is_refused(
     assert not house.home.operations.pipeline("silver-orders").paused
 
 
-def test_a_pipeline_that_nobody_declared_can_not_be_paused(visitor: Visitor) -> None:
+def test_an_undeclared_pipeline_can_not_be_paused(visitor: Visitor) -> None:
     assert visitor.send("/pipelines/nobody/pause", reason="because").status_code == 404
 
 

@@ -169,7 +169,7 @@ def test_the_pipeline_page_tells_why_live(house: House, visitor: Visitor) -> Non
 
 
 @pytest.mark.parametrize("path", ["/pipelines/bronze", "/runs/bronze/stream/2026-03-03"])
-def test_a_reading_that_is_too_old_for_its_rule_is_told_as_such(
+def test_a_reading_too_old_for_its_rule_is_shown_as_such(
     house: House, visitor: Visitor, path: str
 ) -> None:
     house.declare(AGING)
@@ -314,7 +314,7 @@ def test_what_is_not_there_says_where_to_look(visitor: Visitor, path: str) -> No
         f"/pipelines?q={'x' * 300}",
     ],
 )
-def test_an_address_that_is_not_right_is_told_so(visitor: Visitor, path: str) -> None:
+def test_an_invalid_url_is_reported(visitor: Visitor, path: str) -> None:
     visitor.see(path, 422)
 
 
