@@ -1,4 +1,4 @@
-"""Deliveries, threads, rate limits, disabled sinks: one of two senders has the alert; nothing is sent twice."""
+"""Deliveries, threads, rate limits, disabled sinks: of two senders one has the alert, and sends it once."""
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta

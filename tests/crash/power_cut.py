@@ -59,7 +59,7 @@ def calls_of(trace: bytes) -> Iterator[Call]:
 
 @dataclass
 class File:
-    """What was done to it; the first of them, up to this number, are on the disk for sure."""
+    """What was done to it; the first `synced` calls are on the disk for sure."""
 
     done: list[Call] = field(default_factory=list)
     synced: int = 0
@@ -76,8 +76,7 @@ class Disk:
     """The files of the folder as far as they were recorded."""
 
     files: dict[str, File] = field(default_factory=dict)
-    #: Each change of a name, with the files of all names after it; the first ones, up to this number, are on
-    #: the disk.
+    #: Each change of a name, with the files of all names after it; the first `lasting` are on the disk.
     names: list[dict[str, File | None]] = field(default_factory=lambda: [{}])
     lasting: int = 0
 

@@ -165,7 +165,7 @@ class EditedSchedules:
             yield f"I10: {key} was opened by a reading of {came}, and its file is of {form.since}"
 
     def _told_ahead(self, event: Event, form: Form, run: Run | None) -> Iterator[str]:
-        """What the previous form left is published by the time of the edit; an open run keeps its deadlines."""
+        """What the previous form left is published by the edit; an open run keeps its deadlines."""
         name, of_deadline = _MOMENTS[event.type]
         since = form.deadlines_since if of_deadline else form.since
         at = event.detail.get(name)
