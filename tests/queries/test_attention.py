@@ -167,7 +167,7 @@ def test_a_row_that_cannot_be_read_needs_a_person_until_it_can(house: House) -> 
     house.runtime.settle()
     (concern,) = found(house)
     assert (concern.kind, concern.key) == (AttentionKind.UNREADABLE, run.key)
-    assert "can't be read" in concern.reasons[0]
+    assert "unreadable row" in concern.reasons[0]
     house.database.write(lambda connection: connection.execute("DELETE FROM runs"))
     assert kinds(house) == []
 
