@@ -91,7 +91,7 @@ def test_a_rerun_with_a_reason_is_followed_to_its_end(window: Window) -> None:
 
     page.get_by_text("Run again…").click()
     page.get_by_label("Why").fill("prices <b>were</b> wrong")
-    page.get_by_label("even if nothing new").check()
+    page.get_by_label("even if no new data").check()
     page.get_by_role("button", name="Request a rerun").click()
 
     expect(page.get_by_text("Rerun requested")).to_be_visible()
