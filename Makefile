@@ -16,7 +16,7 @@ setup: $(READY) ## Build the virtual environment
 
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-# What the product needs is installed first: the demo does not wait for the tools of the tests.
+# Runtime dependencies come first: the demo does not need the test tools.
 $(RUNS): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(INSTALL) --editable ".[server]"
@@ -41,28 +41,28 @@ imports: $(READY) ## Check that imports point inwards
 	$(BIN)/lint-imports
 
 .PHONY: browser screenshots
-# The tests of the pages need a browser. Where it can't be had they skip, and say so; in CI they fail.
+# The page tests need a browser. Without one they are skipped with a message; in CI they fail.
 browser:
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
 	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
 	    { apt-get update -qq; DEBIAN_FRONTEND=noninteractive apt-get install -qq --yes --no-install-recommends chromium >/dev/null; }; } || \
-	  echo "there is no chromium: the tests of the pages will be skipped; apt-get install chromium brings it"
+	  echo "no chromium found: the page tests will be skipped; to run them, apt-get install chromium"
 
 .PHONY: compiler
-# The trial of power cuts records the calls of the server by a small library. As above.
+# The power-cut test records the server's calls with a small C library. As above.
 compiler:
 	@command -v cc >/dev/null || command -v gcc >/dev/null || \
 	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
 	    { apt-get update -qq; DEBIAN_FRONTEND=noninteractive apt-get install -qq --yes --no-install-recommends gcc libc6-dev >/dev/null; }; } || \
-	  echo "there is no C compiler: the trial of power cuts will be skipped; apt-get install gcc libc6-dev brings it"
+	  echo "no C compiler found: the power-cut test will be skipped; to run it, apt-get install gcc libc6-dev"
 
 .PHONY: faketime
-# The attack moves the clock of a server where this is installed; where it can't be had, it says so and leaves that out.
+# The attack moves the clock of a server with this library; without it, it prints a message and skips that part.
 faketime:
 	@ls /usr/lib/*/faketime/libfaketimeMT.so.1 >/dev/null 2>&1 || \
 	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
 	    { apt-get update -qq; DEBIAN_FRONTEND=noninteractive apt-get install -qq --yes --no-install-recommends libfaketime >/dev/null; }; } || \
-	  echo "there is no libfaketime: no clock will be moved; apt-get install libfaketime brings it"
+	  echo "no libfaketime found: the clock will not be moved; to include that, apt-get install libfaketime"
 
 quick: $(READY) ## Check what changed since main: lint, types, and the tests next to it
 	$(BIN)/python tests/quick.py
@@ -76,7 +76,7 @@ coverage: $(READY) ## Check that the tests cover every branch of the domain
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report --include='src/interlock/domain/*' --show-missing --skip-covered --fail-under=100
 
-# The emulator has an environment of its own: functions there see what is installed in it, and not what is here.
+# The emulator has its own environment: its functions see only what is installed there.
 EMULATOR := $(VENV)/emulator
 
 $(EMULATOR)/.ready: tests/emulated/requirements.txt | $(READY)
@@ -101,7 +101,7 @@ faults: $(READY) ## Play every scenario with every fault
 cloud: $(READY) ## Play every scenario on the AWS functions
 	INTERLOCK_EVERY_SCENARIO=1 $(BIN)/python -m pytest -q -n $(WORKERS) tests/aws/test_scenarios.py
 
-# An Airflow has hundreds of requirements of its own, so it lives outside of the project.
+# Airflow has hundreds of dependencies, so it is installed outside the project.
 AIRFLOW_VENV ?= $(or $(TMPDIR),/tmp)/interlock-airflow
 
 airflow: $(READY) ## Test jobs against a real Airflow 3, installed in AIRFLOW_VENV
@@ -111,7 +111,7 @@ airflow: $(READY) ## Test jobs against a real Airflow 3, installed in AIRFLOW_VE
 kills: $(READY) ## Kill the real server 500 times under load, and audit its records
 	cd tests && ../$(BIN)/python -m crash.kill_loop 500
 
-# How long, and which random numbers: make attack SECONDS=600 SEED=7
+# Duration and random seed: make attack SECONDS=600 SEED=7
 SECONDS ?= 3600
 SEED ?= $(shell date +%s)
 
@@ -127,10 +127,10 @@ docs: $(READY) ## Regenerate the reference pages
 screenshots: $(READY) browser ## Retake the screenshots of the pages
 	$(BIN)/python -m docs.screenshots
 
-demo: $(RUNS) ## Watch live pipelines with simulated sources; Ctrl-C ends it
+demo: $(RUNS) ## Run live pipelines with simulated sources; stop with Ctrl-C
 	$(BIN)/interlock demo
 
-# What the functions on AWS run: ARCH=x86_64 for the other processor, RUNTIME for another Python.
+# The platform of the AWS functions: ARCH=x86_64 for the other architecture, RUNTIME for another Python.
 ARCH ?= arm64
 RUNTIME ?= 3.13
 

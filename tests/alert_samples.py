@@ -35,7 +35,7 @@ def told(
     part: object = 0,
     **changes: Any,
 ) -> Event:
-    """An event of this type, so many seconds after NOW."""
+    """An event of this type, this many seconds after NOW."""
     about = Subject() if key is None else Subject(key.pipeline_id, key.schedule_id, key.date)
     at = NOW + timedelta(seconds=after)
     parts = tuple(part for _ in kind.spec.id)

@@ -90,10 +90,10 @@ def test_a_server_may_say_how_long_to_wait_and_is_not_believed_beyond_reason(
     assert sleeps[2] < 1
 
 
-def test_when_nobody_answers_it_says_so_and_what_to_do(sleeps: Sleeps) -> None:
+def test_when_no_server_answers_it_says_so_and_what_to_do(sleeps: Sleeps) -> None:
     with tiny_server(in_turn(Said({}))) as server:
         pass
-    with pytest.raises(UnavailableError, match=r"nobody answers at .*interlock serve"):
+    with pytest.raises(UnavailableError, match=r"no server answers at .*interlock serve"):
         Client(server.url, sleep=sleeps, tries=3).sensor("p", "k")
     assert len(sleeps) == 2
 
@@ -126,8 +126,8 @@ def test_a_request_that_was_never_sent_is_sent_again(sleeps: Sleeps) -> None:
         (422, ConfigError, "hour is 25"),
         (401, ConfigError, "set INTERLOCK_TOKEN"),
         (403, ConfigError, "set INTERLOCK_TOKEN"),
-        (405, InterlockError, "answers 405: hour is 25"),
-        (500, UnavailableError, "answers 500: hour is 25"),
+        (405, InterlockError, "returned 405: hour is 25"),
+        (500, UnavailableError, "returned 500: hour is 25"),
     ],
 )
 def test_a_refusal_is_an_error_with_the_servers_words(
@@ -148,7 +148,10 @@ def test_a_refusal_that_is_no_problem_document_is_quoted_in_part() -> None:
 
 def test_an_answer_that_is_no_json_is_not_taken_for_one() -> None:
     answer = in_turn(Said(text="hello"))
-    with tiny_server(answer) as server, pytest.raises(UnavailableError, match="is it Interlock"):
+    with (
+        tiny_server(answer) as server,
+        pytest.raises(UnavailableError, match="is this an Interlock server"),
+    ):
         Client(server.url).pipelines()
 
 
@@ -192,8 +195,8 @@ def test_server_sent_events_are_read_with_their_ids() -> None:
 
 
 @pytest.mark.parametrize("url", ["ftp://x", "localhost:8787", "http://"])
-def test_an_address_that_is_none_is_refused_at_once(url: str) -> None:
-    with pytest.raises(ConfigError, match="is not an address"):
+def test_an_invalid_url_is_refused_at_once(url: str) -> None:
+    with pytest.raises(ConfigError, match="is not a URL"):
         Client(url)
 
 

@@ -16,7 +16,7 @@ locals {
     alertpath-raised  = { prefix = "${local.name}-alertpath-", state = "ALARM", severity = "error" }
     alertpath-cleared = { prefix = "${local.name}-alertpath-", state = "OK", severity = "info" }
   }
-  # What is wrong on the way of alerts is not told by that way.
+  # A failure of the alert path is not reported through that path.
   alerted_rules = { for rule, about in local.alarm_rules : rule => about if startswith(rule, "alarm-") }
 
   # A whole envelope, as one of ours. Free text stands alone, unquoted: EventBridge quotes it.

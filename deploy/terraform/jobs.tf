@@ -80,7 +80,7 @@ resource "terraform_data" "jobs" {
   lifecycle {
     precondition {
       condition     = !each.value.enabled || length(each.value.arns) > 0
-      error_message = "enable_${each.key}_trigger needs ${each.value.list}: name what may be started."
+      error_message = "enable_${each.key}_trigger needs ${each.value.list}: list what may be started."
     }
     precondition {
       condition     = each.value.enabled || length(concat(each.value.arns, each.value.roles)) == 0
@@ -92,7 +92,7 @@ resource "terraform_data" "jobs" {
     }
     precondition {
       condition     = !anytrue([for arn in each.value.arns : endswith(arn, ":*") || arn == local.machine_arn || contains(values(local.function_arns), arn)])
-      error_message = "${each.value.list} names jobs one by one, and none of Interlock's own resources."
+      error_message = "${each.value.list} must list jobs one by one, without Interlock's own resources."
     }
   }
 }

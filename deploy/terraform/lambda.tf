@@ -105,7 +105,7 @@ resource "aws_lambda_function" "function" {
       ENVIRONMENT             = var.environment
       LOG_LEVEL               = var.log_level
       POWERTOOLS_SERVICE_NAME = local.function_names[each.key]
-      PYTHONTZPATH            = "" # zone rules of the package, and not of the runtime: both homes agree
+      PYTHONTZPATH            = "" # zone rules of the package, and not of the runtime: both backends agree
     })
   }
 

@@ -159,7 +159,7 @@ output "kms_key_policy_json" {
 }
 
 output "interlock_toml" {
-  description = "What interlock.toml needs for commands with --backend aws."
+  description = "The [aws] section of interlock.toml for commands with --backend aws."
   value       = <<-EOT
     [aws]
     region = "${local.region}"

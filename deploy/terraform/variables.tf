@@ -80,7 +80,7 @@ variable "lambda_memory" {
     condition = length(setsubtract([for name in keys(var.lambda_memory) : replace(name, "_", "-")], [
       "stream-router", "orchestrator", "sla-monitor", "watchdog", "event-sink", "alert-dispatcher",
     ])) == 0
-    error_message = "lambda_memory names functions: stream-router, orchestrator, sla-monitor, watchdog, event-sink, alert-dispatcher."
+    error_message = "lambda_memory must name functions: stream-router, orchestrator, sla-monitor, watchdog, event-sink, alert-dispatcher."
   }
   validation {
     condition     = length(distinct([for name in keys(var.lambda_memory) : replace(name, "_", "-")])) == length(var.lambda_memory)
@@ -113,7 +113,7 @@ variable "lambda_concurrency" {
     condition = length(setsubtract([for name in keys(var.lambda_concurrency) : replace(name, "_", "-")], [
       "stream-router", "orchestrator", "sla-monitor", "watchdog", "event-sink", "alert-dispatcher",
     ])) == 0
-    error_message = "lambda_concurrency names functions: stream-router, orchestrator, sla-monitor, watchdog, event-sink, alert-dispatcher."
+    error_message = "lambda_concurrency must name functions: stream-router, orchestrator, sla-monitor, watchdog, event-sink, alert-dispatcher."
   }
   validation {
     condition     = length(distinct([for name in keys(var.lambda_concurrency) : replace(name, "_", "-")])) == length(var.lambda_concurrency)

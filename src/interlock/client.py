@@ -1,6 +1,6 @@
-"""Client: Interlock's HTTP interface for programs that report readings or ask for things.
+"""Client: Interlock's HTTP interface for programs that report readings or make requests.
 
-Only the standard library, and even that on first use: a producer pays next to nothing for the import.
+Uses only the standard library, imported on first use: importing this module costs almost nothing.
 """
 
 import os
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 DEFAULT_URL = "http://127.0.0.1:8787"
 API = "/api/v1"
 
-#: Answers that a later try may change, and that say nothing was done.
+#: Statuses of requests that had no effect and may succeed later.
 _AGAIN = frozenset({429, 503})
 _LONGEST_PAUSE = 10.0
 _FIRST_PAUSE = 0.2
@@ -30,7 +30,7 @@ _LONGEST_TEXT = 300
 
 
 class Accepted(TypedDict, total=False):
-    """A reading that is stored, and what it led to where that was asked for."""
+    """A stored reading, and what it led to if the caller asked for that."""
 
     pipelineId: str
     key: str
@@ -40,7 +40,7 @@ class Accepted(TypedDict, total=False):
 
 
 class Response(NamedTuple):
-    """What a server said."""
+    """A server's response."""
 
     status: int
     body: bytes
@@ -52,15 +52,16 @@ class Response(NamedTuple):
         try:
             return json.loads(self.body) if self.body else None
         except ValueError as error:
-            raise UnavailableError("the server's answer is not JSON: is it Interlock?") from error
+            raise UnavailableError(
+                "the response is not JSON: is this an Interlock server?"
+            ) from error
 
 
 class Client:
     """One server. Without arguments, the one that INTERLOCK_URL names, with INTERLOCK_TOKEN.
 
-    Calls are tried again when nobody answers, or when the server says that it is busy; a call whose
-    effect is not the same twice is repeated only when it certainly had none. A client may be used by
-    several threads.
+    The client retries when no server answers or the server says that it is busy; it repeats a call that is
+    not idempotent only when the first try certainly had no effect. Several threads may share a client.
     """
 
     def __init__(
@@ -79,7 +80,7 @@ class Client:
         self._timeout, self._tries, self._sleep = timeout, max(1, tries), sleep
         parts = urlsplit(self.url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ConfigError(f"{self.url} is not an address such as {DEFAULT_URL}")
+            raise ConfigError(f"{self.url} is not a URL such as {DEFAULT_URL}")
         self._parts = parts
 
     @staticmethod
@@ -102,7 +103,7 @@ class Client:
     def sensor(self, pipeline: str, key: str, /, **fields: Any) -> Accepted:
         """Report a reading: `client.sensor("silver-orders", "orders-landed", count=4200)`.
 
-        It is stored durably when this returns. The same reading twice says nothing new.
+        It is stored durably when this returns. Repeating a reading has no further effect.
         """
         return self.put(pipeline, key, fields)
 
@@ -116,7 +117,7 @@ class Client:
         return accepted
 
     def put_all(self, readings: Iterable[tuple[str, str, Mapping[str, Any]]]) -> list[Any]:
-        """Up to 1,000 readings (pipeline, key, fields) in one call; each has its own answer."""
+        """Up to 1,000 readings (pipeline, key, fields) in one call; each gets its own result."""
         document = [
             {"pipelineId": pipeline, "key": key, "fields": fields}
             for pipeline, key, fields in readings
@@ -124,7 +125,7 @@ class Client:
         answer = self.call("POST", f"{API}/sensors", None, document, same_twice=True)
         return _items(answer.json())
 
-    # --- looking
+    # --- queries
 
     def pipelines(self) -> list[dict[str, Any]]:
         return list(self.pages(f"{API}/pipelines"))
@@ -148,7 +149,7 @@ class Client:
         query = {"pipeline": pipeline, "type": kind, "since": since}
         return list(self.pages(f"{API}/events", query, limit))
 
-    # --- asking
+    # --- commands
 
     def rerun(
         self,
@@ -159,7 +160,7 @@ class Client:
         reason: str = "manual",
         force: bool = False,
     ) -> dict[str, Any]:
-        """Ask for a date to run again. Whether that is granted is an event (RERUN_ACCEPTED)."""
+        """Request that a date run again. An event reports whether it is accepted (RERUN_ACCEPTED)."""
         document = {"date": date, "schedule": schedule, "reason": reason, "force": force}
         return self._operate(pipeline, "reruns", document)
 
@@ -170,7 +171,7 @@ class Client:
         return self._operate(pipeline, "resume", {"reason": reason})
 
     def retire(self, pipeline: str, reason: str = "") -> dict[str, Any]:
-        """Take a pipeline away whose file is missing, without waiting for the end of its grace."""
+        """Retire a pipeline whose file is missing, without waiting for its grace period to end."""
         return self._operate(pipeline, "retire", {"reason": reason})
 
     # --- the wire
@@ -178,7 +179,7 @@ class Client:
     def pages(
         self, path: str, query: Mapping[str, Any] | None = None, limit: int | None = None
     ) -> Iterator[Any]:
-        """The items of a list, page after page, up to a number of them."""
+        """The items of a list, page by page, up to a limit."""
         cursor, left = None, limit
         while True:
             size = None if left is None else min(left, 1000)
@@ -199,10 +200,10 @@ class Client:
         *,
         same_twice: bool | None = None,
     ) -> Response:
-        """One request, tried again where that is safe.
+        """One request, retried where that is safe.
 
-        Raises UnavailableError when nobody answers, NotFoundError, ConfigError for what the server
-        refuses, each with the server's own words.
+        Raises UnavailableError when no server answers, NotFoundError, and ConfigError for what the server
+        refuses, each with the server's own message.
         """
         import json
 
@@ -227,7 +228,7 @@ class Client:
                 self._pause(tried, answer.retry_after)
                 continue
             return _checked(answer, self.url)
-        raise AssertionError("the last try returns or raises")
+        raise AssertionError("the last attempt returns or raises")
 
     def stream(self, path: str, last_id: str | None = None) -> Iterator[tuple[str, str]]:
         """Server-sent events as (id, data), until the connection ends. Raises UnavailableError."""
@@ -288,11 +289,11 @@ class Client:
         self._sleep(_span(tried, wanted))
 
     def _silence(self, error: Exception) -> str:
-        return f"nobody answers at {self.url} ({error}): is `interlock serve` running?"
+        return f"no server answers at {self.url} ({error}): is `interlock serve` running?"
 
 
 class AwsClient:
-    """Reports readings as rows of the control table; there is nobody to ask for anything else."""
+    """Reports readings as rows of the control table; it supports nothing else."""
 
     def __init__(
         self,
@@ -308,16 +309,18 @@ class AwsClient:
             raise ConfigError("Client.aws() needs: pip install 'interlock[aws]'") from error
         name = table or os.environ.get("CONTROL_TABLE")
         if not name:
-            raise ConfigError("which table? give its name, or set CONTROL_TABLE")
+            raise ConfigError("no control table: pass its name, or set CONTROL_TABLE")
         self._producer = Producer(name, client)
         self._tries, self._sleep = max(1, tries), sleep
 
     def sensor(self, pipeline: str, key: str, /, **fields: Any) -> Accepted:
-        """As that of a `Client`. Whether there is such a pipeline nobody here can tell."""
+        """As `Client.sensor`. It can't check whether the pipeline exists."""
         return self.put(pipeline, key, fields)
 
     def put(self, pipeline: str, key: str, fields: Mapping[str, Any]) -> Accepted:
-        """As `sensor`, for fields of any name. Raises ConfigError, or TransientError in the end."""
+        """As `sensor`, for fields of any name. Raises ConfigError, or TransientError once its retries are
+        exhausted.
+        """
         reading = self._producer.put(pipeline, key, fields, self._tries, self._pause)
         return Accepted(
             pipelineId=reading.pipeline_id,
@@ -327,7 +330,7 @@ class AwsClient:
         )
 
     def put_all(self, readings: Iterable[tuple[str, str, Mapping[str, Any]]]) -> list[Accepted]:
-        """One after another; the first that fails ends it, and all of them may be put again."""
+        """Puts them one after another and stops at the first failure; all of them may be put again."""
         return [self.put(*reading) for reading in readings]
 
     def _pause(self, tried: int) -> None:
@@ -335,8 +338,8 @@ class AwsClient:
 
 
 def _span(tried: int, wanted: float | None = None) -> float:
-    """Twice as long each time, and never at the same moment as everybody else."""
-    import random  # here, as everything that only some calls need
+    """Exponential backoff with jitter."""
+    import random  # imported here because only some calls need it
 
     span: float = _FIRST_PAUSE * 2 ** (tried - 1) * random.uniform(0.5, 1.0)  # noqa: S311
     return min(_LONGEST_PAUSE, span if wanted is None else max(span, wanted))
@@ -362,15 +365,17 @@ def _checked(answer: Response, url: str) -> Response:
         return answer
     said = _said(answer)
     if answer.status in (401, 403):
-        raise ConfigError(f"{url} refuses us: {said}; set INTERLOCK_TOKEN to a token that may")
+        raise ConfigError(
+            f"{url} refused the request: {said}; set INTERLOCK_TOKEN to a token with that scope"
+        )
     if answer.status in _REFUSALS:
         raise _REFUSALS[answer.status](said)
     if answer.status < 500 and answer.status not in _AGAIN:
-        raise InterlockError(f"{url} answers {answer.status}: {said}")
-    raise UnavailableError(f"{url} answers {answer.status}: {said}")
+        raise InterlockError(f"{url} returned {answer.status}: {said}")
+    raise UnavailableError(f"{url} returned {answer.status}: {said}")
 
 
-#: What a refusal means in our own words.
+#: The exception that each refusal raises.
 _REFUSALS: dict[int, type[InterlockError]] = {
     400: ConfigError,
     404: NotFoundError,
@@ -381,7 +386,7 @@ _REFUSALS: dict[int, type[InterlockError]] = {
 
 
 def _said(answer: Response) -> str:
-    """The sentence of a problem document (RFC 9457), or the beginning of whatever it is."""
+    """The detail of a problem document (RFC 9457), or the beginning of any other body."""
     import json
 
     try:
@@ -389,7 +394,7 @@ def _said(answer: Response) -> str:
         return str(problem.get("detail") or problem.get("title") or answer.status)
     except (ValueError, AttributeError):
         text = answer.body[:_LONGEST_TEXT].decode(errors="replace")
-        return " ".join(text.split()) or "without a word"
+        return " ".join(text.split()) or "empty response"
 
 
 def _sent(response: "HTTPResponse") -> Iterator[tuple[str, str]]:

@@ -1,8 +1,8 @@
-"""Conformance: run files of vectors against the domain and the file reader, and say how each fared.
+"""Conformance: run files of vectors against the domain and the file reader, and report the results.
 
     python -m interlock.conformance FILE...
 
-It only translates: `actual` is what the code that everything else uses answers.
+It only translates: `actual` comes from the same code that everything else uses.
 """
 
 import sys
@@ -34,7 +34,7 @@ def main(paths: Sequence[str]) -> int:
     try:
         vectors = [vector for path in paths for vector in _vectors(path)]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        print(f"conformance: {error}", file=sys.stderr)  # noqa: T201 - printing is what it is for
+        print(f"conformance: {error}", file=sys.stderr)  # noqa: T201 - a command prints
         return 2
     for area, name, given, expected in vectors:
         actual = _answer(area, given)
@@ -49,7 +49,7 @@ def _vectors(path: str) -> list[tuple[str, str, Mapping[str, Any], Any]]:
     document = canonical.decode(Path(path).read_bytes())
     area = document["area"]
     if area not in ANSWERS:
-        raise ValueError(f"{path}: unknown area {area!r}, known are {', '.join(ANSWERS)}")
+        raise ValueError(f"{path}: unknown area {area!r}; known areas: {', '.join(ANSWERS)}")
     return [(area, v["id"], v["input"], v["expected"]) for v in document["vectors"]]
 
 

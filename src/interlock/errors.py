@@ -4,11 +4,11 @@
     ├── ConfigError         a file or setting is wrong; says where and what is allowed
     │   └── ConflictError   something of that name exists already
     ├── NotFoundError       something named does not exist
-    ├── TransitionError     a run was asked to go where its table does not lead
+    ├── TransitionError     a run was asked to make an illegal transition
     ├── LaunchError         a job could not be started (category PERMANENT or TRANSIENT)
     ├── UnreadableError     a stored row can't be read; says which, and what to do
     ├── UnavailableError    a backend can't be reached; nothing was done
-    └── TransientError      trying again may work; the lifecycle retries it by this very name
+    └── TransientError      a retry may succeed; the lifecycle matches this exact name
 
 Expected outcomes (a lost race, rules that do not hold, nothing to do) are return values, not errors.
 """
@@ -31,11 +31,11 @@ class NotFoundError(InterlockError):
 
 
 class TransitionError(InterlockError):
-    """A run was asked to go where its table does not lead."""
+    """A run was asked to make an illegal transition."""
 
 
 class LaunchError(InterlockError):
-    """A job could not be started; `maybe_started` when nobody can tell."""
+    """A job could not be started; `maybe_started` when the outcome is unknown."""
 
     def __init__(self, category: str, message: str, *, maybe_started: bool = False) -> None:
         super().__init__(message)
@@ -44,7 +44,7 @@ class LaunchError(InterlockError):
 
 
 class UnreadableError(InterlockError):
-    """A stored row can't be read. It stays as it is until it is corrected or deleted."""
+    """A stored row can't be read. It stays as it is until an operator corrects or deletes it."""
 
 
 class UnavailableError(InterlockError):
@@ -52,8 +52,8 @@ class UnavailableError(InterlockError):
 
 
 class TransientError(InterlockError):
-    """Trying again may work. Raise this class itself: the lifecycle knows it by name."""
+    """A retry may succeed. Raise this class itself: the lifecycle matches it by name."""
 
 
-#: Their message says all: what can't be reached or kept, and what to do. Logs need no traceback of them.
+#: Their messages are complete: what can't be reached or stored, and what to do. Logs omit the traceback.
 SAY_ALL = (UnavailableError, TransientError)

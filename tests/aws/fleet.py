@@ -72,7 +72,7 @@ class Fleet:
             start_run(run, config.pipeline, self._ports)
 
     def passes(self, number: int) -> list[Counter[str]]:
-        """What each of so many passes asks of the services."""
+        """The requests of each of this many passes."""
         return [self._pass() for _ in range(number)]
 
     def _pass(self) -> Counter[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from aws.gallery import name_installation
 from wiring.served import eventually
 
-TOKEN = "token-of-whoever-looks"
+TOKEN = "token-of-a-viewer"
 _ADDRESS = re.compile(r"^Showing t on AWS at (http://\S+)$", re.MULTILINE)
 
 

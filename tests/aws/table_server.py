@@ -22,12 +22,12 @@ _OPERATIONS = {
 Doorkeeper = Callable[[str, dict[str, Any]], None]
 
 
-def everybody(operation: str, given: dict[str, Any]) -> None:
+def every_call(operation: str, given: dict[str, Any]) -> None:
     """Allows every caller."""
 
 
 @contextmanager
-def served_tables(tables: Any, doorkeeper: Doorkeeper = everybody) -> Iterator[str]:
+def served_tables(tables: Any, doorkeeper: Doorkeeper = every_call) -> Iterator[str]:
     """The address at which the tables answer."""
 
     class Handler(BaseHTTPRequestHandler):

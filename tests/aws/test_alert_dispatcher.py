@@ -1,4 +1,4 @@
-"""Alert dispatcher: every message is told once, comes back when it is due, or ends where people look."""
+"""Alert dispatcher: every message is sent once, returns when it is due, or ends in the dead letters."""
 
 import pytest
 
@@ -35,7 +35,7 @@ def alerting(services: Services, clock: ManualClock, queue: Queue, board: Board)
     return AwsAlerting(home, board)
 
 
-def test_what_people_must_hear_of_is_told_once_however_often_it_comes(
+def test_an_alert_is_sent_once_however_often_its_message_comes(
     alerting: AwsAlerting, board: Board, queue: Queue
 ) -> None:
     for _ in range(3):

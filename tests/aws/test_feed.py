@@ -1,4 +1,4 @@
-"""The feed of an installation on AWS: whatever is told is found, once, however late it is told."""
+"""The feed of an installation on AWS: every published event is found, once, however late."""
 
 import asyncio
 from collections.abc import Iterator
@@ -51,7 +51,7 @@ def ids(feed: Any, seq: int) -> list[str]:
     return [told.event.event_id.rpartition("/")[2] for told in feed.after(seq, 100)]
 
 
-def test_what_is_told_after_a_look_is_found_by_the_next(log: Log) -> None:
+def test_what_is_published_after_a_poll_is_found_by_the_next(log: Log) -> None:
     log.tell(an_event("before", at=NOW - MINUTE))
     feed = log.feed()
     feed.look()
@@ -76,7 +76,7 @@ def test_nothing_new_is_no_change(log: Log) -> None:
     assert (feed.last(), feed.changes()) == before
 
 
-def test_an_event_is_told_once_by_however_many_looks(log: Log) -> None:
+def test_an_event_is_reported_once_by_any_number_of_polls(log: Log) -> None:
     feed = log.feed()
     feed.look()
     place = feed.last()
@@ -87,7 +87,7 @@ def test_an_event_is_told_once_by_however_many_looks(log: Log) -> None:
     assert ids(feed, place) == ["once"]
 
 
-def test_an_event_that_is_told_late_comes_after_what_was_seen_before_it(log: Log) -> None:
+def test_an_event_published_late_comes_after_what_was_seen_before_it(log: Log) -> None:
     feed = log.feed()
     feed.look()
     log.clock.advance(minutes=10)
@@ -216,7 +216,7 @@ def test_a_stream_brings_what_the_functions_tell(viewer: Viewer) -> None:
     assert "/news" in run_apart(follow())
 
 
-def test_who_comes_back_from_long_ago_is_told_of_the_gap(viewer: Viewer) -> None:
+def test_a_follower_from_long_ago_learns_of_the_gap(viewer: Viewer) -> None:
     async def follow() -> str:
         async with Listening(viewer.app, last_id="1").open() as listening:
             return await listening.until("event: gap")

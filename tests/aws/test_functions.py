@@ -282,7 +282,7 @@ def with_deadline() -> Any:
     )
 
 
-def test_a_deadline_that_fires_late_is_told_once(
+def test_a_deadline_that_fires_late_is_reported_once(
     services: Services, clock: ManualClock, router: AwsBackend
 ) -> None:
     router.store.pipelines.save(with_deadline())
@@ -439,7 +439,7 @@ def test_a_pass_without_time_leaves_pipelines_out_and_the_next_one_begins_with_t
     assert dog.ports.watch.load().lagging == {}
 
 
-def test_pipelines_for_which_no_pass_has_time_are_told_of(
+def test_pipelines_for_which_no_pass_has_time_are_reported(
     dog: AwsBackend, clock: ManualClock, services: Services
 ) -> None:
     put_in_force(dog, a_pipeline("a"))
@@ -551,7 +551,9 @@ def test_an_event_that_can_not_be_stored_is_raised(services: Services, clock: Ma
 
 
 @pytest.mark.parametrize("function", Function)
-def test_every_missing_or_malformed_name_is_told_at_once_and_no_value(function: Function) -> None:
+def test_every_missing_or_malformed_name_is_reported_at_once_without_values(
+    function: Function,
+) -> None:
     assert read_aws_settings(function, ENVIRONMENT).function is function
     wrong = {"EVENT_BUS_NAME": "a secret value", "EVENTS_TABLE": "a secret value"}
     with pytest.raises(ConfigError) as caught:
@@ -561,7 +563,7 @@ def test_every_missing_or_malformed_name_is_told_at_once_and_no_value(function: 
     assert "a secret value" not in message
 
 
-def test_a_number_of_days_that_is_none_means_the_usual_one() -> None:
+def test_an_invalid_number_of_days_means_the_default() -> None:
     days = {"EVENTS_TTL_DAYS": "soon"}
     settings = read_aws_settings(Function.EVENT_SINK, ENVIRONMENT | days)
     assert settings.events_kept == timedelta(days=90)

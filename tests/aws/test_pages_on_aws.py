@@ -18,7 +18,7 @@ from interlock.domain.alerting.deliveries import DeliveryState
 from interlock.domain.callers import Scope
 from interlock.errors import UnavailableError
 from interlock.operations.endpoints import API, ENDPOINTS, Endpoint
-from interlock.web.read_only_refusals import INSTEAD, NOBODY
+from interlock.web.read_only_refusals import INSTEAD, UNSUPPORTED
 from web.house import is_problem
 from web.pages.visitor import HTML, Visitor
 
@@ -84,7 +84,7 @@ def test_the_overview_says_what_waits_what_failed_and_what_is_not_counted(visito
 
     assert f"bronze {DAY}" in text and "landed.count is 940, needs >= 1000" in text
     assert f"given up broken {DAY}" in text
-    assert "4 pipelines in force" in text and "can't count them without reading every row" in text
+    assert "4 pipelines in force" in text and "this backend would have to read every row" in text
 
 
 def test_a_run_is_shown_from_its_first_event_to_its_last(visitor: Visitor) -> None:
@@ -146,7 +146,7 @@ def test_the_runs_of_every_pipeline_are_not_listed_and_the_refusal_says_why(view
 
 @pytest.mark.parametrize("row", ENDPOINTS, ids=lambda row: row.name)
 def test_whatever_is_no_read_is_refused_with_what_does_it(viewer: Viewer, row: Endpoint) -> None:
-    if row.scope is Scope.READ and row.name not in {*INSTEAD, *NOBODY}:
+    if row.scope is Scope.READ and row.name not in {*INSTEAD, *UNSUPPORTED}:
         assert row.method == "GET" or row.name == "foresee"  # which asks with a body
         return
     path = row.path.replace(":path", "").format(pipeline="orders", key="landed", name="x")
@@ -154,7 +154,7 @@ def test_whatever_is_no_read_is_refused_with_what_does_it(viewer: Viewer, row: E
     answer = viewer.client.request(row.method, API + path, json={"date": DAY})
 
     assert is_problem(answer, 403)
-    assert "only reads t on AWS" in answer.json()["detail"]
+    assert "is read-only for t on AWS" in answer.json()["detail"]
     assert ("interlock --backend aws" in answer.json()["detail"]) is (row.name in INSTEAD)
     assert not viewer.tables.asked
 
@@ -193,7 +193,7 @@ def test_a_ping_is_refused(viewer: Viewer) -> None:
 
 def test_each_refusal_is_of_an_endpoint_and_names_a_command() -> None:
     names = {row.name for row in ENDPOINTS} | {"ping"}
-    assert names >= {*INSTEAD, *NOBODY}
+    assert names >= {*INSTEAD, *UNSUPPORTED}
     assert {command.split()[0] for command in INSTEAD.values()} <= COMMANDS.keys()
 
 
@@ -207,9 +207,9 @@ def test_a_client_that_only_reads_can_do_nothing_else() -> None:
 
 
 def test_without_a_token_nothing_is_shown(viewer: Viewer) -> None:
-    nobody = viewer.client_of(None)
-    assert is_problem(nobody.get(f"{API}/pipelines"), 401)
-    assert nobody.get("/", headers=HTML).headers["location"].startswith("/login")
+    anonymous = viewer.client_of(None)
+    assert is_problem(anonymous.get(f"{API}/pipelines"), 401)
+    assert anonymous.get("/", headers=HTML).headers["location"].startswith("/login")
     assert is_problem(viewer.client_of(None, Host="evil.example").get(f"{API}/pipelines"), 421)
 
 
@@ -244,23 +244,23 @@ def test_a_problem_document_names_them_too(viewer: Viewer) -> None:
     viewer.tables.broken = _unreachable
     answer = viewer.client.get(f"{API}/pipelines")
     assert is_problem(answer, 503)
-    assert "can't be reached" in answer.json()["detail"]
+    assert "can't reach AWS" in answer.json()["detail"]
     assert any("network" in line for line in answer.json()["problems"])
 
 
 def test_readyz_says_which_table_can_not_be_read(viewer: Viewer) -> None:
-    nobody = viewer.client_of(None)
-    assert nobody.get("/readyz").status_code == 200
+    anonymous = viewer.client_of(None)
+    assert anonymous.get("/readyz").status_code == 200
 
     def no_events(operation: str, given: Any) -> None:
         if given.get("TableName", "").endswith("-events"):
             _denied(operation, given)
 
     viewer.tables.broken = no_events
-    answer = nobody.get("/readyz")
+    answer = anonymous.get("/readyz")
     assert is_problem(answer, 503)
     assert "dynamodb:Query" in answer.json()["detail"]
-    assert nobody.get("/healthz").status_code == 200
+    assert anonymous.get("/healthz").status_code == 200
 
 
 # --- many look at once

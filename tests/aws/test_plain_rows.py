@@ -197,7 +197,7 @@ def test_a_row_of_no_date_is_passed_over(services: Services, store: Store, sort_
     assert [run.key for run in store.runs.of_pipeline(KEY.pipeline_id, "0000", "9999", 9)] == [KEY]
 
 
-def test_an_expiry_that_is_no_time_is_none(clock: ManualClock) -> None:
+def test_an_invalid_expiry_is_none(clock: ManualClock) -> None:
     services = quick_services(clock)
     put(services, "control", TRIGGER, status={"S": "COMPLETED"}, expiresAt={"N": "5"})
     assert Store(services.tables, NAMES, clock).runs.get(KEY).status is Status.COMPLETED

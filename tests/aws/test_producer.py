@@ -46,7 +46,7 @@ def test_it_holds_on_the_services_stand_in_too(clock: ManualClock) -> None:
 
 
 class Unreachable:
-    """No connection, so many times; then the real one."""
+    """No connection, this many times; then the real one."""
 
     def __init__(self, tables: Any, times: int) -> None:
         self._tables, self.left = tables, times
@@ -71,7 +71,7 @@ def test_it_gives_up_in_the_end(services: Services) -> None:
     client = Client.aws(
         NAMES.control, client=Unreachable(services.tables, 99), sleep=pauses.append, tries=3
     )
-    with pytest.raises(TransientError, match="can't be reached"):
+    with pytest.raises(TransientError, match="can't reach AWS"):
         client.sensor("p", "k", n=1)
     assert len(pauses) == 2
 

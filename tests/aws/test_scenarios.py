@@ -14,7 +14,7 @@ from interlock.simulation.scenario import load_scenario
 from interlock.simulation.world import Outcome, World
 
 _FOLDER = Path(__file__).parents[2] / "scenarios"
-#: Set for `make cloud`: every scenario, and not one of so many.
+#: Set for `make cloud`: every scenario, not only a sample.
 _ALL = "INTERLOCK_EVERY_SCENARIO"
 _SAMPLE = 4
 
@@ -42,7 +42,7 @@ def test_the_same_comes_of_a_story_in_both_homes(
     assert _ended(here) == _ended(there)
 
 
-def test_an_apply_without_a_file_takes_its_pipeline_away_and_the_dropped_retry_is_told() -> None:
+def test_an_apply_without_a_file_retires_its_pipeline_and_reports_the_dropped_retry() -> None:
     scenario = load_scenario(_FOLDER / "file-gone-with-a-retry-due.yaml")
     assert failed_expectations(scenario.expect, Cloud(scenario).play(), slack=_A_MINUTE) == []
 

@@ -12,7 +12,7 @@ from aws.gallery import Gallery, name_installation
 from aws.shown import TOKEN, Shown, command_line, of_aws
 from aws.table_server import refused, served_tables
 
-#: Nobody listens there.
+#: Nothing listens there.
 NOWHERE = "http://127.0.0.1:9"
 
 
@@ -44,7 +44,7 @@ def test_it_shows_what_the_functions_did_and_stops_when_asked(tmp_path: Path) ->
             assert shown.stop() == 0
         finally:
             shown.close()
-    assert "To log in, once and within 15 minutes: http://127.0.0.1:" in shown.output
+    assert "To log in (works once, within 15 minutes): http://127.0.0.1:" in shown.output
     assert shown.output.rstrip().endswith("Stopped.")
     assert TOKEN not in shown.output
     assert {each.name for each in tmp_path.iterdir()} == {"interlock.toml", "output"}
@@ -53,7 +53,7 @@ def test_it_shows_what_the_functions_did_and_stops_when_asked(tmp_path: Path) ->
 def test_when_nothing_can_be_reached_it_says_so_and_does_not_start(project: Path) -> None:
     done = said(project, "--backend", "aws", "--read-only", "--port", "0")
     assert done.returncode == 3
-    assert "AWS can't be reached" in done.stderr and "network" in done.stderr
+    assert "can't reach AWS" in done.stderr and "network" in done.stderr
     assert len(done.stderr.splitlines()) == 2
 
 
@@ -66,7 +66,7 @@ def test_with_some_of_the_tables_it_starts_and_says_what_is_missing(tmp_path: Pa
     with served_tables(gallery.services.tables, no_reruns) as endpoint:
         shown = Shown(tmp_path, endpoint)
         shown.close()
-    assert "t-interlock-rerun can't be read" in shown.output
+    assert "can't read t-interlock-rerun" in shown.output
     assert "dynamodb:GetItem is not yours" in shown.output
 
 

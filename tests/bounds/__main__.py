@@ -114,7 +114,7 @@ def _try(interpreter: str, version: str, which: str, workers: str) -> bool:
 def _build(interpreter: str, folder: Path, python: Path, which: str) -> None:
     """The product's versions are found first, so that no tool of the tests moves them.
 
-    Only wheels: a bound that needs a compiler on one of our Pythons is no bound for everybody.
+    Only wheels: a bound that needs a compiler on one of our Pythons is no bound for every user.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     pins = folder.with_name(f"{folder.name}.txt")

@@ -97,7 +97,7 @@ def test_every_module_can_be_imported() -> None:
     ],
 )  # fmt: skip
 def test_uvicorn_still_has_what_our_protocol_overrides(name: str) -> None:
-    """Were it renamed, ours would be called by nobody, and a limit would be gone without a word."""
+    """Were it renamed, ours would never be called, and a limit would be gone silently."""
     assert callable(getattr(HttpToolsProtocol, name))
 
 
@@ -107,7 +107,7 @@ def test_uvicorn_still_captures_signals_where_we_stop_it_from_doing_so() -> None
 
 @pytest.mark.parametrize("kind", ["HTTPConnection", "HTTPSConnection"])
 def test_urllib3_still_opens_its_sockets_where_we_pin_the_address(kind: str) -> None:
-    """Were it another place, a request would go to an address that nobody checked."""
+    """Were it another place, a request would go to an unchecked address."""
     assert "self._new_conn()" in inspect.getsource(getattr(connection, kind).connect)
 
 

@@ -21,7 +21,7 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
-    found_chromium()  # no server without somebody to look at it
+    found_chromium()  # no server without a browser to look at it
     opened = Shop(Path(tmp_path_factory.mktemp("shop")))
     yield opened
     opened.close()

@@ -91,10 +91,10 @@ def test_a_rerun_with_a_reason_is_followed_to_its_end(window: Window) -> None:
 
     page.get_by_text("Run again…").click()
     page.get_by_label("Why").fill("prices <b>were</b> wrong")
-    page.get_by_label("even if nothing new").check()
-    page.get_by_role("button", name="Ask for a rerun").click()
+    page.get_by_label("even if no new data").check()
+    page.get_by_role("button", name="Request a rerun").click()
 
-    expect(page.get_by_text("A rerun was asked for")).to_be_visible()
+    expect(page.get_by_text("Rerun requested")).to_be_visible()
     expect(page.locator("main")).to_contain_text("Rerun accepted")
     expect(page.locator("main")).to_contain_text("attempt 1, schedule")
     expect(page.locator("main")).to_contain_text("prices <b>were</b> wrong")
@@ -128,7 +128,7 @@ def test_what_one_is_typing_outlives_the_news(window: Window) -> None:
     expect(page.get_by_label("Why")).to_be_focused()
 
 
-def test_who_was_cut_off_is_told_and_misses_nothing(window: Window) -> None:
+def test_a_browser_that_was_cut_off_says_so_and_misses_nothing(window: Window) -> None:
     name = window.shop.new_pipeline()
     page = window.go(f"/events?pipeline={name}")
     expect(page.locator(".link")).to_have_attribute("data-state", "live")
@@ -185,9 +185,9 @@ def test_everything_can_be_read_and_done_without_a_script(
 
     page.get_by_text("Run again…").click()
     page.get_by_label("Why").fill("no script needed")
-    page.get_by_role("button", name="Ask for a rerun").click()
+    page.get_by_role("button", name="Request a rerun").click()
 
-    expect(page.get_by_text("A rerun was asked for")).to_be_visible()
+    expect(page.get_by_text("Rerun requested")).to_be_visible()
     assert not window.complaints
 
 
@@ -247,7 +247,7 @@ def _background(page: Page) -> str:
     return str(page.evaluate("getComputedStyle(document.body).backgroundColor"))
 
 
-#: What a hole in our escaping would let somebody do; the policy stops it all the same.
+#: What a hole in our escaping would let an attacker do; the policy stops it anyway.
 _INLINE = """() => {
   const script = document.createElement("script");
   script.textContent = "document.body.dataset.evil = '1'";

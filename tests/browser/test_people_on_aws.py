@@ -24,7 +24,7 @@ def gallery() -> Gallery:
 
 @pytest.fixture(scope="module")
 def shown(gallery: Gallery, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
-    found_chromium()  # no server without somebody to look at it
+    found_chromium()  # no server without a browser to look at it
     with served_tables(gallery.services.tables) as endpoint:
         opened = Shown(Path(tmp_path_factory.mktemp("shown")), endpoint)
         yield opened
@@ -55,7 +55,7 @@ def test_one_goes_from_the_overview_to_what_waits_and_back_to_the_timeline(
     page.locator(f"a.cell[title='orders {gallery.day}: done']").click()
     expect(page.locator("main")).to_contain_text("Job completed")
     page.locator("h1").get_by_role("link", name="orders").click()
-    expect(page.locator("main")).to_contain_text("How long its job takes")
+    expect(page.locator("main")).to_contain_text("Job duration")
 
 
 def test_no_page_has_a_button_that_does_anything_or_complains(look: Look, gallery: Gallery) -> None:

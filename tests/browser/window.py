@@ -21,7 +21,7 @@ class Served(Protocol):
 
 
 class Look:
-    """Somebody looking at the pages of a server."""
+    """A person looking at the pages of a server."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class Look:
 
 
 class Window(Look):
-    """Somebody looking at the pages of the shop."""
+    """A person looking at the pages of the shop."""
 
     def __init__(self, browser: Browser, shop: Shop, **kind: Any) -> None:
         self.shop = shop

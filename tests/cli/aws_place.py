@@ -92,7 +92,7 @@ class AwsPlace:
 
     @contextmanager
     def functions_at_work(self) -> Iterator[None]:
-        """Somebody judges what is requested, and every run is done at once."""
+        """Every request is judged, and every run is done at once."""
         router = function_home(Function.STREAM_ROUTER, self.services, utc_now)
         stop = Flag()
         thread = Thread(target=_repeat, args=(lambda: _act(router), stop), daemon=True)

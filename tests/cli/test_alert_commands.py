@@ -65,7 +65,7 @@ def test_a_route_that_is_not_there_is_answered_with_those_that_are(
         assert result.exit_code == 0  # an empty channel is none
         return
     assert result.exit_code != 0
-    assert "there are: 1, slack, log, default" in str(result.output) + str(result.exception)
+    assert "available: 1, slack, log, default" in str(result.output) + str(result.exception)
 
 
 def test_what_does_not_arrive_is_said_without_the_token(place: Place, slack: SlackStandIn) -> None:

@@ -48,7 +48,7 @@ def test_a_reading_is_written_listed_and_opens_its_run(place: AwsPlace) -> None:
 
 def test_status_tells_of_every_pipeline_and_of_the_watchdog(place: AwsPlace) -> None:
     before = place.shown("status", code=1)
-    assert "silver-orders" in before and "see that its function runs" in before
+    assert "silver-orders" in before and "check that its function is running" in before
     assert "pass at" in place.shown("watchdog")
     assert "last good pass" in place.shown("status")
 
@@ -86,7 +86,7 @@ def test_a_rerun_is_granted_and_the_answer_told(place: AwsPlace) -> None:
     assert answer["request"]["reason"] == "late"
 
 
-def test_a_rerun_that_nobody_answers_says_how_to_look_for_the_answer(place: AwsPlace) -> None:
+def test_a_rerun_without_an_answer_says_how_to_look_for_it(place: AwsPlace) -> None:
     shown = place.shown("rerun", "silver-orders", "2026-03-02", "--wait", "0")
     assert "interlock --backend aws events --pipeline silver-orders" in shown
 
@@ -150,9 +150,7 @@ def test_a_cron_moment_of_the_pause_is_foreseen_and_fired(place: AwsPlace) -> No
     place.be_in_force_since("often", minutes=5)
 
     foreseen = place.json("resume", "often", "--dry-run")["wouldStart"]
-    assert foreseen and {each["why"] for each in foreseen} == {
-        "its cron moment fell into the pause"
-    }
+    assert foreseen and {each["why"] for each in foreseen} == {"its cron time fell into the pause"}
     place.shown("resume", "often")
 
     dates = {run["key"]["date"] for run in place.json("runs", "often")}
@@ -210,7 +208,7 @@ def test_when_aws_can_not_be_reached_two_lines_say_so(
     done = CliRunner().invoke(app, given)
     said = str(done.exception).splitlines()
     assert isinstance(done.exception, UnavailableError | TransientError), done.output
-    assert len(said) == 2 and "AWS can't be reached" in said[0] and "network" in said[1]
+    assert len(said) == 2 and "can't reach AWS" in said[0] and "network" in said[1]
 
 
 def test_the_exit_code_says_that_nothing_was_reached(tmp_path: Path) -> None:

@@ -44,8 +44,8 @@ def test_a_whole_installation_has_nothing_wrong(place: AwsPlace) -> None:
     shown = place.shown("doctor")
     for part in (*vars(NAMES).values(), "pipeline", "events", "timers", "watchdog", "undelivered"):
         assert part in shown
-    assert "1 pipeline in force, as wanted" in shown
-    assert "the clock here and that of AWS agree" in shown
+    assert "1 pipeline in force, as deployed" in shown
+    assert "the local clock and the AWS clock agree" in shown
 
 
 def test_a_table_that_is_not_as_it_must_be_says_what_is_wrong_with_it(place: AwsPlace) -> None:
@@ -58,8 +58,8 @@ def test_a_table_that_is_not_as_it_must_be_says_what_is_wrong_with_it(place: Aws
     found = {each["what"]: each["remedy"] for each in wrong(place)}
 
     assert f"{NAMES.events}: it has no index GSI1" in found
-    assert f"{NAMES.events}: rows expire by nothing, and must by ttl" in found
-    assert f"{NAMES.joblog}: its stream is off, and must be NEW_IMAGE" in found
+    assert f"{NAMES.events}: its TTL attribute is not set, but must be ttl" in found
+    assert f"{NAMES.joblog}: its stream is off, but must be NEW_IMAGE" in found
     assert "terraform apply" in found[f"{NAMES.events}: it has no index GSI1"]
 
 
@@ -74,12 +74,12 @@ def test_what_is_not_there_is_named(place: AwsPlace) -> None:
     found = {each["what"] for each in wrong(place)}
 
     assert found >= {
-        f"{NAME}-{part} is not there" for part in ("orchestrator", "control-dlq", "events")
+        f"{NAME}-{part} does not exist" for part in ("orchestrator", "control-dlq", "events")
     }
     assert any(f"{NAME}-timers" in each for each in found)
 
 
-def test_messages_that_nobody_could_handle_are_counted_with_what_mends_them(
+def test_unhandled_messages_are_counted_with_their_remedy(
     place: AwsPlace,
 ) -> None:
     dead_letter("control-dlq")
@@ -100,7 +100,7 @@ def test_retry_says_what_there_is_to_try_again(place: AwsPlace) -> None:
     assert f"{NAME}-joblog-dlq holds 1 message" in result.stdout
 
 
-def test_configs_that_wait_and_configs_that_were_refused_are_told(place: AwsPlace) -> None:
+def test_configs_that_wait_and_configs_that_were_refused_are_reported(place: AwsPlace) -> None:
     pipelines = place.home.store.pipelines
     pipelines.want(wanted(declared("pipeline: {id: fresh}")))
     bad = msgspec.structs.replace(wanted(declared("pipeline: {id: bad}")), config={"pipeline": {}})
@@ -109,14 +109,16 @@ def test_configs_that_wait_and_configs_that_were_refused_are_told(place: AwsPlac
 
     found = {each["what"]: each for each in wrong(place) if each["check"] == "configs"}
 
-    assert found["fresh: what is wanted is not in force yet"]["level"] == "note"
+    assert found["fresh: the deployed config is not in force yet"]["level"] == "note"
     (refused,) = (each for what, each in found.items() if what.startswith("refused: bad: "))
     assert "pipeline.id: " in refused["what"]
     assert refused["level"] == "wrong" and "CONFIG_REJECTED --pipeline bad" in refused["remedy"]
-    assert "in force, as wanted" not in place.shown("doctor", code=1)
+    assert "in force, as deployed" not in place.shown("doctor", code=1)
 
 
-def test_rows_written_by_hand_that_were_refused_are_told_with_their_paths(place: AwsPlace) -> None:
+def test_rows_written_by_hand_that_were_refused_are_reported_with_their_paths(
+    place: AwsPlace,
+) -> None:
     """Such a row is in no listing: what is refused of it must be."""
     table = client("dynamodb")
     good = canonical.as_json(declared("pipeline: {id: silver-orders}"))
@@ -148,7 +150,7 @@ def test_rows_written_by_hand_that_were_refused_are_told_with_their_paths(place:
     assert wrong(place) == []
 
 
-def test_alert_routes_that_can_not_be_used_are_told(place: AwsPlace) -> None:
+def test_alert_routes_that_can_not_be_used_are_reported(place: AwsPlace) -> None:
     client("dynamodb").put_item(
         TableName=NAMES.events,
         Item={
@@ -162,7 +164,7 @@ def test_alert_routes_that_can_not_be_used_are_told(place: AwsPlace) -> None:
     assert all(each["level"] == "wrong" for each in found)
 
 
-def test_files_that_differ_from_what_is_in_force_are_told(place: AwsPlace) -> None:
+def test_files_that_differ_from_what_is_in_force_are_reported(place: AwsPlace) -> None:
     folder = place.folder / "pipelines"
     folder.mkdir()
     text = "pipeline: {{id: {name}}}\nschedule: {{trigger: {{key: a, check: exists}}}}\n"
@@ -173,8 +175,8 @@ def test_files_that_differ_from_what_is_in_force_are_told(place: AwsPlace) -> No
 
     found = {each["what"] for each in wrong(place)}
 
-    assert "new-one is declared here and not in force there" in found
-    assert "silver-orders is declared otherwise here than it is in force there" in found
+    assert "new-one is declared here but not in force on AWS" in found
+    assert "silver-orders is declared differently here than it is in force on AWS" in found
 
 
 # --- with clients that answer as a test says
@@ -213,10 +215,7 @@ def test_rights_that_are_missing_are_named_and_hide_nothing_else(place: AwsPlace
     found = checkup(place, answer)
 
     notes = {each.what for each in found if each.level is Level.NOTE}
-    assert (
-        f"{NAMES.control} could not be looked at: the right dynamodb:DescribeTable is missing"
-        in notes
-    )
+    assert f"can't check {NAMES.control}: the permission dynamodb:DescribeTable is missing" in notes
     assert any("lambda:GetFunctionConfiguration" in each for each in notes)
     assert any("sqs:GetQueueUrl" in each for each in notes)
     assert not [each for each in found if each.level is Level.WRONG]
@@ -232,7 +231,7 @@ _DENIED = {
 
 
 @pytest.mark.parametrize(("ahead", "said"), [(600, "ahead of"), (-600, "behind"), (5, "agree")])
-def test_clocks_that_differ_are_told(place: AwsPlace, ahead: int, said: str) -> None:
+def test_clocks_that_differ_are_reported(place: AwsPlace, ahead: int, said: str) -> None:
     found = checkup(place, lambda operation: None, timedelta(seconds=ahead))
     (clock,) = (each.what for each in found if each.check == "clock")
     assert said in clock

@@ -37,7 +37,7 @@ def test_without_a_state_file_the_sentence_says_what_makes_one(
     assert not (tmp_path / ".interlock").exists()
 
 
-def test_the_exit_code_says_that_nobody_was_reached(tmp_path: Path) -> None:
+def test_the_exit_code_says_that_no_server_was_reached(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "interlock", "--project", str(tmp_path), "status"]
     environment = {k: v for k, v in os.environ.items() if not k.startswith("INTERLOCK_")}
     for extra in ({}, {"INTERLOCK_URL": "http://127.0.0.1:9"}):

@@ -67,28 +67,31 @@ def test_every_file_that_is_refused_is_named_however_many_problems_one_has(lived
         assert what.startswith(f"refused: {file}:1:1: ") and what.endswith(" more)")
 
 
-def test_a_stored_config_that_was_refused_is_told_with_its_path(place: Place) -> None:
+def test_a_stored_config_that_was_refused_is_reported_with_its_path(place: Place) -> None:
     config = {"pipeline": {"id": "by-hand"}, "job": {"type": "nonsense"}}
     wanted = Wanted("by-hand", config, "bad", place.now)
     place.happen(lambda home: home.store.pipelines.want(wanted))
     place.catch_up()
     found = findings(place, code=1)["configs"]
-    assert found["what"].startswith("refused: by-hand: ") and "more); what was in" in found["what"]
+    assert (
+        found["what"].startswith("refused: by-hand: ")
+        and "more); the previous config" in found["what"]
+    )
     assert "1 file refused, see `interlock validate`" in place.shown("status")
 
 
-def test_a_sound_file_that_is_not_in_force_is_told(lived_in: Place) -> None:
+def test_a_sound_file_that_is_not_in_force_is_reported(lived_in: Place) -> None:
     new = lived_in.folder / "pipelines/new.yaml"
     text = (lived_in.folder / "pipelines/silver-orders.yaml").read_text()
     new.write_text(text.replace("id: silver-orders", "id: new-one"))
     try:
-        assert findings(lived_in)["files"]["what"] == "new-one is declared and not in force"
+        assert findings(lived_in)["files"]["what"] == "new-one is declared but not in force"
     finally:
         new.unlink()
 
 
 def park(place: Place, times: int = 4) -> None:
-    """A change that nobody can handle."""
+    """A change that can't be handled."""
 
     def act(home: Any) -> None:
         store, now = home.store, home.ports.clock()
@@ -111,7 +114,7 @@ def test_changes_that_could_not_be_handled_are_shown_and_tried_again(place: Plac
     assert "silver-orders" in found["what"] and "it broke (4 tries)" in found["what"]
     assert found["remedy"] == "interlock doctor --retry"
     result = place.run("doctor", "--retry")
-    assert "1 change will be tried again" in result.output
+    assert "1 change will be retried" in result.output
     place.catch_up()
     assert findings(place)["changes"]["what"] == "every change was handled"
 
@@ -119,7 +122,7 @@ def test_changes_that_could_not_be_handled_are_shown_and_tried_again(place: Plac
 def test_a_server_that_answers_is_named(place: Place) -> None:
     with served(place) as server:
         found = {each.check: each for each in Checkup(place.settings).findings()}
-    assert found["server"].what == f"{server.url} answers"
+    assert found["server"].what == f"{server.url} responds"
 
 
 def test_an_event_ahead_of_the_clock_is_a_wrong_clock(lived_in: Place, tmp_path: Path) -> None:
@@ -131,7 +134,7 @@ def test_an_event_ahead_of_the_clock_is_a_wrong_clock(lived_in: Place, tmp_path:
     assert "1999-01-01" in found["clock"].what
 
 
-def test_little_disk_is_told_before_it_is_too_late(
+def test_little_disk_is_reported_before_it_is_too_late(
     lived_in: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Usage:
@@ -143,12 +146,12 @@ def test_little_disk_is_told_before_it_is_too_late(
     assert findings(lived_in, code=1)["disk"]["level"] == "wrong"
 
 
-def test_holidays_that_run_out_are_told(place: Place) -> None:
+def test_holidays_that_run_out_are_reported(place: Place) -> None:
     place.declare("pipeline: {id: far}\nschedule: {cron: '0 6 * * *', exclude: {holidays: DE}}")
     late = datetime(2036, 8, 1, tzinfo=UTC)
     found = [e for e in Checkup(place.settings, lambda: late).findings() if e.check == "holidays"]
     assert [each.level for each in found] == ["wrong"]
-    assert "far: its holidays are known until 2036-12-31 only" in found[0].what
+    assert "far: its holidays are known only until 2036-12-31" in found[0].what
 
 
 def test_a_file_that_is_no_state_file_is_wrong_and_the_rest_is_still_checked(
@@ -206,9 +209,9 @@ def test_a_damaged_state_file_is_wrong_whatever_still_works(place: Place) -> Non
         file.write(b"\xa5" * 2 * 4096)
     found = findings(place, code=1)["state file"]
     assert found["level"] == "wrong" and "is damaged" in found["what"]
-    assert "put the last backup in its place" in found["remedy"]
+    assert "replace it with the last backup" in found["remedy"]
     failed = place.run("backup", str(place.folder / "copy.db"))
-    assert "put the last backup in its place" in str(failed.exception)
+    assert "replace it with the last backup" in str(failed.exception)
     assert "\n" not in str(failed.exception)
     assert not (place.folder / "copy.db").exists()
 

@@ -32,7 +32,7 @@ def test_runs_can_be_narrowed(lived_in: Place) -> None:
     assert lived_in.shown("runs", "silver-orders", "--until", "2020-01-01") == "no runs\n"
 
 
-def test_a_run_is_told_from_its_first_event_to_its_last(lived_in: Place) -> None:
+def test_a_run_is_shown_from_its_first_event_to_its_last(lived_in: Place) -> None:
     shown = lived_in.shown("run", "silver-orders", lived_in.today)
     assert f"silver-orders {lived_in.today} (schedule stream): done, attempt 0" in shown
     assert "command job" in shown and "ran 5m" in shown and "SLA met" in shown
@@ -86,9 +86,9 @@ def test_events_can_be_narrowed(lived_in: Place) -> None:
 
 
 @pytest.mark.parametrize("text", ["yesterday", "2026-13-01", "-2h"])
-def test_a_moment_that_is_none_is_wrong_use(lived_in: Place, text: str) -> None:
+def test_an_invalid_time_is_a_usage_error(lived_in: Place, text: str) -> None:
     result = lived_in.run("events", f"--since={text}")
-    assert result.exit_code == 2 and "is not a moment such as" in result.output
+    assert result.exit_code == 2 and "is not a time such as" in result.output
 
 
 class Growing:
@@ -117,9 +117,7 @@ def test_following_tells_each_event_once(lived_in: Place) -> None:
 
 
 @pytest.mark.parametrize("command", [("runs", "nope"), ("events", "--pipeline", "nope")])
-def test_nothing_is_known_of_a_pipeline_that_nobody_declared(
-    lived_in: Place, command: tuple[str, ...]
-) -> None:
+def test_an_undeclared_pipeline_has_no_history(lived_in: Place, command: tuple[str, ...]) -> None:
     result = lived_in.run(*command)
     assert isinstance(result.exception, NotFoundError)
     assert str(result.exception) == "there is no pipeline nope"
@@ -128,6 +126,6 @@ def test_nothing_is_known_of_a_pipeline_that_nobody_declared(
 def test_a_type_of_event_that_there_is_not_is_wrong_use(lived_in: Place) -> None:
     result = lived_in.run("events", "--type", "SLA_BREACHED")
     assert result.exit_code == 2
-    assert "there is no event type SLA_BREACHED; did you mean SLA_BREACH?" in result.output
+    assert "unknown event type SLA_BREACHED; did you mean SLA_BREACH?" in result.output
     assert lived_in.run("events", "--type", "sla_breach").exit_code == 0
     assert lived_in.run("events", "--type", "JOB_STARTED").exit_code == 0

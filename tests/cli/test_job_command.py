@@ -132,7 +132,7 @@ def _end(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["nothing"], "no sound file of a pipeline nothing"),
+        (["nothing"], "no valid file declares the pipeline nothing"),
         (["orders", "--date", "soon"], "--date"),
         (["orders", "--schedule", "other"], "it has: cron"),
         (["orders", "--yes", "--wait", "soon"], "--wait"),

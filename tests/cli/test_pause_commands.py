@@ -7,7 +7,7 @@ from cli.served import served
 from interlock.errors import ConfigError, NotFoundError
 
 
-def test_a_pause_lasts_until_somebody_resumes(place: Place) -> None:
+def test_a_pause_lasts_until_it_is_resumed(place: Place) -> None:
     shown = place.shown("pause", "silver-orders")
     assert shown == "silver-orders: paused until `interlock resume silver-orders`\n"
     assert place.json("pause", "silver-orders")["pausedSince"]
@@ -64,9 +64,7 @@ def test_a_cron_moment_of_the_pause_is_foreseen(place: Place) -> None:
     place.happen(lambda home: home.commands("ada").pause("often"))
     place.catch_up()
     document = place.json("resume", "often", "--dry-run")
-    assert [each["why"] for each in document["wouldStart"]] == [
-        "its cron moment fell into the pause"
-    ]
+    assert [each["why"] for each in document["wouldStart"]] == ["its cron time fell into the pause"]
 
 
 def test_a_server_is_asked_when_there_is_one(place: Place) -> None:

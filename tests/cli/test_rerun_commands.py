@@ -35,11 +35,11 @@ def test_a_server_refuses_it_and_says_why(place: Place) -> None:
     with served(place, minutes_a_request=1):
         shown = place.shown("rerun", "silver-orders", place.today, code=1)
         assert "rerun refused: no reading has changed since" in shown
-        assert "--force runs it all the same" in shown
+        assert "add --force to run it anyway" in shown
         shown = place.shown("rerun", "silver-orders", place.today, "--force")
         assert "rerun accepted: manual" in shown and "manual reruns: 1 of 1" in shown
         shown = place.shown("rerun", "silver-orders", place.today, "--force", code=1)
-        assert "manual reruns: 1 of 1; job.maxManualReruns in its file allows more" in shown
+        assert "manual reruns: 1 of 1; raise job.maxManualReruns in its file to allow more" in shown
         document = place.json("rerun", "silver-orders", place.today, "--force", code=1)
         assert document["answer"]["detail"]["cause"] == "budget"
 
@@ -147,13 +147,13 @@ def test_a_backfill_can_be_looked_at_first(place: Place) -> None:
     assert place.json(*arguments)["dates"] == ["2026-01-01", "2026-01-02", "2026-01-03"]
 
 
-def test_a_backfill_needs_somebody_who_runs_it(place: Place) -> None:
+def test_a_backfill_needs_a_running_server(place: Place) -> None:
     result = place.run("backfill", "silver-orders", "2026-01-01", "2026-01-03")
     assert isinstance(result.exception, UnavailableError)
     assert "start `interlock serve` first" in str(result.exception)
 
 
-def test_a_range_that_is_none_is_refused(place: Place) -> None:
+def test_an_invalid_range_is_refused(place: Place) -> None:
     result = place.run("backfill", "silver-orders", "2026-01-03", "2026-01-01")
     assert isinstance(result.exception, ConfigError)
     assert place.run("backfill", "silver-orders", "a", "b", "--max-active", "0").exit_code == 2
@@ -168,7 +168,7 @@ def test_a_range_that_is_none_is_refused(place: Place) -> None:
         (("backfill", "silver-orders", "2026-03-01", "2026-02-30"), "'2026-02-30' is not in the"),
     ],
 )
-def test_a_date_that_is_none_is_wrong_use_and_named(
+def test_an_invalid_date_is_a_usage_error_and_named(
     place: Place, command: tuple[str, ...], words: str
 ) -> None:
     result = place.run(*command)
@@ -176,7 +176,7 @@ def test_a_date_that_is_none_is_wrong_use_and_named(
     assert words in result.output
 
 
-def test_whoever_interrupts_a_backfill_hears_how_it_goes_on(
+def test_interrupting_a_backfill_says_how_to_continue(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(seconds: float) -> None:
@@ -185,4 +185,4 @@ def test_whoever_interrupts_a_backfill_hears_how_it_goes_on(
     monkeypatch.setattr(time, "sleep", interrupted)
     with served(place):
         shown = place.shown("backfill", "silver-orders", "2026-03-02", "2026-03-03", code=1)
-    assert "the same command goes on with the rest" in shown.replace("\n", " ")
+    assert "run the same command again for the rest" in shown.replace("\n", " ")

@@ -99,7 +99,7 @@ def test_one_must_say_which(two: Place) -> None:
     assert two.run("retire").exit_code == 2
     assert two.run("retire", "gold-orders", "--all-missing").exit_code == 2
     result = two.run("retire", "--all-missing")
-    assert isinstance(result.exception, ConfigError) and "no file is missing" in str(
+    assert isinstance(result.exception, ConfigError) and "no pipeline file is missing" in str(
         result.exception
     )
 

@@ -6,7 +6,7 @@ from cli.place import Place
 from interlock.errors import ConfigError, NotFoundError
 
 
-def test_a_reading_is_stored_and_nobody_acts_yet(place: Place) -> None:
+def test_a_reading_is_stored_and_nothing_acts_on_it_yet(place: Place) -> None:
     shown = place.shown("sensor", "put", "silver-orders", "orders", "count=4200")
     assert "silver-orders: orders received at" in shown
     assert "nothing acts on it until `interlock serve` runs" in shown

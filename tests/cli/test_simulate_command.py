@@ -71,7 +71,7 @@ def test_a_story_that_fails_by_itself_says_so_once_and_meets_no_faults(tmp_path:
     result = simulate("--faults", "2", str(path))
     assert result.exit_code == 1
     first, problem, summary = result.output.splitlines()
-    assert first == f"FAILED  {path}, no faults played: it fails without them"
+    assert first == f"FAILED  {path}, faults skipped: it fails without them"
     assert "JOB_COMPLETED" in problem
     assert summary == "0 passed, 1 failed"
 
@@ -86,13 +86,13 @@ def test_pairs_without_faults_two_deep_is_wrong_use(story: str, depth: list[str]
 def test_pairs_of_random_worlds_is_wrong_use() -> None:
     result = simulate("--random", "1", "--faults", "2", "--pairs", "3")
     assert result.exit_code == 2
-    assert "--random takes neither files nor --faults" in result.output
+    assert "--random can't be combined with files or --faults" in result.output
 
 
 def test_without_a_file_it_says_what_it_needs() -> None:
     result = simulate("--faults")
     assert result.exit_code == 2
-    assert "name scenario files, or --random N" in result.output
+    assert "name at least one scenario file, or use --random N" in result.output
 
 
 def test_random_worlds_say_how_many_held() -> None:

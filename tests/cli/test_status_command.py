@@ -1,4 +1,4 @@
-"""`status`: everything at a glance, and whether somebody watches."""
+"""`status`: everything at a glance, and whether the watchdog is running."""
 
 from cli.place import Place
 

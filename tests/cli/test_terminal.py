@@ -1,4 +1,4 @@
-"""Terminal: nothing that somebody else wrote steers it, whichever command shows it."""
+"""Terminal: foreign text never controls it, whichever command shows it."""
 
 import json
 import re
@@ -85,7 +85,7 @@ def test_no_command_passes_on_what_would_steer_a_terminal(
     assert "\u202e" not in shown
 
 
-def test_a_scenario_of_somebody_else_does_not_either(tmp_path: Path) -> None:
+def test_a_foreign_scenario_does_not_either(tmp_path: Path) -> None:
     path = tmp_path / "evil.yaml"
     path.write_text(
         f"name: {_NAME}\nstart: 2026-03-02T12:00:00Z\nuntil: 2026-03-02T13:00:00Z\n"

@@ -22,7 +22,7 @@ def test_a_pass_says_what_each_check_found(place: Place) -> None:
     assert place.shown("status").splitlines()[-1].startswith("watchdog: last good pass")
 
 
-def test_a_pass_finds_what_nobody_did(place: Place) -> None:
+def test_a_pass_finds_what_was_left_undone(place: Place) -> None:
     place.declare(
         "pipeline: {id: often}\nschedule: {cron: '0 * * * *', evaluation: {window: 5m, interval: 1m}}"
     )
@@ -48,7 +48,7 @@ def test_a_server_makes_the_pass_when_there_is_one(place: Place) -> None:
 
 def test_a_backup_is_a_whole_state_file(lived_in: Place, tmp_path: Path) -> None:
     copy = tmp_path / "copy.db"
-    assert lived_in.run("backup", str(copy)).output.endswith(" MiB, checked\n")
+    assert lived_in.run("backup", str(copy)).output.endswith(" MiB, verified\n")
     with closing(sqlite3.connect(copy)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         (runs,) = connection.execute("SELECT count(*) FROM runs").fetchone()
@@ -117,7 +117,7 @@ def test_without_a_yes_nothing_goes(old_run: Place) -> None:
 
 
 def test_prune_alone_removes_what_has_expired(old_run: Place) -> None:
-    assert "only what has expired would go" in old_run.shown("prune", "--dry-run")
+    assert "only expired data would go" in old_run.shown("prune", "--dry-run")
     document = old_run.json("prune")
     assert document["runs"] == 0 and document["removed"]["runs"] == 0
     assert len(old_run.json("runs")) == 1

@@ -178,7 +178,7 @@ def test_a_named_server_is_asked(place: Place) -> None:
     assert [asked.path for asked in server.asked] == ["/api/v1/foresee"]
 
 
-def test_without_a_home_it_is_said_that_there_is_none(project: Path) -> None:
+def test_without_a_backend_it_says_that_there_is_none(project: Path) -> None:
     result = CliRunner().invoke(
         app, ["--project", str(project), "validate", "--against", "running"]
     )

@@ -90,7 +90,7 @@ def test_a_reading_runs_its_date_and_every_command_sees_it(server: Served) -> No
     server.run("sensor", "put", "silver-orders", "orders", "count=4200", "--date", "2026-03-02")
     server.until("run", "silver-orders", "2026-03-02", shows="JOB_COMPLETED")
     assert "silver-orders" in server.until("status", shows="done")
-    assert "answers" in server.run("doctor")
+    assert "responds" in server.run("doctor")
 
 
 def test_the_server_answers_reruns_backfills_and_pauses(server: Served) -> None:
@@ -113,7 +113,7 @@ def test_the_server_keeps_house_when_asked_to(server: Served) -> None:
     assert "1 finished run" in server.run(*old, "--dry-run")
     assert "removed: 1 runs" in server.run(*old, "--yes")
     assert "0 finished runs" in server.run(*old, "--dry-run")
-    assert "0 changes will be tried again now" in server.run("doctor", "--retry")
+    assert "0 changes will be retried now" in server.run("doctor", "--retry")
     server.run("prune", "--runs-before", "soon", code=1)
 
 

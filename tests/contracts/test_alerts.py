@@ -1,4 +1,4 @@
-"""Deliveries, threads, paces and switches: of two senders one has the alert, and nothing is told twice."""
+"""Deliveries, threads, rate limits, disabled sinks: of two senders one has the alert, and sends it once."""
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Events and outbox: a fact is told once, and what was stored is never forgotten."""
+"""Events and outbox: a fact is published once, and what was stored is never lost."""
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta

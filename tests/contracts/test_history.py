@@ -77,7 +77,7 @@ def test_a_glance_tells_verdict_and_slack(home: Home) -> None:
     ]
 
 
-def test_a_slack_of_milliseconds_is_none(home: Home) -> None:
+def test_a_slack_of_milliseconds_is_zero(home: Home) -> None:
     """Deadlines are whole seconds, completions are not."""
     done = {"breach_at": NOW.replace(microsecond=0), "completed_at": NOW}
     stored(home, KEY, Status.COMPLETED, **done)
@@ -113,7 +113,7 @@ def test_the_hours_of_a_day_are_counted_together(home: Home) -> None:
     }
 
 
-def test_only_the_pipelines_that_were_asked_for_are_told_of(home: Home) -> None:
+def test_only_the_requested_pipelines_are_returned(home: Home) -> None:
     for name in ("a", "b", "c"):
         stored(home, a_key(pipeline_id=name, date="2026-03-03"))
         stored(home, a_key(pipeline_id=name, date="2026-03-04"))
@@ -166,12 +166,12 @@ def test_what_is_due_is_found_by_its_first_warning(home: Home) -> None:
 def test_a_run_that_was_opened_again_has_not_failed(home: Home) -> None:
     stored(home, a_key(date="2026-03-02"), Status.FAILED_FINAL)
     stored(home, a_key(date="2026-03-03"), Status.FAILED_FINAL)
-    mended = stored(home, a_key(date="2026-03-04"), Status.FAILED)
+    reopened_later = stored(home, a_key(date="2026-03-04"), Status.FAILED)
     dates = ("2026-03-02", "2026-03-03", "2026-03-04")
     home.events.publish(
         [an_event(0, key=a_key(date=date), kind=EventType.JOB_FAILED) for date in dates]
     )
-    assert home.runs.save(reopened(mended))
+    assert home.runs.save(reopened(reopened_later))
 
     assert [run.key.date for run in home.history.failed("2026-03-03", 9)] == ["2026-03-03"]
 

@@ -341,7 +341,7 @@ def test_a_run_is_due_exactly_when_the_watchdog_must_look(
         assert home.runs.due(NOW + due_after) == [run]
 
 
-def test_a_run_with_something_left_to_tell_is_due_until_it_is_told(home: Home) -> None:
+def test_a_run_with_an_outbox_is_due_until_it_is_published(home: Home) -> None:
     run = a_run(status=Status.FAILED)
     assert home.runs.open(run, [an_event(1), an_event(2)])
     minute = NOW + timedelta(minutes=1)

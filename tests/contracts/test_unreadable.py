@@ -190,7 +190,7 @@ def test_a_watch_that_cannot_be_read_makes_room_for_another(spoiled: Spoiled) ->
         assert not home.claims.save_watch(WATCH)
 
 
-def test_a_baseline_that_cannot_be_read_is_none(spoiled: Spoiled) -> None:
+def test_an_unreadable_baseline_is_none(spoiled: Spoiled) -> None:
     def completed(home: Home) -> None:
         run = a_run().to(Status.TRIGGERING, NOW)
         assert home.runs.open(a_run())
@@ -222,7 +222,7 @@ def test_an_event_that_waits_and_cannot_be_read_holds_up_no_other(
         assert {event.event_id for event in left} <= {claim.event_id}
 
 
-def test_an_event_whose_text_is_lost_is_told_by_its_id(spoiled: Spoiled) -> None:
+def test_an_event_whose_text_is_lost_is_published_by_its_id(spoiled: Spoiled) -> None:
     claim = an_event(kind=EventType.VALIDATION_PASSED)
     for home in spoiled("outbox", lambda home: home.claims.claim(claim)):
         (found,) = home.outbox.pending(claim.event_id)

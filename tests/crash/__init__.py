@@ -1,1 +1,1 @@
-"""Crash: the real process, killed at random moments, and an accountant who trusts nobody."""
+"""Crash: the real process, killed at random moments, and an accountant who trusts nothing."""

@@ -74,7 +74,7 @@ def _runs(db: sqlite3.Connection, project: Path) -> list[str]:
 
 
 def _events(db: sqlite3.Connection, project: Path) -> list[str]:
-    """Every step of every run is told exactly once, and who followed the log heard each once."""
+    """Every step of every run is published exactly once, and a follower of the log got each once."""
     rows = db.execute("SELECT seq, id, pipeline, date, type, body FROM events").fetchall()
     problems = []
     told = Counter(

@@ -1,4 +1,4 @@
-"""Power cut: the real server is recorded at work, and what would be on its disk at a moment is built anew.
+"""Power cut: the real server is recorded at work, and what would be on its disk at a moment is rebuilt.
 
 Of a file that was synced survives all that was written before; of what was written since, any sectors,
 chosen by chance. Names (files made, renamed, removed) are kept in order, as a journal does: at least those
@@ -15,7 +15,7 @@ from pathlib import Path
 SECTOR = 512
 RECORDER = Path(__file__).with_name("recorder.c")
 _HEAD = struct.Struct("<cIQI")
-#: SQLite builds its index anew, and it is never written by a call that could be recorded.
+#: SQLite rebuilds its index, and it is never written by a call that could be recorded.
 _NOT_ON_DISK = "-shm"
 
 
@@ -59,7 +59,7 @@ def calls_of(trace: bytes) -> Iterator[Call]:
 
 @dataclass
 class File:
-    """What was done to it; the first so many of that are on the disk for sure."""
+    """What was done to it; the first `synced` calls are on the disk for sure."""
 
     done: list[Call] = field(default_factory=list)
     synced: int = 0
@@ -76,7 +76,7 @@ class Disk:
     """The files of the folder as far as they were recorded."""
 
     files: dict[str, File] = field(default_factory=dict)
-    #: Each change of a name, with the files of all names after it; the first so many are on the disk.
+    #: Each change of a name, with the files of all names after it; the first `lasting` are on the disk.
     names: list[dict[str, File | None]] = field(default_factory=lambda: [{}])
     lasting: int = 0
 

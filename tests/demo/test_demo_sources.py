@@ -37,7 +37,7 @@ def test_some_hours_are_short_wrong_late_or_corrected() -> None:
 
 
 class Stage:
-    """Notes what is put and said; it is over after so many reports."""
+    """Notes what is put and said; it is over after this many reports."""
 
     def __init__(self, most: int) -> None:
         self._left = most
@@ -70,7 +70,7 @@ def test_one_day_follows_another_and_nothing_is_left_out() -> None:
 def test_what_is_refused_at_the_door_is_said_and_the_rest_goes_on() -> None:
     stage = Stage(most=len(day_of_reports(DAY)))
     play(DAY, 1.0, stage.put, stage.said.append, stage.wait)
-    at = stage.said.index("refused at the door: key is 'T25'")
+    at = stage.said.index("refused: key is 'T25'")
     assert "no day has" in stage.said[at - 1]
     assert len(stage.said) > at + 10
 

@@ -49,7 +49,7 @@ def noting(calls: Calls) -> Callable[[Function, str, Any], Any]:
 
 
 def _in_a_function() -> bool:
-    """The cloud looks into the tables itself too: that is nobody's right."""
+    """The cloud looks into the tables itself too: that needs no permission."""
     frame: FrameType | None = sys._getframe()
     while frame is not None:
         if frame.f_globals.get("__name__", "").startswith("interlock.lambdas."):

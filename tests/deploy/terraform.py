@@ -65,7 +65,7 @@ def needed_plugins() -> Path:
 
 
 def run(folder: Path, *arguments: str, timeout: float = 600) -> Ran:
-    """Terraform, with credentials of nobody and no settings of this machine."""
+    """Terraform, with fake credentials and no settings of this machine."""
     done = subprocess.run(
         ["terraform", *arguments],
         cwd=folder, env=_environment(folder), capture_output=True, text=True, timeout=timeout,
@@ -168,7 +168,7 @@ def planned_once(name: str, variables: Mapping[str, Any], base: Path) -> dict[st
 
 @contextmanager
 def _states() -> Iterator[str]:
-    """A plan asks Step Functions whether the definition is sound: here, somebody says yes."""
+    """A plan asks Step Functions whether the definition is sound: here, a stand-in says yes."""
 
     def yes(asked: Asked) -> Said:
         return Said({"result": "OK", "diagnostics": [], "truncated": False})

@@ -69,7 +69,7 @@ ALSO_WRONG: tuple[tuple[str, Any, str], ...] = (
         {"event-sink": 256, "event_sink": 512},
         "lambda_memory names a function twice",
     ),
-    ("lambda_concurrency", {"streamrouter": 5}, "lambda_concurrency names functions: stream-"),
+    ("lambda_concurrency", {"streamrouter": 5}, "lambda_concurrency must name functions: stream-"),
     (
         "lambda_concurrency",
         {"sla-monitor": 1, "sla_monitor": 2},
@@ -116,7 +116,7 @@ WRONG_TOGETHER: tuple[tuple[dict[str, Any], str], ...] = (
             "enable_sfn_trigger": True,
             "sfn_trigger_arns": [f"arn:aws:states:{_HERE}:stateMachine:t-interlock-pipeline"],
         },
-        "sfn_trigger_arns names jobs one by one, and none of Interlock's own resources",
+        "sfn_trigger_arns must list jobs one by one, without Interlock's own resources",
     ),
     (
         {"slack_secret_arn": EVERYTHING["slack_secret_arn"]},

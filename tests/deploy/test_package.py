@@ -23,7 +23,7 @@ import boto3
 for service in ("dynamodb", "events", "scheduler", "stepfunctions"):
     boto3.client(service, region_name="eu-central-1")
 """
-#: Whoever else works on the machine may be in the way of one measurement, and hardly of all.
+#: Other processes on the machine may disturb one measurement, but hardly all.
 _TRIES = 9
 
 #: Who needs a part of the package when it is imported; others import it when they come to need it.

@@ -237,7 +237,7 @@ def test_functions_have_the_memory_and_concurrency_that_is_asked_for(
     }
 
 
-def test_the_watchdog_is_told_how_often_it_is_called(default_plan: Plan, whole_plan: Plan) -> None:
+def test_the_watchdog_knows_its_cadence(default_plan: Plan, whole_plan: Plan) -> None:
     for plan, seconds in ((default_plan, 300), (whole_plan, 600)):
         target = resources(plan, "aws_cloudwatch_event_target")["watchdog"]
         assert json.loads(target["input"])["everySeconds"] == seconds
@@ -254,7 +254,7 @@ def test_silence_of_the_watchdog_is_an_alarm(default_plan: Plan) -> None:
     assert silent["evaluation_periods"] * silent["period"] == 900
 
 
-def test_nobody_else_speaks_as_interlock(whole_plan: Plan) -> None:
+def test_no_other_principal_publishes_as_interlock(whole_plan: Plan) -> None:
     (made,) = resources(whole_plan, "aws_cloudwatch_event_bus_policy").values()
     allowed, denied = json.loads(made["policy"])["Statement"]
     publishers = allowed["Principal"]["AWS"]
@@ -263,7 +263,7 @@ def test_nobody_else_speaks_as_interlock(whole_plan: Plan) -> None:
     assert not any("event-sink" in arn for arn in publishers) and len(publishers) == 6
 
 
-def test_with_a_key_of_ones_own_everybody_may_use_it(whole_plan: Plan) -> None:
+def test_with_a_customer_key_every_service_may_use_it(whole_plan: Plan) -> None:
     roles = resources(whole_plan, "aws_iam_role_policy")
     assert len(roles) == 8
     assert all("kms:Decrypt" in _actions(whole_plan, role) for role in roles)

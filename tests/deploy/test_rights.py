@@ -46,7 +46,7 @@ RARELY: dict[Function, set[Call]] = {
             "joblog",
         ),  # an execution that ended without a word: what became of its job
         ("dynamodb:PutItem", "joblog"),
-        ("dynamodb:Query", "rerun"),  # a request for a rerun that nobody judged
+        ("dynamodb:Query", "rerun"),  # an unjudged rerun request
         ("dynamodb:PutItem", "rerun"),
     },
     Function.ALERT_DISPATCHER: _TIMERS,  # a mute whose end has moved
@@ -122,7 +122,7 @@ def test_a_role_is_passed_on_only_to_the_scheduler(default_plan: Plan) -> None:
 
 
 def test_scheduler_may_reach_whatever_a_timer_is_for_and_nothing_else(default_plan: Plan) -> None:
-    """The router, the monitor of deadlines, the queue on which the end of a mute is told; dead letters."""
+    """The router, the monitor of deadlines, the queue that receives the end of a mute; dead letters."""
     granted = {
         (action, arn)
         for each in statements(default_plan, "scheduler")

@@ -22,7 +22,7 @@ _BLOCK = re.compile(
 
 
 class Block(msgspec.Struct, frozen=True):
-    """A block of code; `file` is where the reader is told to save it."""
+    """A block of code; `file` is where the page says to save it."""
 
     kind: str
     text: str

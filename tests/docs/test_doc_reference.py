@@ -115,7 +115,7 @@ def test_every_option_of_every_command_is_named() -> None:
             assert all(option in whole for option in parameter.opts if option.startswith("-"))
 
 
-def test_every_detail_and_hint_of_every_event_is_told() -> None:
+def test_every_detail_and_hint_of_every_event_is_reported() -> None:
     whole = text(REFERENCE / "events.md")
     for kind in EventType:
         entry = kind.spec

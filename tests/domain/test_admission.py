@@ -150,7 +150,7 @@ _NEW = reading(count=600)
         (
             reading(),
             run_of(Status.COMPLETED, evidence=seen(reading())),
-            "the job has seen this reading",
+            "the job has already seen this reading",
         ),
     ],
 )
@@ -452,7 +452,7 @@ GATED_KEY = a_key(schedule_id="cron")
 
 def test_a_date_with_a_cron_is_opened_by_its_moment_and_not_by_its_trigger() -> None:
     assert why_ignored(GATED, reading()) == (
-        "its cron moment opens the date; the trigger must hold by then"
+        "the cron opens the date; the trigger must hold by then"
     )
 
 

@@ -20,7 +20,7 @@ def due(part: int, target: Target = C1, critical: bool = False, **changes: objec
     return msgspec.structs.replace(Delivery(event=event, target=target, due_at=NOW), **changes)
 
 
-def test_more_than_so_many_for_one_channel_are_one_digest() -> None:
+def test_many_alerts_for_one_channel_are_one_digest() -> None:
     six = [due(part) for part in (5, 3, 1, 2, 4, 6)]
     digests, alone = split(six, 5, {"slack"})
     assert [each.event.timestamp - NOW for each in digests[0]] == [

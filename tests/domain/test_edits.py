@@ -93,7 +93,7 @@ def test_a_renamed_schedule_goes_on_under_both_ids() -> None:
     found = edit(CRON, NIGHTLY)
     assert found.standings == dict.fromkeys(("nightly", "cron"), standing_since(LONG_AGO))
     assert found.formerly == {"cron": "nightly"}
-    assert line_of(only(found)) == "nightly was cron and goes on with its dates"
+    assert line_of(only(found)) == "nightly was cron and continues with its dates"
     assert as_detail(only(found))["formerly"] == "cron"
 
 
@@ -192,7 +192,7 @@ def test_a_schedule_that_is_gone_is_named() -> None:
         ("a", EditKind.UNCHANGED),
         ("b", EditKind.REMOVED),
     ]
-    assert in_words("in force", found) == "in force; b is gone"
+    assert in_words("in force", found) == "in force; b is removed"
 
 
 def test_only_a_renamed_schedule_may_have_changed_too() -> None:

@@ -71,7 +71,7 @@ def test_without_statistics_there_is_no_count() -> None:
         {"run": {"runId": "r", "facets": {"nominalTime": {"nominalStartTime": "soon"}}}},
     ],
 )
-def test_a_time_that_is_none_is_refused(changes: dict[str, Any]) -> None:
+def test_an_invalid_time_is_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="is not an instant"):
         reading_of(event(**changes), BERLIN, hourly=False)
 

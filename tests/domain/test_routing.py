@@ -1,4 +1,4 @@
-"""Routing: who is told of what."""
+"""Routing: where each event is sent."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ def test_people_who_heard_of_a_problem_hear_of_its_end() -> None:
     assert places(end, a_file(), "C0OTHER") == []
 
 
-def test_the_end_of_an_alarm_is_told_where_the_alarm_was() -> None:
+def test_the_end_of_an_alarm_is_reported_where_the_alarm_was() -> None:
     over = told(E.INFRA_ALARM, key=None, severity=Severity.INFO)
     assert places(over, a_file()) == []
     assert places(over, a_file(), "C0MAIN") == ["C0MAIN"]
@@ -103,7 +103,7 @@ def test_nothing_that_people_should_hear_of_vanishes() -> None:
     assert targets_of(told(), file, ()) == (MAIN,)
 
 
-def test_that_a_sink_gave_up_is_told_by_the_others() -> None:
+def test_that_a_sink_gave_up_is_reported_by_the_others() -> None:
     lost = told(E.ALERT_UNDELIVERED, detail={"sink": "slack"})
     both = a_file(a_route(goes_on=True), a_route("ops"), slack=SLACK, ops=HOOK)
     assert places(lost, both) == ["ops"]

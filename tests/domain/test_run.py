@@ -271,7 +271,7 @@ def test_a_rerun_makes_a_full_run_of_one_that_has_no_more_than_its_end() -> None
 
 
 def test_an_unfinished_run_cannot_do_without_its_execution() -> None:
-    with pytest.raises(ValueError, match="a row that says RUNNING must also say which execution"):
+    with pytest.raises(ValueError, match="a row with status RUNNING must also name its execution"):
         finished_run(a_key(), Status.RUNNING, 0, 0)
 
 

@@ -63,7 +63,7 @@ def test_a_file_that_is_gone_must_be_gone_for_a_second_too() -> None:
     assert after_reading(gone, LATER).read == {"a": (1,)}
 
 
-def test_a_change_that_goes_back_is_none() -> None:
+def test_a_reverted_change_is_no_change() -> None:
     first = look(read(), {**OLD, "a": (2,)}, NOW)
 
     assert not look(first, OLD, LATER).is_due(LATER)

@@ -88,7 +88,7 @@ def done(at: datetime | None) -> Run:
         (B, BREACH_AT + MINUTE, done(None), DeadlineNotice(B, BREACHED)),  # the time is unknown
     ],
 )
-def test_a_moment_is_told_only_if_it_is_true(
+def test_a_moment_is_reported_only_if_it_is_true(
     kind: DeadlineKind, now: datetime, run: Run | None, expected: DeadlineNotice | None
 ) -> None:
     assert judge_moment(kind, DUE, (), None, run, now) == expected
@@ -130,7 +130,7 @@ def test_what_is_settled_is_not_told_again(
         (BREACH_AT, done(READY_AT - MINUTE), True),  # when its rules held is unknown
     ],
 )
-def test_whether_a_date_was_ready_is_told_by_when_its_rules_first_held(
+def test_whether_a_date_was_ready_is_reported_by_when_its_rules_first_held(
     now: datetime, run: Run | None, is_told: bool
 ) -> None:
     expected = DeadlineNotice(READY, None) if is_told else None
@@ -187,7 +187,7 @@ def judged(ready: bool, *records: RuleRecord) -> Judgement:
         ),
         (
             a_run(status=Status.TRIGGERING, job_message="it answers 500"),
-            ["its launch failed and is tried again: it answers 500"],
+            ["its launch failed and is being retried: it answers 500"],
         ),
         (
             a_run(status=Status.RUNNING, launched_at=BREACH_AT - 42 * MINUTE),

@@ -25,7 +25,7 @@ def test_what_begins_before_does_not_count_unless_it_was_carried_over() -> None:
     assert standing.counts("2026-03-02", BEFORE)
 
 
-def test_a_moment_before_its_deadline_was_promised_is_none() -> None:
+def test_an_instant_before_its_deadline_was_declared_is_none() -> None:
     standing = standing_since(NOW)
     assert standing.promised(NOW) == NOW
     assert standing.promised(BEFORE) is None

@@ -1,4 +1,4 @@
-"""Unreadable rows: what is told of a row that can't be read, and that it is told once for its content."""
+"""Unreadable rows: the event of an unreadable row, once per content."""
 
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -34,10 +34,10 @@ def changed(**changes: Any) -> UnreadableRow:
     return msgspec.structs.replace(ROW, **changes)
 
 
-def test_a_row_is_told_of_with_its_place_and_what_is_wrong() -> None:
+def test_a_row_is_reported_with_its_place_and_what_is_wrong() -> None:
     event = unreadable_event(ROW, NOW, declared())
     assert event.message == (
-        "a row of control can't be read: PIPELINE#silver-orders TRIGGER#stream#2026-03-03:"
+        "unreadable row in control: PIPELINE#silver-orders TRIGGER#stream#2026-03-03:"
         " status is missing"
     )
     assert event.event_id == f"silver-orders/stream/2026-03-03/ROW_UNREADABLE/control/{ROW.id}"
@@ -67,7 +67,7 @@ def test_a_caller_that_needs_the_row_learns_what_is_wrong_and_what_helps() -> No
 
 
 @pytest.mark.parametrize("date", [None, "never", "2026-13-01"])
-def test_a_row_of_no_date_is_told_of_without_one(date: str | None) -> None:
+def test_a_row_without_a_date_is_reported_without_one(date: str | None) -> None:
     event = unreadable_event(changed(date=date), NOW, None)
     assert (event.pipeline_id, event.schedule_id, event.date) == ("silver-orders", None, None)
 

@@ -88,7 +88,7 @@ def home(emulated: Emulator, way: Way, project: Project) -> Iterator[Home]:
 
 
 def _variables(etl: Etl, function: str, secret: str) -> dict[str, object]:
-    """What the module is told beside what every installation tells it."""
+    """The variables of the module, besides those of every installation."""
     return {
         "enable_lambda_trigger": True,
         "lambda_trigger_arns": [function],

@@ -76,7 +76,7 @@ def emulator(folder: Path, beside: Mapping[str, str]) -> Iterator[Emulator]:
 def _started(
     folder: Path, certificate: Path, log: Any, beside: Mapping[str, str]
 ) -> tuple[subprocess.Popen[bytes], Emulator]:
-    """A port that was free may be somebody's by now: then another."""
+    """A port that was free may be taken by now: then another."""
     for _ in range(_TRIES):
         port = _free_port()
         process = _start(folder, certificate, port, log, beside)

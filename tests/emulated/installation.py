@@ -94,7 +94,7 @@ class Installation:
     # --- what is waited for
 
     def wait_for_event(self, pipeline: str, kind: str, count: int = 1) -> Row:
-        """The last of so many."""
+        """The last of several."""
 
         def found() -> list[Row]:
             events = [row for row in self.events(pipeline) if row["eventType"] == kind]

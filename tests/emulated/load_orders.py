@@ -1,4 +1,4 @@
-"""Load orders: somebody's function, which Interlock calls as a job. Its role has no rights."""
+"""Load orders: a user's function, which Interlock calls as a job. Its role has no rights."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
 
 
 def _read(table: str) -> str:
-    """What it is told when it reads a table that is none of its business."""
+    """The error when it reads a table that it may not read."""
     import botocore.session  # type: ignore[import-untyped]
 
     client = botocore.session.get_session().create_client("dynamodb")

@@ -29,7 +29,7 @@ class Project:
         self.interlock("compile", "-o", str(self.compiled))
 
     def interlock(self, *arguments: str, environment: Mapping[str, str] | None = None) -> str:
-        """What a command says; one that fails is told with all of it."""
+        """What a command says; a failure is reported with all of it."""
         done = subprocess.run(
             [sys.executable, "-m", "interlock", "--project", str(self.folder), *arguments],
             env={"PATH": os.environ["PATH"], **(environment or {})},

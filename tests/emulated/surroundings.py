@@ -1,4 +1,4 @@
-"""Surroundings: what the flows meet outside: a service with jobs, Slack, somebody's function, a secret."""
+"""Surroundings: what the flows meet outside: a service with jobs, Slack, a user's function, a secret."""
 
 import io
 import json

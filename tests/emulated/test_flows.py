@@ -186,7 +186,7 @@ def test_a_job_that_failed_is_tried_again(home: Home) -> None:
 
 
 def test_what_happened_to_one_date_is_one_thread_in_slack(home: Home, slack: SlackStandIn) -> None:
-    """A failure opens it, and its end is told there and on the card at the top."""
+    """A failure opens it, and its end shows there and on the card at the top."""
     home.there.wait_for_event("retried", "JOB_COMPLETED")
 
     def ended() -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Waiting: for a condition, long enough for the slowest machine; what did not come is told with what did."""
+"""Waiting: for a condition, long enough for the slowest machine; a timeout reports what did come."""
 
 import time
 from collections.abc import Callable

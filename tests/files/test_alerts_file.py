@@ -153,7 +153,9 @@ SINK = "sinks: {s: {type: slack, channel: C0MAIN}, n: {type: slack}, c: {type: c
         ("a: [", [("", "bad_value")]),
     ],
 )
-def test_every_problem_is_told_with_its_place(text: str, problems: list[tuple[str, str]]) -> None:
+def test_every_problem_is_reported_with_its_place(
+    text: str, problems: list[tuple[str, str]]
+) -> None:
     assert sorted(errors(text)) == sorted(problems)
     assert load_alerts(text)[0] is None
     assert all(each.line for each in load_alerts(text)[1])

@@ -101,7 +101,7 @@ def test_a_schedule_is_held_together(schedule: str, expected: list[tuple[str, st
         ("[{id: a}, 5]", [("schedules[0].cron", "missing"), ("schedules[1]", "wrong_type")]),
     ],
 )
-def test_schedules_are_told_apart_by_their_ids(
+def test_schedules_are_distinguished_by_their_ids(
     schedules: str, expected: list[tuple[str, str]]
 ) -> None:
     assert errors(pipeline_text(schedule=None, schedules=schedules)) == expected

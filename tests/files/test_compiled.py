@@ -44,7 +44,7 @@ def test_the_same_files_give_the_same_bytes_wherever_they_lie(tmp_path: Path) ->
 def test_a_config_that_a_row_cannot_hold_is_an_obstacle(tmp_path: Path) -> None:
     text = pipeline_text(pipeline=f"{{id: orders, description: {'x' * LARGEST_CONFIG}}}")
     (problem,) = obstacles(load_project(project_at(tmp_path, text)))
-    assert "at most 65536" in problem.message
+    assert "the limit is 65536" in problem.message
 
 
 def test_too_many_evaluations_are_an_obstacle(tmp_path: Path) -> None:

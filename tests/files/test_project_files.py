@@ -58,7 +58,7 @@ def test_a_folder_with_too_many_files_is_an_error(project: Path) -> None:
 def test_folders_that_lie_too_deep_are_an_error(project: Path) -> None:
     (project / "pipelines" / "a" / "b").mkdir(parents=True)
     Walk(deepest=2).enter(str(project / "pipelines"))
-    with pytest.raises(ConfigError, match="lie more than 1 deep"):
+    with pytest.raises(ConfigError, match="nested more than 1 deep"):
         Walk(deepest=1).enter(str(project / "pipelines"))
 
 

@@ -104,7 +104,7 @@ def test_a_key_with_the_prefix_of_the_store_is_answered_with_the_key() -> None:
     text = pipeline_text(schedule="{trigger: {key: SENSOR#orders, check: exists}}")
     (problem,) = load_text(text, "a.yaml").problems
     assert str(problem) == (
-        "a.yaml:2:27: schedule.trigger.key: a key is written without SENSOR#; write orders"
+        "a.yaml:2:27: schedule.trigger.key: write a key without SENSOR#; write orders"
     )
 
 

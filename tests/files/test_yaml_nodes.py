@@ -95,7 +95,7 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x,x]\n" + "".join(
         ("!!set {a, b}", "tag"),
         ("&a [*a]", "contains itself"),
         ("a: &a {b: *a}", "contains itself"),
-        ("a: *b", "names nothing"),
+        ("a: *b", "unknown alias"),
         ("? {a: 1}\n: 2", "a key must be text"),
         ("? [a]\n: 2", "a key must be text"),
         ("[" * (DEEPEST + 1) + "]" * (DEEPEST + 1), "levels deep"),

@@ -76,7 +76,7 @@ Script = Mapping[str, list[Answer]]
 
 
 class Seen(msgspec.Struct):
-    """What somebody who watched an execution can say about it."""
+    """What an observer of an execution can say about it."""
 
     path: list[str] = []
     asked: list[tuple[str, Any]] = []
@@ -371,7 +371,7 @@ def test_both_interpreters_go_the_path_of_the_story(
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_both_interpreters_agree_on_stories_nobody_thought_of(
+def test_both_interpreters_agree_on_random_stories(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script = improvised(random.Random(seed))

@@ -418,7 +418,7 @@ def test_a_tasks_answer_is_selected_written_and_handed_on() -> None:
     assert history(ended) == [("Second", "entered", ""), ("Second", "succeeded", "")]
 
 
-def test_states_that_wait_for_nobody_are_passed_in_one_move() -> None:
+def test_states_that_do_not_wait_are_passed_in_one_move() -> None:
     built = machine(
         {"Type": "Pass", "Next": "Which"},
         Which={"Type": "Choice", "Choices": [{"Variable": "$.n", "NumericEquals": 1, "Next": "T"}]},
@@ -545,7 +545,7 @@ def test_each_retrier_counts_for_itself() -> None:
     assert failing(built, "A", "B", "C", "B").status == "FAILED"
 
 
-def test_retries_are_counted_anew_each_time_a_state_is_entered() -> None:
+def test_retries_are_counted_from_zero_each_time_a_state_is_entered() -> None:
     first = task(Retry=[retrier("E", MaxAttempts=1)], Next="Pause")
     built = machine(first, Pause={"Type": "Wait", "Seconds": 0, "Next": "First"})
     again = asl.task_succeeded(built, failing(built, "E"), {}, later(9))
@@ -681,7 +681,7 @@ def test_an_outcome_that_comes_after_the_machine_timed_out_changes_nothing_else(
         assert (ended.status, ended.state, ended.data) == ("TIMED_OUT", "First", {"n": 1})
 
 
-def test_nobody_sleeps_longer_than_the_machine_may_run() -> None:
+def test_no_execution_sleeps_longer_than_the_machine_may_run() -> None:
     built = machine({"Type": "Wait", "Seconds": 900, "End": True}, timeout=600)
     assert asl.next_step(built, asl.begin(built, {}, NOON), NOON) == Sleep(later(600))
     built = machine(task(Retry=[retrier("E", IntervalSeconds=900)]), timeout=600)
@@ -738,8 +738,8 @@ RULE = {"Variable": "$.n", "NumericEquals": 1, "Next": "Second"}
         ({"Type": "Task", "End": True}, r"state First: .*Resource"),
         (task(TimeoutSeconds=0), r"state First: .*TimeoutSeconds"),
         (task(Next="Nowhere"), r"state First: Next: there is no state Nowhere"),
-        (task(Next="Second", End=True), r"state First: give either Next or End"),
-        (task(Next=None, End=False), r"state First: give either Next or End"),
+        (task(Next="Second", End=True), r"state First: needs either Next or End"),
+        (task(Next=None, End=False), r"state First: needs either Next or End"),
         (task(Catch=[retrier("E", Next="Nowhere")]), r"state First: Catch\[0\].Next: .*Nowhere"),
         (task(Catch=[retrier("E")]), r"state First: .*Next.*Catch\[0\]"),
         (task(Catch=[retrier(Next="Second")]), r"state First: .*Catch\[0\].ErrorEquals"),
@@ -770,11 +770,11 @@ RULE = {"Variable": "$.n", "NumericEquals": 1, "Next": "Second"}
         (task(ResultSelector={"x.$": "nonsense"}), r"state First: .*nonsense.*ResultSelector"),
         ({"Type": "Pass", "Next": "Nowhere"}, r"state First: Next: .*Nowhere"),
         ({"Type": "Pass", "Retry": [], "End": True}, r"state First: .*Retry"),
-        ({"Type": "Wait", "Seconds": 1}, r"state First: give either Next or End"),
-        ({"Type": "Wait", "End": True}, r"state First: give either Seconds or SecondsPath"),
+        ({"Type": "Wait", "Seconds": 1}, r"state First: needs either Next or End"),
+        ({"Type": "Wait", "End": True}, r"state First: needs either Seconds or SecondsPath"),
         (
             {"Type": "Wait", "Seconds": 1, "SecondsPath": "$.n", "End": True},
-            r"state First: give either Seconds or SecondsPath",
+            r"state First: needs either Seconds or SecondsPath",
         ),
         ({"Type": "Wait", "Timestamp": "2026-03-03T00:00:00Z", "End": True}, r"Timestamp"),
         ({"Type": "Wait", "Seconds": -1, "End": True}, r"state First: .*Seconds"),
@@ -837,7 +837,7 @@ def test_a_text_that_is_no_machine_is_refused(text: str, problem: str) -> None:
         asl.parse(text)
 
 
-def test_every_problem_is_told_at_once() -> None:
+def test_every_problem_is_reported_at_once() -> None:
     with pytest.raises(ConfigError, match=r"state First: .*state Second: "):
         machine(task(Next="A"), Second=task(Next="B"))
 

@@ -55,7 +55,7 @@ def launched(home: Home, text: str = "", **fields: Any) -> None:
 
 
 def triggering(home: Home, text: str = "") -> None:
-    """A run whose launch was begun, and of which nobody knows whether it worked."""
+    """A run whose launch was begun, with an unknown outcome."""
     ready(home, text)
     run = home.run()
     assert home.store.runs.save(run.to(Status.TRIGGERING, home.clock()))
@@ -69,7 +69,7 @@ def failed_once(home: Home) -> None:
 
 
 def succeeded(home: Home) -> None:
-    """The job says that it ended well, and nobody has completed the run."""
+    """The job says that it succeeded, and the run is not completed yet."""
     launched(home)
     home.job_says("success", 0)
 
@@ -171,7 +171,7 @@ def test_a_publish_that_fails_changes_no_answer_and_the_next_step_tells_the_even
     assert home.store.outbox.leftovers(home.clock() + MINUTE) == []
 
 
-def test_a_failed_job_is_noted_though_nobody_can_be_told(home: Home) -> None:
+def test_a_failed_job_is_recorded_though_the_bus_is_down(home: Home) -> None:
     launched(home)
     ports = home.with_ports(jobs=Jobs(poll=Failed(Category.PERMANENT, "a bug")))
     home.fails(Call.PUBLISH)
@@ -204,7 +204,7 @@ def test_what_else_goes_wrong_with_a_publish_is_raised(home: Home) -> None:
 
 
 @pytest.mark.parametrize("mode", SLA_MONITOR)
-def test_a_deadline_is_armed_and_settled_though_nobody_can_be_told(home: Home, mode: str) -> None:
+def test_a_deadline_is_armed_and_settled_though_the_bus_is_down(home: Home, mode: str) -> None:
     home.adopt("sla: {deadline: '10:00'}")
     home.completed()
     sound = home.store.outbox.leftovers(home.clock() + MINUTE)
@@ -228,7 +228,7 @@ def test_a_date_without_a_run_is_an_error(home: Home, mode: str) -> None:
 
 def test_an_unknown_mode_is_an_error(home: Home) -> None:
     opened(home)
-    with pytest.raises(ConfigError, match="unknown mode 'dance', known are evaluate, trigger"):
+    with pytest.raises(ConfigError, match="unknown mode 'dance'; known modes: evaluate, trigger"):
         home.mode("dance")
 
 
@@ -300,7 +300,7 @@ def test_after_passing_the_evidence_is_what_it_is(home: Home) -> None:
         (90, 0, True),
     ],
 )
-def test_nobody_waits_beyond_the_window(
+def test_no_run_waits_beyond_the_window(
     home: Home, minutes: float, wait: int, exhausted: bool
 ) -> None:
     opened(home, COUNTED, count=5)
@@ -404,7 +404,7 @@ def test_a_job_that_is_not_found_is_launched(home: Home, found: object) -> None:
     assert jobs.calls == ["find", "launch"]
 
 
-def test_the_first_launch_asks_nobody(home: Home) -> None:
+def test_the_first_launch_looks_nothing_up(home: Home) -> None:
     ready(home)
     jobs = Jobs(launch=A_JOB)
     home.mode("trigger", ports=home.with_ports(jobs=jobs))
@@ -534,7 +534,7 @@ def test_a_dry_run_says_what_it_would_launch(home: Home) -> None:
     ("sla", "status"),
     [
         ("{deadline: '08:10', expectedDuration: 30m}", "breach"),
-        ("{deadline: '10:00'}", "unknown"),  # nobody said how long it takes
+        ("{deadline: '10:00'}", "unknown"),  # no expectedDuration
     ],
 )
 def test_a_projection_may_be_bad_or_unknown(home: Home, sla: str, status: str) -> None:
@@ -606,9 +606,7 @@ def test_the_poll_window_ends_at_an_instant(home: Home, seconds: int, exhausted:
 
 
 @pytest.mark.parametrize("gap", [timedelta(hours=2), timedelta(days=20)])
-def test_a_gap_in_which_nobody_looked_does_not_count_for_the_poll_window(
-    home: Home, gap: timedelta
-) -> None:
+def test_a_gap_without_polls_does_not_count_for_the_poll_window(home: Home, gap: timedelta) -> None:
     launched(home)
     script(home, hang=True)
     assert not watched_for(home, 1800)["exhausted"]
@@ -691,7 +689,7 @@ def test_the_end_of_a_job_is_kept_in_the_job_log(
     record = home.store.job_log.of_run(KEY)[-1]
     assert (record.event, record.category, record.attempt) == (event, category, 0)
     assert record.duration == 120
-    # a repeat finds it there, and asks nobody
+    # a repeat finds it there, and polls nothing
     assert home.mode("check-job", ports=home.with_ports(jobs=Jobs()))["event"] == event
 
 
@@ -713,7 +711,7 @@ def test_a_job_ended_when_its_platform_says(home: Home, ended: Any, counts: Any)
     assert home.run().completed_at == counts
 
 
-def test_a_failure_is_told_with_what_becomes_of_it(home: Home) -> None:
+def test_a_failure_is_published_with_what_follows(home: Home) -> None:
     launched(home, "job: {type: command, config: {command: [etl]}, maxRetries: 2}")
     script(home, after="1m", result="fail", category=Category.TRANSIENT, error="out of memory")
     home.pass_time(minutes=1)
@@ -735,7 +733,7 @@ def test_a_failure_without_a_retry_is_an_error(home: Home) -> None:
     assert (event.severity, event.detail["willRetry"]) == ("error", False)
 
 
-def test_a_job_that_can_not_be_seen_is_told_once_and_goes_on(home: Home) -> None:
+def test_a_job_that_can_not_be_seen_is_reported_once_and_goes_on(home: Home) -> None:
     launched(home)
     for message in ("403 forbidden", "404 not found"):
         ports = home.with_ports(jobs=Jobs(poll=Running(message, unseen=True)))
@@ -765,7 +763,7 @@ def test_a_poll_that_fails_fails_the_step_and_changes_nothing(home: Home) -> Non
 
 
 class Untouched:
-    """A port that nobody may ask."""
+    """A port that must not be called."""
 
     def __getattr__(self, name: str) -> Any:
         raise AssertionError(f"{name} was asked for")
@@ -874,7 +872,7 @@ def test_a_failure_without_one_is_final(home: Home) -> None:
     assert (event.detail["spent"], event.detail["max"]) == (0, 0)
 
 
-def test_a_job_that_somebody_stopped_is_not_retried_and_not_exhausted(home: Home) -> None:
+def test_a_stopped_job_is_not_retried_and_not_exhausted(home: Home) -> None:
     launched(home, "job: {type: command, config: {command: [etl]}, maxRetries: 5}")
     home.pass_time(minutes=1)
     stopped = home.with_ports(jobs=Jobs(poll=Failed(None, "stopped by ada", stopped=True)))
@@ -912,7 +910,7 @@ def test_a_window_that_closed_fails_the_run_and_names_the_rules(home: Home) -> N
     assert len(home.armed()) == 2  # its deadline still counts
 
 
-def test_a_window_in_which_nobody_looked_says_so(home: Home) -> None:
+def test_a_window_without_polls_says_so(home: Home) -> None:
     opened(home, COUNTED, count=5)
     home.mode("validation-exhausted")
     event = home.event(EventType.VALIDATION_EXHAUSTED)
@@ -1092,7 +1090,7 @@ def test_a_launch_in_doubt_is_not_repeated_where_the_owner_wants_at_most_one_job
     assert (run.status, run.retry_at, run.infra_retries) == (Status.FAILED, None, 0)
 
 
-def test_an_attempt_that_breaks_off_again_and_again_is_told_of_once(home: Home) -> None:
+def test_an_attempt_that_fails_repeatedly_is_reported_once(home: Home) -> None:
     launched(home)
     home.mode("infra-failure", errors={"CompleteTrigger": {"Error": "Boom"}})
     assert home.store.runs.save(home.run().resumed(home.clock(), home.ports.lease))

@@ -67,7 +67,7 @@ def test_a_deadline_that_nears_is_a_risk_and_one_that_broke_is_worse(
     assert kinds(house) == kind
 
 
-def test_a_failed_run_is_told_of_once_even_if_it_is_late(house: House) -> None:
+def test_a_failed_run_is_reported_once_even_if_it_is_late(house: House) -> None:
     now = house.home.ports.clock()
     run = a_waiting_run(house, warning_at=now - 2 * HOUR, breach_at=now - HOUR)
     failed = run.to(Status.FAILED, now, failure=Failure("job", "out of memory"))
@@ -124,7 +124,7 @@ def test_a_date_whose_rules_did_not_hold_in_time_needs_attention_while_it_has_no
     assert kinds(house) == [AttentionKind.MISSED]
 
 
-def test_a_refused_file_is_told_of_until_a_good_one_comes(house: House) -> None:
+def test_a_refused_file_is_reported_until_a_good_one_comes(house: House) -> None:
     now = house.home.ports.clock()
     about = msgspec.structs.replace(subject(None), pipeline_id="silver-orders")
     for part in ("a", "b"):
@@ -134,8 +134,8 @@ def test_a_refused_file_is_told_of_until_a_good_one_comes(house: House) -> None:
 
     config = house.home.store.pipelines.find("silver-orders")
     assert config is not None
-    mended = msgspec.structs.replace(config, version=config.version + 1, adopted_at=now + HOUR)
-    assert house.home.store.pipelines.save(mended)
+    fixed = msgspec.structs.replace(config, version=config.version + 1, adopted_at=now + HOUR)
+    assert house.home.store.pipelines.save(fixed)
     assert kinds(house) == []
 
 
@@ -167,7 +167,7 @@ def test_a_row_that_cannot_be_read_needs_a_person_until_it_can(house: House) -> 
     house.runtime.settle()
     (concern,) = found(house)
     assert (concern.kind, concern.key) == (AttentionKind.UNREADABLE, run.key)
-    assert "can't be read" in concern.reasons[0]
+    assert "unreadable row" in concern.reasons[0]
     house.database.write(lambda connection: connection.execute("DELETE FROM runs"))
     assert kinds(house) == []
 

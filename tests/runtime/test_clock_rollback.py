@@ -90,7 +90,7 @@ def test_the_watchdog_goes_on(home: Home) -> None:
     assert running.next_due() == NOW - timedelta(days=1) + CADENCE
 
 
-def test_the_next_moment_of_a_cron_is_armed_anew(home: Home) -> None:
+def test_the_next_occurrence_of_a_cron_is_armed_again(home: Home) -> None:
     home.adopt("schedule: {cron: '0 10 * * *'}")
     running = runtime(home)
     set_back(home, running, days=1)
@@ -122,8 +122,8 @@ def test_a_small_step_is_nothing(home: Home) -> None:
 
 
 class SetBackMeanwhile:
-    """A platform that is asked while the clock is 40 days ahead, and answers when it was set back; whoever
-    asked goes on with the time that he had read before.
+    """A platform that is asked while the clock is 40 days ahead, and answers when it was set back; the
+    caller continues with the time that it had read before.
     """
 
     def __init__(self, home: Home) -> None:
@@ -150,7 +150,7 @@ def test_what_is_stored_late_by_the_clock_before_does_not_sleep(home: Home) -> N
     assert home.store.workflows.due(home.clock.now - AHEAD, 1) == [name]
 
 
-def test_what_nobody_saw_being_put_off_is_woken_by_the_next_pass(home: Home) -> None:
+def test_an_unnoticed_delay_is_ended_by_the_next_pass(home: Home) -> None:
     """A process that ran 400 days ahead ended before its first pass was noted."""
     home.adopt("validation: {rules: [{key: other, check: exists}]}")
     running = runtime(home)

@@ -160,7 +160,9 @@ def test_a_restart_neither_ends_the_grace_nor_begins_it_again(stage: Stage) -> N
     assert len(stage.told()) == 1
 
 
-def test_a_file_that_goes_while_nobody_looks_has_its_grace_from_the_start_on(stage: Stage) -> None:
+def test_a_file_removed_while_the_server_is_down_has_its_grace_from_the_start_on(
+    stage: Stage,
+) -> None:
     stage.file("alpha").unlink()
     stage.home.pass_time(days=3)
     stage.start()

@@ -56,7 +56,7 @@ def test_a_start_with_a_clock_a_year_ahead_removes_nothing(world: World) -> None
     house = world.serve()
 
     assert world.has_history()
-    assert "nothing is removed for its age until" in (house.notice() or "")
+    assert "expired data is kept until" in (house.notice() or "")
 
 
 def test_a_clock_that_jumps_while_it_serves_removes_nothing(world: World) -> None:

@@ -30,7 +30,7 @@ def quiet() -> Iterator[None]:
     logging.getLogger("interlock").setLevel(logging.NOTSET)
 
 
-def test_a_change_that_is_given_up_while_nobody_can_be_told_is_told_of_later(home: Home) -> None:
+def test_a_change_given_up_while_the_bus_is_down_is_reported_later(home: Home) -> None:
     home.adopt()
     home.settle()
     home.fails(Call.START, 4)

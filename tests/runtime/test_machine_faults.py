@@ -1,4 +1,4 @@
-"""The machine fails in its many ways: a clear message, nothing lost, and work goes on when it is mended."""
+"""The machine fails in its many ways: a clear message, nothing lost, and work continues when it is fixed."""
 
 import resource
 import socket
@@ -50,7 +50,7 @@ def test_a_taken_port_is_noticed_before_anything_begins(tmp_path: Path) -> None:
         done = start(project, "--port", str(port))
 
     assert done.returncode == 3
-    assert f"127.0.0.1:{port} can't be listened on" in done.stderr
+    assert f"can't listen on 127.0.0.1:{port}" in done.stderr
     assert "Traceback" not in done.stderr
     with sqlite3.connect(project / ".interlock" / "interlock.db") as store:
         assert store.execute("SELECT count(*) FROM pipelines").fetchone() == (0,)

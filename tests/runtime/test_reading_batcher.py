@@ -70,7 +70,7 @@ def test_those_who_come_together_are_written_together() -> None:
     run_apart(story())
 
 
-def test_a_write_that_fails_is_told_to_its_own_and_to_nobody_else() -> None:
+def test_a_failed_write_is_reported_to_its_own_callers_only() -> None:
     async def story() -> None:
         store = Slow()
         intake = ReadingBatcher(store)
@@ -88,7 +88,7 @@ def test_a_write_that_fails_is_told_to_its_own_and_to_nobody_else() -> None:
     run_apart(story())
 
 
-def test_who_left_keeps_nobody_else_waiting() -> None:
+def test_a_caller_that_left_delays_no_other() -> None:
     async def story() -> None:
         store = Slow()
         intake = ReadingBatcher(store)

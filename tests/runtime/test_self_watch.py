@@ -91,7 +91,7 @@ def test_a_server_without_file_descriptors_goes_on_when_there_are_some(served: S
     assert served.stop() == 0
 
 
-def test_a_clock_that_jumped_before_the_start_is_told(served: Served) -> None:
+def test_a_clock_that_jumped_before_the_start_is_reported(served: Served) -> None:
     """The store was last at work 400 days ago: it may be the clock that is wrong."""
     served.start()
     assert served.stop() == 0
@@ -100,7 +100,7 @@ def test_a_clock_that_jumped_before_the_start_is_told(served: Served) -> None:
     served.start()
 
     eventually(lambda: "clock_jumped" in served.output, "told")
-    assert "nothing is removed for its age" in served.output
+    assert "expired data is kept" in served.output
     assert served.stop() == 0
 
 

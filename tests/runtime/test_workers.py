@@ -34,7 +34,7 @@ def test_who_stops_puts_down_what_was_not_begun_and_takes_nothing_more() -> None
     assert not workers.holds("run-0")
 
 
-def test_something_else_is_done_only_while_nobody_has_the_execution_in_hand() -> None:
+def test_other_work_is_done_only_while_no_worker_has_the_execution() -> None:
     begun, go_on, done = threading.Event(), threading.Event(), threading.Event()
 
     def advance(name: str) -> bool:

@@ -101,7 +101,7 @@ def test_a_smaller_world_without_a_pipeline_says_nothing_of_its_file() -> None:
     assert shrunk(world, lambda less: "two" not in str(less))["pipelines"] == pipelines[:1]
 
 
-def test_every_problem_is_told_at_once() -> None:
+def test_every_problem_is_reported_at_once() -> None:
     with pytest.raises(ConfigError) as raised:
         parse_scenario(STORY.replace("after", "before") + "moral: x\nteller: y\n", "story.yaml")
     assert len(str(raised.value).splitlines()) == 3
@@ -268,7 +268,7 @@ def launch_without_run(home: Home) -> None:
     home.jobs.launches.append(a_launch())
 
 
-def launch_of_nobody(home: Home) -> None:
+def launch_without_a_run(home: Home) -> None:
     home.jobs.launches.append(a_launch())
 
 
@@ -397,7 +397,7 @@ def event_told_under_two_ids(home: Home) -> None:
 BREAKS: list[tuple[Callable[[Home], None], list[str]]] = [
     (a_sound_world, []),
     (launch_without_run, ["I1"]),
-    (launch_of_nobody, ["I1"]),
+    (launch_without_a_run, ["I1"]),
     (launch_without_verdict, ["I1"]),
     (launch_on_bad_evidence, ["I1"]),
     (two_jobs, ["I2"]),
@@ -408,7 +408,7 @@ BREAKS: list[tuple[Callable[[Home], None], list[str]]] = [
     (warned_too_early, ["I3"]),
     (breached_though_done_in_time, ["I3"]),
     (met_at_the_very_instant, ["I3"]),
-    (budget_exceeded, ["I5", "I5"]),  # too much, and granted by nobody
+    (budget_exceeded, ["I5", "I5"]),  # too much, and never granted
     (budget_negative, ["I5"]),
     (refusal_that_cost_something, ["I5"]),
     (dry_run_launched, ["I6"]),
@@ -459,7 +459,7 @@ def retry_that_never_came(home: Home) -> None:
     assert home.run().awaits_retry
 
 
-def breach_that_nobody_told(home: Home) -> None:
+def unpublished_breach(home: Home) -> None:
     home.adopt("sla: {deadline: '08:00'}\nvalidation: {rules: [{key: stock, check: exists}]}")
     home.admit(date="2026-03-02")
     home.store.timers.cancel(list(home.armed()))
@@ -470,35 +470,35 @@ def completion_without_its_verdict(home: Home) -> None:
     home.completed()
 
 
-def request_that_nobody_judged(home: Home) -> None:
+def unjudged_request(home: Home) -> None:
     home.adopt()
     home.completed()
     home.request()
 
 
-def timer_that_nobody_fired(home: Home) -> None:
+def unfired_timer(home: Home) -> None:
     home.adopt("schedule: {cron: '5 8 * * *'}")
 
 
-def event_that_nobody_told(home: Home) -> None:
+def unpublished_event(home: Home) -> None:
     home.store.claims.claim(an_event(0))
 
 
-def alert_that_nobody_sent(home: Home) -> None:
+def unsent_alert(home: Home) -> None:
     delivery = a_delivery()
     home.store.deliveries.save(msgspec.structs.replace(delivery, due_at=home.clock()))
 
 
-def file_that_nobody_adopted(home: Home) -> None:
+def unadopted_file(home: Home) -> None:
     home.want("")
 
 
-def reading_that_nobody_admitted(home: Home) -> None:
+def unadmitted_reading(home: Home) -> None:
     home.adopt()
     home.reading(date="2026-03-03")
 
 
-def failed_date_that_nobody_reopened(home: Home) -> None:
+def unreopened_failed_date(home: Home) -> None:
     home.adopt("validation: {rules: [{key: stock, check: exists}]}")
     home.admit()
     home.mode("evaluate")
@@ -518,15 +518,15 @@ LATE: dict[Callable[[Home], None], str] = {
     logged_unseen: "the end that the job of silver-orders/stream/2026-03-03 has logged",
     left_unattended: "an execution of silver-orders/stream/2026-03-03, attempt 0,",
     retry_that_never_came: "the retry of silver-orders/stream/2026-03-03, attempt 0,",
-    breach_that_nobody_told: "the breach of silver-orders/stream/2026-03-02",
+    unpublished_breach: "the breach of silver-orders/stream/2026-03-02",
     completion_without_its_verdict: "what follows from the completion of silver-orders",
-    request_that_nobody_judged: "the rerun of silver-orders/stream/2026-03-03",
-    timer_that_nobody_fired: "the timer cron.silver-orders",
-    event_that_nobody_told: "telling of silver-orders/stream/2026-03-03/TRIGGER_STARTED/0",
-    alert_that_nobody_sent: "the alert of silver-orders",
-    file_that_nobody_adopted: "the new file of silver-orders",
-    reading_that_nobody_admitted: "the reading orders of silver-orders",
-    failed_date_that_nobody_reopened: "the reading orders of silver-orders",
+    unjudged_request: "the rerun of silver-orders/stream/2026-03-03",
+    unfired_timer: "the timer cron.silver-orders",
+    unpublished_event: "publishing silver-orders/stream/2026-03-03/TRIGGER_STARTED/0",
+    unsent_alert: "the alert of silver-orders",
+    unadopted_file: "the new file of silver-orders",
+    unadmitted_reading: "the reading orders of silver-orders",
+    unreopened_failed_date: "the reading orders of silver-orders",
     watchdog_that_stands_still: "the next pass of the watchdog",
 }
 
@@ -569,9 +569,9 @@ def test_while_something_fails_nothing_is_late(home: Home, scene: Callable[[Home
         assert late(home, watcher, 1) == set()
 
 
-def test_what_is_late_is_told_once(home: Home) -> None:
+def test_what_is_late_is_reported_once(home: Home) -> None:
     watcher = invariants(home, CADENCE)
-    event_that_nobody_told(home)
+    unpublished_event(home)
     late(home, watcher, 90)
     assert len(watcher.broken) == 1
 
@@ -586,7 +586,7 @@ def test_while_a_pipeline_is_paused_it_is_owed_nothing(home: Home) -> None:
     assert late(home, watcher, 60) == set()
 
 
-def test_a_change_and_a_step_that_nobody_takes_are_late(home: Home) -> None:
+def test_an_untaken_change_and_step_are_late(home: Home) -> None:
     watcher = invariants(home, CADENCE)
     home.adopt()
     home.admit()
@@ -596,9 +596,7 @@ def test_a_change_and_a_step_that_nobody_takes_are_late(home: Home) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    "scene", [reading_that_nobody_admitted, request_that_nobody_judged, left_unattended]
-)
+@pytest.mark.parametrize("scene", [unadmitted_reading, unjudged_request, left_unattended])
 def test_a_controller_that_sees_to_everything_is_never_late(
     home: Home, scene: Callable[[Home], None]
 ) -> None:
@@ -667,7 +665,7 @@ def test_a_broken_invariant_fails_the_scenario() -> None:
 
 
 class ClearsFirst:
-    """A defect: what waits to be told is cleared before it is told."""
+    """A defect: the outbox is cleared before it is published."""
 
     def __init__(self, outbox: Outbox) -> None:
         self._outbox = outbox

@@ -67,7 +67,7 @@ def test_a_reading_of_a_paused_pipeline_is_kept_and_waits(home: Home) -> None:
     assert admitted(home) == [Ignore("-", "the pipeline is paused")]
 
 
-def test_an_excluded_date_is_told_once(home: Home) -> None:
+def test_an_excluded_date_is_reported_once(home: Home) -> None:
     home.adopt(WEEKDAYS)
     for n in range(3):
         assert kinds(admitted(home, date="2026-03-01", n=n)) == [Exclude]
@@ -76,7 +76,7 @@ def test_an_excluded_date_is_told_once(home: Home) -> None:
     assert event.timestamp == NOW
 
 
-def test_a_holiday_is_told_with_the_country(home: Home) -> None:
+def test_a_holiday_is_reported_with_the_country(home: Home) -> None:
     home.adopt("schedule: {trigger: {key: orders, check: exists}, exclude: {holidays: DE}}")
     assert kinds(admitted(home, date="2026-01-01")) == [Exclude]
     event = home.event(EventType.PIPELINE_EXCLUDED)
@@ -84,7 +84,7 @@ def test_a_holiday_is_told_with_the_country(home: Home) -> None:
     assert event.message == "2026-01-01 is excluded by holidays DE"
 
 
-def test_a_reading_that_can_not_be_used_is_told_once_a_day(home: Home) -> None:
+def test_a_reading_that_can_not_be_used_is_reported_once_a_day(home: Home) -> None:
     home.adopt()
     for _ in range(2):
         assert kinds(admitted(home, date="soon")) == [Reject]
@@ -175,7 +175,7 @@ def test_a_start_that_fails_is_made_up_for_by_the_repeat(home: Home) -> None:
     assert home.told() == ["TRIGGER_STARTED"]
 
 
-def test_a_refusal_that_could_not_be_told_is_told_by_the_repeat(home: Home) -> None:
+def test_a_refusal_that_could_not_be_published_is_published_by_the_repeat(home: Home) -> None:
     home.adopt(WEEKDAYS)
     reading = home.reading(date="2026-03-01")
     home.fails(Call.PUBLISH)

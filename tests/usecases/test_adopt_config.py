@@ -168,7 +168,7 @@ def test_nothing_wanted_changes_nothing(home: Home) -> None:
     assert home.events() == []
 
 
-def test_an_adopted_file_that_could_not_be_told_is_told_by_the_repeat(home: Home) -> None:
+def test_an_adoption_that_could_not_be_published_is_published_by_the_repeat(home: Home) -> None:
     home.want(CRON)
     home.fails(Call.PUBLISH)
     with pytest.raises(TransientError):

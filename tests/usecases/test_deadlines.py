@@ -123,7 +123,7 @@ SHORT = "\nvalidation: {rules: [{key: orders, check: gte, field: count, value: 1
 READY_AT = NOW + timedelta(hours=1)
 
 
-def test_rules_that_did_not_hold_by_then_are_told_with_what_is_missing(home: Home) -> None:
+def test_rules_that_did_not_hold_by_then_are_reported_with_what_is_missing(home: Home) -> None:
     opened(home, READINESS + SHORT)
     home.mode("evaluate", DAY)
     at(home, READY_AT - timedelta(seconds=1))
@@ -160,7 +160,9 @@ def test_rules_that_held_in_time_are_not_told_of_whatever_comes_then(home: Home)
     assert home.events(EventType.READINESS_MISSED) == []
 
 
-def test_a_date_without_a_run_is_told_at_its_moment_and_the_run_takes_it_over(home: Home) -> None:
+def test_a_date_without_a_run_is_reported_at_its_moment_and_the_run_takes_it_over(
+    home: Home,
+) -> None:
     home.adopt(READINESS)
     assert len(arm(home)) == 3
     at(home, READY_AT)
@@ -224,7 +226,7 @@ def test_readiness_counts_in_a_pause_and_not_after_a_retirement(home: Home) -> N
     assert not fire_deadline(other, READY, home.ports)
 
 
-def test_dying_while_readiness_is_told_changes_nothing() -> None:
+def test_dying_while_readiness_is_reported_changes_nothing() -> None:
     def scene(home: Home) -> None:
         opened(home, READINESS + SHORT)
         at(home, READY_AT)
@@ -232,7 +234,7 @@ def test_dying_while_readiness_is_told_changes_nothing() -> None:
     assert_a_crash_changes_nothing(scene, lambda home: fire_deadline(DAY, READY, home.ports))
 
 
-def test_a_moment_is_told_once(home: Home) -> None:
+def test_a_moment_is_reported_once(home: Home) -> None:
     opened(home)
     at(home, BREACH_AT)
     assert fire_deadline(DAY, B, home.ports)

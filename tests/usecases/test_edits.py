@@ -146,7 +146,7 @@ def test_a_timer_that_was_about_to_fire_is_not_lost_to_an_edit(home: Home) -> No
     assert keys(home) == [OLD]
 
 
-def test_a_date_that_comes_again_is_told_once_and_not_run(home: Home) -> None:
+def test_a_date_that_comes_again_is_reported_once_and_not_run(home: Home) -> None:
     home.adopt(CRON)
     fired(home)
     home.adopt(EVENING)

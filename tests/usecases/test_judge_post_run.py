@@ -59,7 +59,7 @@ def test_a_number_within_the_threshold_is_judged_by_the_rules(home: Home) -> Non
     assert home.store.reruns.unjudged() == []
 
 
-def test_a_rule_that_fails_is_told_while_another_reading_is_still_to_come(home: Home) -> None:
+def test_a_rule_that_fails_is_reported_while_another_reading_is_still_to_come(home: Home) -> None:
     done(home, count=105)
     home.admit("audit", count=95)
     assert home.event(FAILED).message == "audit.count is 95, needs >= 100"
@@ -83,7 +83,7 @@ def test_zero_is_a_number_and_absent_is_not(home: Home, count: object, drifts: b
     assert bool(home.events(DRIFT)) is drifts
 
 
-def test_outcomes_are_told_when_they_change_and_not_on_each_write(home: Home) -> None:
+def test_outcomes_are_reported_when_they_change_and_not_on_each_write(home: Home) -> None:
     done(home)
     for fields in ({"n": 1}, {"n": 2}):
         home.admit("totals", **fields)  # passes, twice
@@ -105,7 +105,7 @@ def test_a_post_run_reading_is_noted_as_seen(home: Home) -> None:
     assert home.run().post_run.seen == {"totals": home.clock()}
 
 
-def test_drift_while_the_job_runs_is_told_and_judged_again_at_completion(home: Home) -> None:
+def test_drift_while_the_job_runs_is_reported_and_judged_again_at_completion(home: Home) -> None:
     home.adopt(WATCHED)
     home.reading("audit", date="2026-03-03", count=200)
     home.launched()
@@ -186,7 +186,7 @@ def test_dying_at_any_line_changes_nothing(count: int) -> None:
     assert_a_crash_changes_nothing(done, lambda home: home.admit("audit", count=count))
 
 
-def test_a_baseline_that_does_not_fit_is_told_and_the_run_completes(home: Home) -> None:
+def test_a_baseline_that_does_not_fit_is_reported_and_the_run_completes(home: Home) -> None:
     home.adopt(WATCHED)
     home.reading("audit", date="2026-03-03", count=200)
     home.launched()

@@ -105,7 +105,7 @@ def test_a_refusal_while_in_progress_names_the_attempt(home: Home) -> None:
     assert home.event(REJECTED).detail["activeAttempt"] == 0
 
 
-def test_a_spent_budget_is_told_with_its_figures(home: Home) -> None:
+def test_a_spent_budget_is_reported_with_its_figures(home: Home) -> None:
     failed(home)
     judged(home)
     home.mode("evaluate")

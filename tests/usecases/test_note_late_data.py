@@ -24,7 +24,7 @@ def note(home: Home, reading: Reading) -> None:
     note_late_data(KEY, reading, config.pipeline, home.ports)
 
 
-def test_other_content_after_completion_is_told_and_asks_for_a_rerun(home: Home) -> None:
+def test_other_content_after_completion_is_reported_and_asks_for_a_rerun(home: Home) -> None:
     home.adopt()
     home.completed(count=1)
     late(home)
@@ -36,7 +36,7 @@ def test_other_content_after_completion_is_told_and_asks_for_a_rerun(home: Home)
     assert (request.reason, request.key) == ("late-data", KEY)
 
 
-def test_one_content_is_told_once_however_often_it_comes(home: Home) -> None:
+def test_one_content_is_reported_once_however_often_it_comes(home: Home) -> None:
     home.adopt()
     home.completed(count=1)
     late(home, count=2)
@@ -89,7 +89,7 @@ def test_a_run_that_never_saw_the_trigger_reading_has_all_of_it_to_tell(home: Ho
     assert {"field": "count", "before": None, "after": 7} in event.detail["changed"]
 
 
-def test_what_comes_after_the_window_is_told_and_reruns_nothing(home: Home) -> None:
+def test_what_comes_after_the_window_is_reported_and_reruns_nothing(home: Home) -> None:
     home.adopt()
     home.completed(count=1)
     home.pass_time(days=3)

@@ -107,7 +107,7 @@ def test_what_was_said_before_the_run_opened_stays_said(home: Home) -> None:
     assert not any(name.startswith(("breach", "warning")) for name in home.armed())
 
 
-def test_a_deadline_that_says_nothing_about_the_date_is_told_once(home: Home) -> None:
+def test_a_deadline_that_says_nothing_about_the_date_is_reported_once(home: Home) -> None:
     home.adopt("sla: {deadline: ':30'}")
     opened(home)
     opened(home)

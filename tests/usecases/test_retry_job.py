@@ -208,7 +208,7 @@ def test_dying_while_a_retry_is_given_up_neither_loses_its_event_nor_tells_it_tw
     assert plain.run().status is Status.FAILED_FINAL
 
 
-def test_a_retry_that_the_watchdog_makes_up_for_is_told(home: Home) -> None:
+def test_a_retry_that_the_watchdog_makes_up_for_is_reported(home: Home) -> None:
     failed(home)
     retry_job(KEY, 0, home.ports, recovered=True)
     retry_job(KEY, 0, home.ports, recovered=True)

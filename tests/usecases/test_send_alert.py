@@ -102,7 +102,7 @@ def test_a_good_date_is_not_told(desk: Desk) -> None:
     assert desk.slack.posts == [] and desk.slack.updates == []
 
 
-def test_an_event_that_is_heard_twice_is_told_once(desk: Desk) -> None:
+def test_an_event_received_twice_is_sent_once(desk: Desk) -> None:
     for _ in range(3):
         deliveries = desk.route(FAILED)
         send_alerts(deliveries, desk.alerts, desk.alerting.ports)
@@ -198,7 +198,7 @@ def test_twenty_first_alerts_of_two_dispatchers_make_one_thread() -> None:
 def test_who_loses_the_thread_waits_three_seconds_and_spends_no_try(desk: Desk) -> None:
     (delivery,) = desk.route(FAILED)
     thread = desk.store.threads.of_date("silver-orders", "stream", "2026-03-03")[0]
-    claimed = thread.claimed("somebody else", desk.clock())
+    claimed = thread.claimed("another sender", desk.clock())
     assert claimed is not None and desk.store.threads.save(claimed)
     (after,) = send_alerts([delivery], desk.alerts, desk.alerting.ports)
     assert (after.state, after.tries) == (DeliveryState.QUEUED, 0)
@@ -327,7 +327,7 @@ def test_what_its_channel_does_not_take_the_default_gets_at_once_with_a_note() -
         assert desk.told_of("ALERT_UNDELIVERED") == []
 
 
-def test_without_access_the_console_gets_it_and_that_is_told(desk: Desk) -> None:
+def test_without_access_the_console_gets_it_and_an_event_says_so(desk: Desk) -> None:
     desk.slack.answers.append(NoAccess("token_revoked"))
     desk.tell(FAILED)
     desk.settle(seconds=2)
@@ -415,7 +415,7 @@ def test_a_sink_without_threads_hears_of_the_end_of_what_it_heard_of() -> None:
         ]
 
 
-def test_targets_are_told_apart() -> None:
+def test_targets_are_distinguished() -> None:
     with a_desk(a_file(a_route(goes_on=True), a_route(channel="C0OTHER"))) as desk:
         desk.tell(FAILED)
         desk.settle(seconds=2)

@@ -341,7 +341,7 @@ def test_dying_while_a_wait_is_handed_over_changes_nothing() -> None:
         {"key": THIRD},  # of a date without a run
     ],
 )
-def test_news_of_a_handover_that_is_none_starts_nothing(home: Home, news: dict[str, Any]) -> None:
+def test_a_record_that_is_not_a_handover_starts_nothing(home: Home, news: dict[str, Any]) -> None:
     look(home, SECOND, executionName=waits_long(home).execution_name)
     before = home.started()
     given: dict[str, Any] = {"key": SECOND, "at": NOW, "event": HANDED_OVER, "attempt": 0}

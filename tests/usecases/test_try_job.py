@@ -47,7 +47,7 @@ def tried(platform: Any, pipeline: Any = PIPELINE, patience: int = 10) -> list[T
     return list(try_job(pipeline, context, platform, lambda: next(left)))
 
 
-def test_a_job_is_followed_to_its_end_and_each_news_is_told_once() -> None:
+def test_a_job_is_followed_to_its_end_and_each_news_is_reported_once() -> None:
     polls = [Running("queued"), Running("queued"), Running("busy"), Succeeded("done")]
     steps = tried(Platform(polls=polls))
     assert [(step.part, step.message) for step in steps] == [

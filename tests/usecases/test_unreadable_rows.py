@@ -85,7 +85,7 @@ def test_a_date_whose_row_cannot_be_read_is_neither_missed_nor_late_nor_closed(
     assert stage.launches() == 0
 
 
-def test_it_is_told_once_with_table_and_key_and_what_is_wrong(stage: Stage) -> None:
+def test_it_is_reported_once_with_table_and_key_and_what_is_wrong(stage: Stage) -> None:
     spoiled(stage)
     for _ in range(3):
         stage.look(hours=1)
@@ -102,7 +102,7 @@ def test_it_is_told_once_with_table_and_key_and_what_is_wrong(stage: Stage) -> N
     assert "interlock doctor" in event.detail["actionHint"]
 
 
-def test_a_row_that_is_corrected_badly_is_told_of_again(stage: Stage) -> None:
+def test_a_row_that_is_corrected_badly_is_reported_again(stage: Stage) -> None:
     spoiled(stage)
     stage.look(minutes=65)
     assert stage.spoil("run", 1)
@@ -289,7 +289,7 @@ def test_why_says_what_is_in_the_way_and_what_to_do(stage: Stage) -> None:
     assert (why.status, why.window_end) == ("UNREADABLE", None)
     assert "can't be read" in why.headline
     assert why.blocked_by[0].startswith("its stored row can't be read: ")
-    assert why.unblock == ("interlock doctor: it names the row and what to do about it",)
+    assert why.unblock == ("interlock doctor, which names the row and the remedy",)
 
 
 # --- a finished date in its plain form ------------------------------------------------------------
@@ -341,8 +341,8 @@ def test_a_pipeline_whose_config_cannot_be_read_waits_and_loses_nothing(stage: S
     assert stage.types() == ["ROW_UNREADABLE"]
     assert KEY.pipeline_id in stage.fresh().watch.load().lagging
     assert [type(each) for each in admit_reading(stage.reading(), stage.fresh())] == [Ignore]
-    mended = msgspec.structs.replace(before, version=before.version + 1)
-    assert stage.fresh().pipelines.save(mended)
+    fixed = msgspec.structs.replace(before, version=before.version + 1)
+    assert stage.fresh().pipelines.save(fixed)
     stage.look()
     assert "SCHEDULE_MISSED" in stage.types()  # it is looked at from where it stood
 

@@ -107,13 +107,13 @@ def test_what_was_left_lying_is_swept_up(home: Home) -> None:
     look(home)
     assert home.run().attempt == 1  # the request is judged
     assert home.store.pipelines.find("gold") is not None  # the file is in force
-    assert EventType.SENSOR_REJECTED in home.told()  # the event is told
+    assert EventType.SENSOR_REJECTED in home.told()  # the event is published
 
 
 # --- its findings ---
 
 
-def test_a_missed_hour_is_told_once_however_often_it_is_found(home: Home) -> None:
+def test_a_missed_hour_is_reported_once_however_often_it_is_found(home: Home) -> None:
     home.adopt(CRON)
     look(home)
     look(home, minutes=70)
@@ -287,7 +287,7 @@ def test_a_reading_whose_change_was_lost_is_acted_on_after_a_doubt(home: Home) -
         ({"date": "2026-03-03", "count": 0}, None),  # it does not pass
     ],
 )
-def test_what_a_lost_change_should_have_told_is_told_once(
+def test_what_a_lost_change_should_have_published_is_published_once(
     home: Home, fields: dict[str, Any], told: str | None
 ) -> None:
     home.adopt(
@@ -343,7 +343,7 @@ def test_hours_of_a_day_stand_in_for_it(home: Home) -> None:
     assert home.events(EventType.SLA_BREACH) == []  # neither the hour nor its day
 
 
-def test_a_listed_date_that_never_came_is_told_with_its_trigger(home: Home) -> None:
+def test_a_listed_date_that_never_came_is_reported_with_its_trigger(home: Home) -> None:
     home.adopt(
         "schedule: {include: {dates: [2026-03-03]}, time: '09:00',"
         " trigger: {key: orders, check: gt, field: count, value: 5}}"
@@ -386,7 +386,7 @@ def audited(home: Home) -> None:
     home.completed()
 
 
-def test_post_run_readings_that_never_came_are_told_once(home: Home) -> None:
+def test_post_run_readings_that_never_came_are_reported_once(home: Home) -> None:
     audited(home)
     home.pass_time(minutes=1)
     home.admit("audit")
@@ -708,7 +708,7 @@ def test_a_common_read_that_fails_is_a_failure_for_all(home: Home) -> None:
     assert len(home.events(MISSED)) == 1  # and the other checks are made all the same
 
 
-def test_degraded_is_told_once_and_again_when_it_changes_and_once_a_day(home: Home) -> None:
+def test_degraded_is_reported_once_and_again_when_it_changes_and_once_a_day(home: Home) -> None:
     for name in ("bad", "worse"):
         home.adopt(pipeline(name, BOTH))
     bad = home.with_ports(sensors=PoisonedSensors(home, "bad"))
@@ -744,7 +744,7 @@ def test_the_first_clean_pass_tells_that_it_is_over(home: Home) -> None:
 
 
 @pytest.mark.parametrize(("minutes", "told"), [(15, 0), (16, 1)])
-def test_a_gap_of_more_than_three_cadences_is_told(home: Home, minutes: int, told: int) -> None:
+def test_a_gap_of_more_than_three_cadences_is_reported(home: Home, minutes: int, told: int) -> None:
     look(home)
     look(home, minutes=minutes)
     assert len(home.events(RECOVERED)) == told
@@ -757,7 +757,7 @@ def test_one_finding_that_fails_leaves_the_rest_acted_on(home: Home) -> None:
     home.fails(Call.PUBLISH)
     report = look(home, minutes=70)
     assert [(f.check, f.pipeline) for f in report.failures] == [("missed-schedules", "a")]
-    # the claim of what was not told is told by the next pass, and nothing twice
+    # the next pass publishes the claim that was not published, and nothing twice
     look(home)
     assert sorted(event.pipeline_id or "" for event in home.events(MISSED)) == ["a", "b", "c"]
 

@@ -58,7 +58,7 @@ class House:
         self.home.store.pipelines.want(Wanted(loaded.pipeline.id, config, digest, now))
 
     def in_force_since(self, pipeline_id: str, instant: datetime) -> None:
-        """As if the file had been adopted then: what was expected before is nobody's."""
+        """As if the file had been adopted then: what was expected before does not count."""
         config = self.home.store.pipelines.find(pipeline_id)
         assert config is not None
         version = config.version + 1
@@ -68,7 +68,7 @@ class House:
         assert self.home.store.pipelines.save(changed)
 
     def client_of(self, secret: str | None, **headers: str) -> TestClient:
-        """Somebody who shows this secret."""
+        """A caller who presents this secret."""
         return client_of(self.app, secret, **headers)
 
     def token(self, *scopes: str, pipelines: tuple[str, ...] = ()) -> str:

@@ -36,7 +36,7 @@ class _Stderr:
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\x0b", "\x0c", "\x85", "\u2028"])
-def test_nobody_forges_a_line(
+def test_log_lines_can_not_be_forged(
     log: logging.Logger, capsys: pytest.CaptureFixture[str], end: str
 ) -> None:
     log.error("refused: %s", f"name{end}{FORGED}", extra={"action": "file_refused"})
@@ -45,7 +45,7 @@ def test_nobody_forges_a_line(
     assert not line.startswith("2026-03-03T00")
 
 
-def test_nobody_steers_the_terminal_of_whoever_reads_it(
+def test_logs_can_not_control_the_terminal_of_a_reader(
     log: logging.Logger, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log.error("refused: %s", "\x1b]0;evil\x07\x1b[2J\u202eevil")

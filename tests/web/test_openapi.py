@@ -49,7 +49,7 @@ def _operations() -> Iterator[Any]:
 
 @pytest.mark.parametrize("operation", [*_operations()])
 def test_nothing_that_the_document_allows_is_a_fault_of_ours(house: House, operation: Any) -> None:
-    """Ids that exist are put in now and then: what nobody declared is soon refused."""
+    """Ids that exist are put in now and then: undeclared ones are soon refused."""
 
     @settings(
         max_examples=20,

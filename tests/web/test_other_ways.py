@@ -75,7 +75,7 @@ def test_an_event_becomes_a_reading_of_every_sensor_that_it_feeds(fed: House) ->
         {"eventTime": "2026-03-03T10:30:00Z", "dataset": {"name": "d"}},
     ],
 )
-def test_what_feeds_nobody_is_taken_and_leads_to_nothing(
+def test_an_event_that_feeds_no_sensor_is_accepted_and_ignored(
     fed: House, document: dict[str, Any]
 ) -> None:
     answer = fed.client.post(LINEAGE, json=document)

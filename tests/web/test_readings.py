@@ -38,7 +38,7 @@ def test_who_waits_for_the_decision_learns_it(house: House) -> None:
     assert answer.json()["ledTo"] == ["opened"]
 
 
-def test_the_reason_for_doing_nothing_is_told(house: House) -> None:
+def test_the_reason_for_doing_nothing_is_returned(house: House) -> None:
     path = "/api/v1/pipelines/silver-orders/sensors/other"
 
     answer = house.client.put(f"{path}?wait=decision", json={})
@@ -145,7 +145,7 @@ def test_a_hundred_levels_are_fine(house: House) -> None:
     assert answer.status_code == 200
 
 
-def test_a_pipeline_that_nobody_declared_is_not_found(house: House) -> None:
+def test_an_undeclared_pipeline_is_not_found(house: House) -> None:
     assert is_problem(house.put({}, pipeline="nobody"), 404)
 
 

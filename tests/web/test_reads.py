@@ -108,14 +108,16 @@ def test_what_is_not_there_is_not_found(house: House, path: str) -> None:
     ("method", "path"),
     [("DELETE", "/runs"), ("POST", "/pipelines"), ("GET", "/sensors"), ("PATCH", "/events")],
 )
-def test_what_can_not_be_done_is_told_so(house: House, method: str, path: str) -> None:
+def test_an_impossible_request_is_refused_with_a_reason(
+    house: House, method: str, path: str
+) -> None:
     answer = house.client.request(method, API + path)
 
     assert is_problem(answer, 405)
     assert answer.headers["allow"]
 
 
-def test_a_run_is_told_with_its_history(house: House) -> None:
+def test_a_run_is_shown_with_its_history(house: House) -> None:
     house.put({"date": "2026-03-03"})
     house.runtime.step()
 
@@ -125,7 +127,7 @@ def test_a_run_is_told_with_its_history(house: House) -> None:
     assert "TRIGGER_STARTED" in [event["type"] for event in found["events"]]
 
 
-def test_why_is_told_for_each_schedule(house: House) -> None:
+def test_why_answers_for_each_schedule(house: House) -> None:
     found = house.client.get(f"{API}/pipelines/silver-orders/why?date=2026-03-03").json()["items"]
 
     assert found[0]["status"] == "absent"
@@ -222,7 +224,7 @@ def test_a_store_that_can_not_write_is_not_ready_until_it_can(house: House) -> N
     assert house.client.get("/readyz").status_code == 200
 
 
-def test_a_reading_that_nobody_waits_for_tells_of_a_broken_store_all_the_same(
+def test_a_reading_without_a_waiting_caller_still_reports_a_broken_store(
     house: House,
 ) -> None:
     def full(connection: Any) -> None:
@@ -256,13 +258,13 @@ def test_who_has_not_taken_up_the_files_is_not_ready(house: House) -> None:
     before = health.reasons(house.home.ports.clock())
     house.runtime.settle()
 
-    assert before == ["the pipeline files are being taken up"]
+    assert before == ["the pipeline files are being adopted"]
     assert health.reasons(house.home.ports.clock()) == []
     house.declare("pipeline: {id: bronze-orders, owner: another-team}")
     assert health.reasons(house.home.ports.clock()) == []
 
 
-def test_a_broken_store_is_told_as_unavailable(house: House) -> None:
+def test_a_broken_store_is_reported_as_unavailable(house: House) -> None:
     house.database.close()
 
     answer = house.client.get(f"{API}/runs")
@@ -272,7 +274,7 @@ def test_a_broken_store_is_told_as_unavailable(house: House) -> None:
     assert "Traceback" not in answer.text
 
 
-def test_figures_are_told_to_prometheus(house: House) -> None:
+def test_figures_are_exported_to_prometheus(house: House) -> None:
     house.put({"date": "2026-03-03"})
 
     text = house.client.get("/metrics").text

@@ -1,4 +1,4 @@
-"""Each rule of access, with somebody who tries to get around it."""
+"""Each rule of access, with a caller who tries to get around it."""
 
 import logging
 import re
@@ -39,7 +39,7 @@ REQUESTS = [
 
 
 @pytest.mark.parametrize(("method", "path", "scope"), REQUESTS)
-def test_nothing_is_told_or_done_without_a_secret(
+def test_nothing_is_shown_or_done_without_a_secret(
     house: House, method: str, path: str, scope: str
 ) -> None:
     answer = house.client_of(None).request(method, path)
@@ -60,7 +60,7 @@ def test_a_token_does_what_its_scope_says_and_no_more(
 
 
 @pytest.mark.parametrize("row", ENDPOINTS, ids=lambda row: row.name)
-def test_every_endpoint_of_the_table_refuses_whoever_lacks_its_scope(
+def test_every_endpoint_of_the_table_refuses_a_caller_without_its_scope(
     house: House, row: Endpoint
 ) -> None:
     path = API + re.sub(r"\{[a-z:]+\}", "silver-orders", row.path)
@@ -144,7 +144,7 @@ def test_a_revoked_token_is_refused_from_then_on(house: House) -> None:
     assert is_problem(house.client.delete("/api/v1/tokens/ci"), 404)
 
 
-def test_of_a_token_only_the_hash_is_kept_and_its_secret_is_told_once(house: House) -> None:
+def test_only_the_hash_of_a_token_is_kept_and_its_secret_is_shown_once(house: House) -> None:
     made = house.client.post("/api/v1/tokens", json={"name": "ci", "scopes": ["read"]}).json()
 
     listed = house.client.get("/api/v1/tokens").text
@@ -273,7 +273,7 @@ def test_guessing_spends_nothing_and_finds_nothing(house: House) -> None:
     assert stranger.post("/login", content=f"secret={code}", headers=SAME).status_code == 303
 
 
-def test_a_session_that_somebody_planted_is_not_the_one_that_is_opened(house: House) -> None:
+def test_a_planted_session_is_not_the_one_that_is_opened(house: House) -> None:
     browser, planted = house.client_of(None), "a-session-that-an-attacker-knows"
     browser.cookies.set(COOKIE, planted)
 
@@ -296,7 +296,7 @@ def test_every_login_is_a_session_of_its_own(house: House) -> None:
 @pytest.mark.parametrize(
     "cookie", [f"{COOKIE}=", f"{COOKIE}=x; {COOKIE}=y", "\x00", "=;=;", "a" * 9000]
 )
-def test_a_cookie_that_is_no_session_is_none(house: House, cookie: str) -> None:
+def test_an_invalid_cookie_is_no_session(house: House, cookie: str) -> None:
     answer = house.client_of(None).get("/api/v1/runs", headers={"Cookie": cookie})
 
     assert is_problem(answer, 401)
@@ -440,7 +440,7 @@ def test_secrets_stand_in_no_log_and_no_error(
 def test_others_can_reach_us_only_when_there_is_a_token(tmp_path: Path, host: str) -> None:
     settings = Settings(project=tmp_path, state=tmp_path / ".interlock", host=host, port=0)
 
-    with pytest.raises(ConfigError, match="there is no token"):
+    with pytest.raises(ConfigError, match="no token protects it"):
         serve(settings, lambda line: None, lambda severity, line: None)
 
 
@@ -457,15 +457,15 @@ def test_operations_stand_in_the_audit_log_with_who_and_why(house: House) -> Non
     client = house.client_of(house.token("operate"))
     base = "/api/v1/pipelines/silver-orders"
 
-    client.post(f"{base}/pause", json={"reason": "upstream is being mended"})
-    client.post(f"{base}/resume", json={"reason": "mended"})
+    client.post(f"{base}/pause", json={"reason": "upstream is being fixed"})
+    client.post(f"{base}/resume", json={"reason": "fixed"})
     client.post(f"{base}/reruns", json={"date": "2026-03-03", "reason": "wrong prices"})
 
     told = [(e.actor, e.action, e.reason) for e in house.home.store.audit.newest(3)]
     assert told == [
         ("t-operate", "rerun", "wrong prices"),
-        ("t-operate", "resume", "mended"),
-        ("t-operate", "pause", "upstream is being mended"),
+        ("t-operate", "resume", "fixed"),
+        ("t-operate", "pause", "upstream is being fixed"),
     ]
 
 

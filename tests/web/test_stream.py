@@ -12,7 +12,7 @@ from web.house import House, is_problem
 from web.listening import PATH, Listening, run_apart
 
 
-def test_events_come_as_they_are_told(house: House) -> None:
+def test_events_arrive_as_they_are_published(house: House) -> None:
     async def follow() -> str:
         async with Listening(house.app).open() as listening:
             await listening.until("retry:")
@@ -102,7 +102,7 @@ def test_streams_end_when_the_server_does(house: House) -> None:
 
 
 @pytest.mark.parametrize("given", ["x", "-1", "9" * 30])
-def test_a_place_that_is_none_is_refused(house: House, given: str) -> None:
+def test_an_invalid_position_is_refused(house: House, given: str) -> None:
     assert is_problem(house.client.get(PATH, headers={"Last-Event-ID": given}), 400)
 
 

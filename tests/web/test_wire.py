@@ -1,4 +1,4 @@
-"""Each rule of the wire, with somebody on a real socket who breaks it."""
+"""Each rule of the wire, with a client on a real socket that breaks it."""
 
 import socket
 from collections.abc import Iterator
@@ -145,7 +145,7 @@ def test_what_is_no_http_is_refused_in_the_same_words(wire: Wire, text: bytes) -
 
 
 @pytest.mark.parametrize("method", ["OPTIONS", "TRACE", "DELETE", "PATCH", "PROPFIND"])
-def test_a_method_that_is_none_of_ours_does_nothing(wire: Wire, method: str) -> None:
+def test_an_unsupported_method_does_nothing(wire: Wire, method: str) -> None:
     assert wire.ask(method, "/api/v1/runs").status == 405
     assert OWNER.encode() not in wire.ask("TRACE", "/api/v1/runs").body
 
@@ -251,12 +251,12 @@ def test_a_caller_who_breaks_off_leaves_no_traceback(
 # --- too much
 
 
-def test_a_request_has_only_so_many_headers(wire: Wire) -> None:
+def test_the_number_of_headers_is_limited(wire: Wire) -> None:
     assert wire.ask("GET", "/healthz", *["a: b"] * 98).status == 200
     assert is_refused(wire.ask("GET", "/healthz", *["a: b"] * 99), 431)
 
 
-def test_a_head_has_only_so_many_bytes(wire: Wire) -> None:
+def test_the_size_of_a_head_is_limited(wire: Wire) -> None:
     assert wire.ask("GET", "/healthz", f"a: {'x' * 60_000}").status == 200
     assert is_refused(wire.ask("GET", "/healthz", f"a: {'x' * 66_000}"), 431)
 

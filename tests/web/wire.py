@@ -1,4 +1,4 @@
-"""Wire: the real listener on a real socket, and somebody who writes to it byte by byte."""
+"""Wire: the real listener on a real socket, and a client that writes to it byte by byte."""
 
 import asyncio
 import json

@@ -73,7 +73,7 @@ class Served:
     def open(
         self, method: str, path: str, document: Any = None, *, last_id: str | None = None
     ) -> HTTPResponse:
-        """Raises OSError when nobody answers, HTTPError for a refusal."""
+        """Raises OSError when no server answers, HTTPError for a refusal."""
         address = json.loads((self.project / ".interlock" / "serve.json").read_text())
         body = None if document is None else json.dumps(document).encode()
         headers = self.headers()

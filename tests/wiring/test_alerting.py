@@ -139,7 +139,7 @@ def test_a_429_in_the_middle_of_a_batch_loses_and_doubles_nothing(
     assert {each.tries for deliveries in found.values() for each in deliveries} == {0}
 
 
-def test_a_timeout_is_tried_again_and_repeats_only_what_nobody_can_tell_of(
+def test_a_timeout_is_retried_and_repeats_only_what_has_an_unknown_outcome(
     house: House, slack: SlackStandIn
 ) -> None:
     slack.plans.append(Said(hang_up=True))
@@ -150,7 +150,7 @@ def test_a_timeout_is_tried_again_and_repeats_only_what_nobody_can_tell_of(
     assert house.states(FAILED) == {"sent"}
 
 
-def test_a_root_that_somebody_deleted_is_posted_anew(house: House, slack: SlackStandIn) -> None:
+def test_a_deleted_root_is_posted_again(house: House, slack: SlackStandIn) -> None:
     house.tell(FAILED)
     house.settle()
     slack.delete(slack.roots[0]["ts"])
@@ -170,7 +170,7 @@ def test_an_archived_channel_leads_to_the_console_with_a_note(
     assert "it failed (sent here because slack C0MAIN: Slack: is_archived)" in line
 
 
-def test_a_revoked_token_leads_to_the_console_and_is_told(
+def test_a_revoked_token_leads_to_the_console_and_is_reported(
     house: House, slack: SlackStandIn
 ) -> None:
     slack.tokens.clear()
@@ -281,7 +281,7 @@ def test_a_file_with_errors_at_the_start_is_no_reason_not_to_start(
         assert len(house.lines) == 1
 
 
-def test_a_file_that_breaks_while_nobody_looks_leaves_the_last_good_one_in_force(
+def test_a_file_that_breaks_while_the_server_is_down_leaves_the_last_good_one_in_force(
     tmp_path: Path, environment: dict[str, str], slack: SlackStandIn
 ) -> None:
     good, _ = load_alerts(FILE)

@@ -309,4 +309,4 @@ def test_a_date_whose_row_cannot_be_read_is_shown_as_that(house: House) -> None:
     assert answer["run"]["status"] == Status.UNREADABLE
     house.home.store.runs.find([RunKey("silver-orders", "stream", "2026-03-03")])
     house.runtime.settle()
-    assert "can't be read" in visitor.see("/").text
+    assert "unreadable row" in visitor.see("/").text

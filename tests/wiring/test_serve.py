@@ -128,7 +128,7 @@ def test_one_process_serves_a_state_file(served: Served) -> None:
     )  # fmt: skip
 
     assert second.returncode == 3
-    assert "served by another process" in second.stderr
+    assert "in use by another server" in second.stderr
     assert served.put("alpha", "landed", count=1)
 
 

@@ -48,7 +48,7 @@ def test_alerts_follow_their_file_and_the_token_is_nowhere(
     assert slack.roots[0]["channel"] == "C0MAIN"
 
     (served.project / "alerts.yaml").write_text(FILE.replace("C0MAIN", "C0OTHER"))
-    eventually(lambda: "alerts_changed" in served.output, "read anew")
+    eventually(lambda: "alerts_changed" in served.output, "read again")
     pipeline.write_text(good + "flavour: sweet\n")
     eventually(lambda: slack.roots[-1]["channel"] == "C0OTHER", "told elsewhere")
 
@@ -78,7 +78,7 @@ def test_a_file_that_breaks_between_two_starts_is_seen_everywhere(
     assert served.ask("GET", "/readyz")
 
     (served.project / "alerts.yaml").write_text(FILE)
-    eventually(lambda: "interlock_files_refused 0.0" in served.text("/metrics"), "mended")
+    eventually(lambda: "interlock_files_refused 0.0" in served.text("/metrics"), "fixed")
     assert "is refused" not in served.text("/timeline")
     assert "file refused" not in served.text("/")
 

@@ -52,8 +52,8 @@ def test_ten_thousand_requests_of_garbage_leave_no_trace(served: Served) -> None
     eventually(lambda: set(served.runs().values()) == {"COMPLETED"}, "completed")
 
 
-def test_nobody_else_reads_what_is_in_the_folder(served: Served) -> None:
-    """Even where somebody made it for everybody to look into."""
+def test_no_other_user_can_read_the_folder(served: Served) -> None:
+    """Even where the folder was created readable for all users."""
     served.start()
     served.put("alpha", "landed", count=100)
     eventually(lambda: set(served.runs().values()) == {"COMPLETED"}, "completed")
@@ -78,7 +78,7 @@ def _mode(path: Path) -> int:
 
 
 def _throw(served: Served, first: int) -> None:
-    """So many requests on one connection, and one on another that is no HTTP."""
+    """This many requests on one connection, and one on another that is not HTTP."""
     text = b""
     for n in range(first, first + _PIPELINED - 1):
         form = GARBAGE[n % len(GARBAGE)]

@@ -10,7 +10,7 @@ from interlock.cli import app
 from interlock.errors import ConfigError
 from interlock.wiring.settings import PORT, read_settings
 
-SECRET = "a-secret-that-nobody-may-see"
+SECRET = "a-secret-that-must-stay-hidden"
 
 
 def test_without_a_file_everything_has_its_default(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_the_file_is_read_the_environment_wins_over_it_and_the_command_line_over
     assert settings.retention.timers == timedelta(days=7)
 
 
-def test_every_problem_is_told_at_once(tmp_path: Path) -> None:
+def test_every_problem_is_reported_at_once(tmp_path: Path) -> None:
     _write(
         tmp_path,
         'stat = "x"\nhost = "a b"\nport = 70000\ninstance = ""\nexecution_timeout = 5\n'

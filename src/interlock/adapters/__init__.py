@@ -1,1 +1,1 @@
-"""Adapters: how the ports are kept. One technology a module; families never import each other."""
+"""Adapters: implementations of the ports. One technology per module; families never import each other."""

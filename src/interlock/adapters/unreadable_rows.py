@@ -1,4 +1,4 @@
-"""Unreadable rows: what the stores of one process met and could not read, until it is reported."""
+"""Unreadable rows: rows that the stores of one process could not read, until they are reported."""
 
 import threading
 
@@ -6,7 +6,7 @@ import msgspec
 
 from interlock.domain.unreadable import UnreadableRow
 
-#: What reading a row raises when the row is to blame. A broken store raises errors of its own.
+#: What reading a row raises when the row is to blame. A broken store raises its own errors.
 DAMAGED = (
     msgspec.MsgspecError,
     ArithmeticError,
@@ -16,12 +16,12 @@ DAMAGED = (
     TypeError,
     ValueError,
 )
-#: So many wait to be reported, and so many are remembered as reported.
+#: How many rows wait to be reported, and how many are remembered as reported.
 _MOST = 1000
 
 
 class MetRows:
-    """The port, and where the adapters note what they meet. Any thread may call it."""
+    """The port, and where the adapters record what they meet. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

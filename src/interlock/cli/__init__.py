@@ -1,6 +1,6 @@
 """Command line: parse, call one thing, render.
 
-Each command is a module of its own, imported when it is called: `interlock --help` imports none.
+Each command is its own module, imported when it is called: `interlock --help` imports none of them.
 """
 
 import os
@@ -20,30 +20,30 @@ from interlock.errors import InterlockError, TransientError, UnavailableError
     "--project",
     default=".",
     metavar="DIR",
-    help="The project folder; default: here.",
+    help="The project folder; default: the current folder.",
 )
 @click.option(
     "--backend",
     type=click.Choice(["local", "aws"]),
     default="local",
-    help="The home to talk to: this machine's, or the one on AWS that interlock.toml names.",
+    help="The backend to use: this machine, or the AWS installation named in interlock.toml.",
 )
-@click.option("--debug", is_flag=True, help="Show where an error came from.")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.version_option(__version__, prog_name="interlock", message="%(prog)s %(version)s")
 @click.pass_context
 def app(context: click.Context, project: str, backend: str, debug: bool) -> None:
-    """Interlock: a job starts when its inputs are proven ready; once, on time, with proof."""
+    """Interlock starts a job only when its inputs are proven ready: once, on time, with proof."""
     context.obj = Options(project, debug, backend)
     if os.environ.get("NO_COLOR"):
         context.color = False
 
 
 def main() -> None:
-    """The entry of the command line. Errors are one or two lines; `--debug` shows the rest."""
+    """The entry point. Errors are one or two lines; `--debug` adds the traceback."""
     try:
         app(standalone_mode=True, prog_name="interlock")
     except BrokenPipeError:
-        sys.stderr.close()  # whoever read our output has left; there is nobody to tell
+        sys.stderr.close()  # the reader of our output has closed the pipe
         sys.exit(Exit.FOUND_PROBLEMS)
     except Exception as error:
         if "--debug" in sys.argv:
@@ -61,9 +61,9 @@ def _exit_for(error: Exception) -> Exit:
 
 
 def _sentence(error: Exception) -> str:
-    from interlock.cli.shown import printable  # only now: `--help` does not wait for it
+    from interlock.cli.shown import printable  # imported here to keep `--help` fast
 
     if isinstance(error, InterlockError):
         return "\n".join(map(printable, str(error).split("\n")))
     reason = f"{type(error).__name__}: {error}".splitlines()[0]
-    return f"{printable(reason)}\nThis is a fault of Interlock itself; --debug shows where."
+    return f"{printable(reason)}\nThis is a bug in Interlock; run the command with --debug for the traceback."

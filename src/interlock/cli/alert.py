@@ -1,4 +1,4 @@
-"""Alert: try a way to people."""
+"""Alert: test the delivery of alerts."""
 
 import os
 import sys
@@ -25,17 +25,17 @@ from interlock.wiring.settings import read_settings
 
 @click.group("alert")
 def command() -> None:
-    """Try a way to people."""
+    """Test the delivery of alerts."""
 
 
 @command.command()
 @click.argument("route")
 @click.pass_obj
 def test(options: Options, route: str) -> None:
-    """Send one test message by ROUTE and say how that went.
+    """Send one test message through ROUTE and report the result.
 
     ROUTE is the number of a route in alerts.yaml (1 is the first), the name of a sink, SINK:CHANNEL,
-    or `default`. No event comes of it. Exits 1 unless every message arrived.
+    or `default`. Publishes no event. Exits 1 unless every message was delivered.
     """
     settings = read_settings(Path(options.project), os.environ)
     alerts = with_sinks(_declared(options), slack_channel(settings))
@@ -44,7 +44,7 @@ def test(options: Options, route: str) -> None:
     console = ConsoleAlerts(settings.state, _show)
     secrets = open_secrets(settings)
     sinks = sinks_of(alerts, settings, secrets, console, utc_now)
-    note = TrialNote(f"a test of alerts, by way of {route}: nothing is wrong", utc_now())
+    note = TrialNote(f"test alert through {route}: nothing is wrong", utc_now())
     answers = [sinks[each.sink].post(each.channel, note, None) for each in targets]
     for target, answer in zip(targets, answers, strict=True):
         click.echo(f"{target}: {printable(secrets.mask(_said(answer)))}")
@@ -62,7 +62,7 @@ def _declared(options: Options) -> Alerts:
 
 
 def _targets(alerts: Alerts, route: str) -> list[Target]:
-    """Raises ConfigError with the ways that there are."""
+    """Raises ConfigError that lists the available routes."""
     if route == "default":
         return [alerts.default_target]
     if route.isascii() and route.isdigit() and 1 <= int(route) <= len(alerts.routes):
@@ -70,14 +70,16 @@ def _targets(alerts: Alerts, route: str) -> list[Target]:
     sink, _, channel = route.partition(":")
     if sink not in alerts.sinks or (not channel and sink not in alerts.usable):
         ways = [*map(str, range(1, len(alerts.routes) + 1)), *alerts.usable, "default"]
-        raise ConfigError(f"there is no route {route}; there are: {', '.join(ways)}")
+        raise ConfigError(f"unknown route {route}; available: {', '.join(ways)}")
     return [alerts.target(sink, channel or None)]
 
 
 def _said(answer: Answer) -> str:
     if isinstance(answer, Posted):
         return "sent"
-    return str(getattr(answer, "error", "the channel takes nothing now; try again in a while"))
+    return str(
+        getattr(answer, "error", "the channel accepts no messages at the moment; try again later")
+    )
 
 
 def _show(severity: Severity, line: str) -> None:

@@ -1,6 +1,6 @@
-"""AWS checkup: the checks of an installation on AWS, each with what it found and what mends it.
+"""AWS checkup: the checks of an installation on AWS, each with what it found and how to fix it.
 
-Whoever may look at a part only is told of that part, and by name of the rights for the others.
+A caller with partial permissions gets findings for those parts, and the missing permissions by name.
 """
 
 import shlex
@@ -44,11 +44,11 @@ from interlock.wiring.aws_ports import AwsBackend
 from interlock.wiring.aws_settings import Function
 
 COMMAND = "interlock --backend aws"
-_APPLY = "`terraform apply` makes it as it must be"
+_APPLY = "`terraform apply` restores it"
 _NAMES = "see [aws] in interlock.toml: `terraform output -raw interlock_toml` prints it"
-_GIVE = "give it to your role: the module's output viewer_policy_json has it"
+_GIVE = "add it to your role: the module's output viewer_policy_json grants it"
 _SHOWN = 5
-#: So many reports of rows that can't be read are looked after.
+#: How many reports of unreadable rows are checked.
 _REPORTED = 100
 _CLOCK_MARGIN = timedelta(seconds=30)
 
@@ -56,18 +56,18 @@ _STREAM = "NEW_IMAGE"
 _ACTIVE = "ACTIVE"
 _BY_TYPE = ("GSI1", "eventType", "timestamp")
 
-#: What holds messages that nobody could handle, and what mends that.
+#: The queues of messages that could not be handled, and what to do about them.
 DEAD_LETTERS: dict[str, str] = {
-    "control-dlq": f"`{COMMAND} watchdog` makes good what it stands for; then purge the queue",
-    "joblog-dlq": f"`{COMMAND} watchdog` makes good what it stands for; then purge the queue",
-    "alerts-dlq": "mend the sink that its ALERT_UNDELIVERED event names, then send them again:"
+    "control-dlq": f"`{COMMAND} watchdog` catches up on what the messages stand for; then purge the queue",
+    "joblog-dlq": f"`{COMMAND} watchdog` catches up on what the messages stand for; then purge the queue",
+    "alerts-dlq": "fix the sink named in the ALERT_UNDELIVERED event, then send the messages again:"
     " aws sqs start-message-move-task",
-    "undelivered": "the logs of the function that a message names say why it failed; timers are armed"
-    " again by the watchdog; then purge the queue",
+    "undelivered": "the log of the function named in a message says why it failed; the watchdog arms"
+    " timers again; then purge the queue",
 }
 _UNDELIVERED = "undelivered"
 
-#: The right behind each operation that looking asks for.
+#: The permission that each operation needs.
 RIGHTS = {
     "DescribeTable": "dynamodb:DescribeTable",
     "DescribeTimeToLive": "dynamodb:DescribeTimeToLive",
@@ -92,7 +92,7 @@ class AwsCheck(NamedTuple):
 
 
 class AwsCheckup:
-    """All checks of one installation. A check that breaks is itself a finding."""
+    """All checks of one installation. A check that fails is itself a finding."""
 
     def __init__(self, backend: AwsBackend, queries: Queries, project: Path) -> None:
         self._backend = backend
@@ -103,7 +103,7 @@ class AwsCheckup:
         self._now: datetime = backend.ports.clock()
 
     def findings(self) -> list[Finding]:
-        """Raises UnavailableError or TransientError when nothing can be asked at all."""
+        """Raises UnavailableError or TransientError when AWS can't be reached at all."""
         self._reach()
         return [each for look in self._looks() for each in self._guarded(look)]
 
@@ -128,13 +128,13 @@ class AwsCheckup:
         yield AwsCheck("timers", settings.scheduler_group, self._timers)
         for arn in self._queues():
             yield AwsCheck("queues", _name(arn), partial(self._dead_letters, arn))
-        yield AwsCheck("clock", "the clock of AWS", self._clock)
+        yield AwsCheck("clock", "the AWS clock", self._clock)
         yield AwsCheck("watchdog", "the watchdog's row", self._watchdog)
-        yield AwsCheck("configs", "what is in force", self._configs)
+        yield AwsCheck("configs", "the configs in force", self._configs)
         yield AwsCheck("rows", "the stored rows", self._rows)
-        yield AwsCheck("files", "what is in force", self._files)
+        yield AwsCheck("files", "the configs in force", self._files)
         yield AwsCheck("alerts", "the alert routes", self._alerts)
-        yield AwsCheck("holidays", "what is in force", self._holidays)
+        yield AwsCheck("holidays", "the configs in force", self._holidays)
 
     def _guarded(self, look: AwsCheck) -> Iterator[Finding]:
         try:
@@ -154,11 +154,11 @@ class AwsCheckup:
         for each in wrong:
             yield Finding("tables", Level.WRONG, f"{name}: {each}", _APPLY)
         if not wrong:
-            yield Finding("tables", Level.FINE, f"{name} is as it must be")
+            yield Finding("tables", Level.FINE, f"{name} is set up correctly")
 
     def _bus(self) -> Iterator[Finding]:
         self._survey.bus(self._settings.bus)
-        yield Finding("bus", Level.FINE, f"{self._settings.bus} is there")
+        yield Finding("bus", Level.FINE, f"{self._settings.bus} exists")
 
     def _machine(self) -> Iterator[Finding]:
         arn = self._settings.machine_arn
@@ -172,7 +172,7 @@ class AwsCheckup:
         yield _standing("timers", group, self._survey.timers(group))
 
     def _functions(self) -> list[str]:
-        """All six, whose names begin alike; where they don't, those that are named."""
+        """All six if their names share a prefix; otherwise those that the settings name."""
         named = self._settings.stream_router_arn
         head = named.removesuffix(Function.STREAM_ROUTER)
         if head == named:
@@ -197,16 +197,16 @@ class AwsCheckup:
         if ahead is None:
             return
         if abs(ahead) <= _CLOCK_MARGIN:
-            yield Finding("clock", Level.FINE, "the clock here and that of AWS agree")
+            yield Finding("clock", Level.FINE, "the local clock and the AWS clock agree")
             return
         way = "ahead of" if ahead > timedelta() else "behind"
-        what = f"the clock here is {duration.for_people(abs(ahead))} {way} that of AWS"
-        yield Finding("clock", Level.WRONG, what, "set the clock, and keep it set with NTP")
+        what = f"the local clock is {duration.for_people(abs(ahead))} {way} the AWS clock"
+        yield Finding("clock", Level.WRONG, what, "set the clock, and keep it in sync with NTP")
 
     def _watchdog(self) -> Iterator[Finding]:
         remedy = (
-            f"see that {self._settings.environment_name}-interlock-watchdog is called, and its log;"
-            f" `{COMMAND} watchdog` makes a pass now"
+            f"check that {self._settings.environment_name}-interlock-watchdog is invoked, and read its log;"
+            f" `{COMMAND} watchdog` runs a pass now"
         )
         yield heartbeat(self._queries.watchdog(), self._now, COMMAND, remedy)
 
@@ -214,21 +214,21 @@ class AwsCheckup:
         pipelines = self._backend.store.pipelines
         pending, refused = pipelines.unadopted(), self._queries.refused().items
         for wanted in pending[:_SHOWN]:
-            what = f"{wanted.pipeline_id}: what is wanted is not in force yet"
-            remedy = f"the watchdog adopts it at its next pass; `{COMMAND} watchdog` now"
+            what = f"{wanted.pipeline_id}: the deployed config is not in force yet"
+            remedy = f"the watchdog adopts it at its next pass; `{COMMAND} watchdog` runs one now"
             yield Finding("configs", Level.NOTE, what, remedy)
         if len(pending) > _SHOWN:
-            more = f"and {len(pending) - _SHOWN} more that are not in force yet"
+            more = f"and {len(pending) - _SHOWN} more not in force yet"
             yield Finding("configs", Level.NOTE, more)
         for each in refused:
             tells = f"{COMMAND} events --type CONFIG_REJECTED --pipeline {each.pipeline_id}"
             yield refused_config(each, tells)
         if not pending and not refused:
             there = count(len(pipelines.in_force()), "pipeline")
-            yield Finding("configs", Level.FINE, f"{there} in force, as wanted")
+            yield Finding("configs", Level.FINE, f"{there} in force, as deployed")
 
     def _rows(self) -> Iterator[Finding]:
-        """The runs of the last days, everything under way, and what was reported and is still as it was."""
+        """Unreadable rows: recent runs, everything in progress, and earlier reports that still hold."""
         found = {row.id: row for row in unreadable_now(self._backend.store, self._now)}
         events = self._queries.events(
             EventsQuery(type=EventType.ROW_UNREADABLE, limit=_REPORTED)
@@ -238,7 +238,7 @@ class AwsCheckup:
         yield from unreadable_rows(list(found.values()), _delete_row)
 
     def _files(self) -> Iterator[Finding]:
-        """Where the files of the installation are here too, whether they are what is in force."""
+        """Compare the project's files, where they are present, with what is in force."""
         project = load_project(self._project)
         yield from refused_files(project)
         in_force = {
@@ -247,15 +247,15 @@ class AwsCheckup:
         }
         for name, pipeline in sorted(project.pipelines.items()):
             if name not in in_force:
-                what = f"{name} is declared here and not in force there"
+                what = f"{name} is declared here but not in force on AWS"
             elif canonical.content_hash(pipeline) != in_force[name]:
-                what = f"{name} is declared otherwise here than it is in force there"
+                what = f"{name} is declared differently here than it is in force on AWS"
             else:
                 continue
             yield Finding("files", Level.NOTE, what, "`interlock compile`, then `terraform apply`")
 
     def _alerts(self) -> Iterator[Finding]:
-        """Routes that can't be used leave the last good ones in force, and only the log tells of it."""
+        """Invalid routes leave the last good ones in force, and otherwise only the log reports it."""
         events = Table(self._backend.store.client, self._backend.store.names.events)
         try:
             stored = DynamoAlertRoutes(events).find()
@@ -264,7 +264,7 @@ class AwsCheckup:
         problems = () if stored is None else read_alerts(stored)[1]
         for problem in problems:
             if problem.is_error:
-                what = f"the alert routes can't be used: {problem}; the last good ones stay"
+                what = f"the alert routes are invalid: {problem}; the last good ones stay in force"
                 remedy = "correct alerts.yaml or alert_routes, then `terraform apply`"
                 yield Finding("alerts", Level.WRONG, what, remedy)
 
@@ -278,34 +278,34 @@ def _delete_row(row: UnreadableRow) -> str:
     partition, _, sort_key = row.key.partition(" ")
     key = canonical.encode({"PK": {"S": partition}, "SK": {"S": sort_key}})
     words = ["aws", "dynamodb", "delete-item", "--table-name", row.table, "--key", key]
-    return f"call: {shlex.join(words)}"
+    return f"run: {shlex.join(words)}"
 
 
 def _wrong_with(
     seen: TableSeen, index: tuple[str, str, str] | None, streams: bool
 ) -> Iterator[str]:
     if seen.status != _ACTIVE:
-        yield f"it is {seen.status}"
+        yield f"its status is {seen.status}"
     if seen.keys != ("PK", "SK"):
-        yield f"its keys are {', '.join(seen.keys)}, and must be PK, SK"
+        yield f"its keys are {', '.join(seen.keys)}, but must be PK, SK"
     if index is not None:
         name, *keys = index
         if name not in seen.indexes:
             yield f"it has no index {name}"
         elif seen.indexes[name] != tuple(keys):
-            yield f"its index {name} is by {', '.join(seen.indexes[name])}, not {', '.join(keys)}"
+            yield f"its index {name} has the keys {', '.join(seen.indexes[name])}, not {', '.join(keys)}"
         elif name in seen.building:
             yield f"its index {name} is still being built"
     if streams and seen.stream != _STREAM:
-        yield f"its stream is {seen.stream or 'off'}, and must be {_STREAM}"
+        yield f"its stream is {seen.stream or 'off'}, but must be {_STREAM}"
     if seen.expires_by != "ttl":
-        yield f"rows expire by {seen.expires_by or 'nothing'}, and must by ttl"
+        yield f"its TTL attribute is {seen.expires_by or 'not set'}, but must be ttl"
 
 
 def _standing(check: str, name: str, state: str) -> Finding:
     if state.upper() == _ACTIVE:
-        return Finding(check, Level.FINE, f"{name} is there")
-    return Finding(check, Level.WRONG, f"{name} is {state}, and must be active", _APPLY)
+        return Finding(check, Level.FINE, f"{name} exists")
+    return Finding(check, Level.WRONG, f"{name} is {state}, but must be active", _APPLY)
 
 
 def _failed(look: AwsCheck, error: InterlockError) -> Finding:
@@ -313,10 +313,10 @@ def _failed(look: AwsCheck, error: InterlockError) -> Finding:
     if is_denied(cause):
         operation = operation_of(cause)
         right = RIGHTS.get(operation, operation)
-        what = f"{look.thing} could not be looked at: the right {right} is missing"
+        what = f"can't check {look.thing}: the permission {right} is missing"
         return Finding(look.check, Level.NOTE, what, _GIVE)
     if is_absent(cause):
-        what = f"{look.thing} is not there"
+        what = f"{look.thing} does not exist"
         return Finding(look.check, Level.WRONG, what, f"{_APPLY}; or {_NAMES}")
     first, _, remedy = str(explained(error)).partition("\n")
     return Finding(look.check, Level.WRONG, f"{look.thing}: {first}", remedy)

@@ -1,4 +1,4 @@
-"""Backfill: run a range of dates, a few at a time."""
+"""Backfill: run a range of dates, a few at once."""
 
 import sys
 import time
@@ -22,7 +22,7 @@ _ANSWER_SECONDS = 10.0
 
 
 class DateOutcome(msgspec.Struct, frozen=True):
-    """How a date of the range ended: a state of its run, or why it never began."""
+    """The outcome of one date: the state of its run, or why it never started."""
 
     date: str
     how: str
@@ -38,9 +38,9 @@ class DateOutcome(msgspec.Struct, frozen=True):
     type=click.IntRange(1, 100),
     default=2,
     show_default=True,
-    help="How many dates run at a time.",
+    help="How many dates run at once.",
 )
-@click.option("--schedule", metavar="ID", help="Which schedule, where there are several.")
+@click.option("--schedule", metavar="ID", help="Which schedule, if the pipeline has several.")
 @click.option("--dry-run", is_flag=True, help="Only list the dates.")
 @as_json_option
 @click.pass_obj
@@ -56,8 +56,8 @@ def command(
 ) -> None:
     """Run every date of PIPELINE from FROM to TO that has not completed.
 
-    Waits for each to end before the next one begins. When interrupted, what was begun goes on, and
-    the same command goes on with the rest. Exits 1 when a date was refused or failed.
+    Waits for each date to end before starting another. If interrupted, started dates continue, and
+    the same command picks up the rest. Exits 1 when a date was refused or failed.
     """
     with acting(options) as backend:
         wanted = BackfillQuery(since=first, until=last, schedule=schedule)
@@ -67,14 +67,14 @@ def command(
             return
         if not backend.served:
             raise UnavailableError(
-                "a backfill goes on as its runs end, so somebody must run them:"
-                " start `interlock serve` first"
+                "a backfill needs a running server to run its dates: start `interlock serve` first"
             )
         try:
             ended = _Backfill(backend, pipeline, schedule, max_active, quiet=as_json).all(dates)
         except KeyboardInterrupt:
             lines(
-                "", ["Interrupted. What was begun goes on; the same command goes on with the rest."]
+                "",
+                ["Interrupted. Started dates continue; run the same command again for the rest."],
             )
             sys.exit(Exit.FOUND_PROBLEMS)
     if as_json:
@@ -86,7 +86,7 @@ def command(
 
 
 class _Backfill:
-    """Dates that wait, dates that run, dates that ended."""
+    """Dates waiting, dates running, dates ended."""
 
     def __init__(
         self,
@@ -119,7 +119,7 @@ class _Backfill:
         request = self._backend.commands.rerun(self._pipeline, wanted)
         answer = awaited(request, self._backend.queries, _ANSWER_SECONDS)
         if answer is None:
-            self._end(date, "no answer; is the pipeline paused?", ok=False)
+            self._end(date, "no response; is the pipeline paused?", ok=False)
         elif not is_accepted(answer):
             self._end(date, answer.message, ok=False)
         else:

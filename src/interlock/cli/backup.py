@@ -1,4 +1,4 @@
-"""Backup: a sound copy of the state file, made while it is in use."""
+"""Backup: a consistent copy of the state file, made while it is in use."""
 
 from pathlib import Path
 
@@ -17,13 +17,13 @@ from interlock.errors import ConfigError
 @as_json_option
 @click.pass_obj
 def command(options: Options, file: Path, as_json: bool) -> None:
-    """Copy one moment of the state to FILE; a server may go on. The copy is checked first.
+    """Copy a snapshot of the state to FILE while the server keeps running. The copy is verified first.
 
-    To restore: stop the server, put the file in the place of the state file, start it again.
+    To restore: stop the server, replace the state file with the copy, start the server again.
     """
     settings = settings_of(options)
     if not file.parent.is_dir():
-        raise ConfigError(f"{file.parent} is no folder")
+        raise ConfigError(f"{file.parent} is not a folder")
     with file_for_reading(settings) as backend, progress("backup") as step:
         if file.exists() and file.samefile(settings.database):
             raise ConfigError(f"{file} is the state file itself")
@@ -35,4 +35,4 @@ def command(options: Options, file: Path, as_json: bool) -> None:
     if as_json:
         document({"file": str(file), "bytes": size})
     else:
-        click.echo(f"{file}: {size / 2**20:.1f} MiB, checked")
+        click.echo(f"{file}: {size / 2**20:.1f} MiB, verified")

@@ -1,4 +1,4 @@
-"""Checkup: the checks of an installation, each with what it found and what mends it."""
+"""Checkup: the checks of an installation, each with what it found and how to fix it."""
 
 import os
 import shlex
@@ -31,24 +31,24 @@ from interlock.runtime.server_address import NAME as ADDRESS_FILE
 from interlock.wiring.local_backend import LocalBackend
 from interlock.wiring.settings import Settings
 
-#: The first version without the rare defect of write-ahead logs with several writers.
+#: The first version without the rare WAL bug that affects several writers.
 _SOUND_WAL = (3, 51, 3)
 _OLDEST_SQLITE = (3, 38, 0)
 _OLDEST_PYTHON = (3, 11)
 _LITTLE_DISK = 500 * 2**20
 _TOO_LITTLE_DISK = 50 * 2**20
-#: Of a larger file nobody waits for every page to be looked at; a backup does that.
+#: Checking every page of a larger file takes too long here; a backup does it.
 _QUICKLY_READ = 2**30
 _HOLIDAYS_AHEAD = timedelta(days=180)
 _NO_YEAR_BEFORE = 2025
 _CLOCK_MARGIN = timedelta(minutes=2)
 _SHOWN = 5
-#: What a shell acts on, or ends at, between double quotes.
+#: The characters that a shell interprets between double quotes.
 _SPECIAL = frozenset('"\\$`!')
 
 
 class Level(StrEnum):
-    """How bad it is."""
+    """How serious a finding is."""
 
     FINE = "fine"
     NOTE = "note"
@@ -65,7 +65,7 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 class Checkup:
-    """All checks of one installation. A check that breaks is itself a finding."""
+    """All checks of one installation. A check that fails is itself a finding."""
 
     def __init__(self, settings: Settings, now: Callable[[], datetime] | None = None) -> None:
         self._settings = settings
@@ -110,9 +110,7 @@ class Checkup:
         size = path.stat().st_size
         if size <= _QUICKLY_READ and not self._backend.database.read(_is_sound):
             what = f"{path} is damaged"
-            remedy = (
-                "stop the server, keep a copy of the file, and put the last backup in its place"
-            )
+            remedy = "stop the server, keep a copy of the file, and replace it with the last backup"
             yield Finding("state file", Level.WRONG, what, remedy)
             return
         yield Finding("state file", Level.FINE, f"{path}, {size / 2**20:.1f} MiB")
@@ -123,11 +121,11 @@ class Checkup:
     def _sqlite(self) -> Iterator[Finding]:
         have = sqlite3.sqlite_version
         if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
-            yield Finding("sqlite", Level.WRONG, f"SQLite {have}", "3.38 or newer is needed")
+            yield Finding("sqlite", Level.WRONG, f"SQLite {have}", "install SQLite 3.38 or newer")
         elif sqlite3.sqlite_version_info < _SOUND_WAL:
             what = (
-                f"SQLite {have} has a rare defect of write-ahead logs with several writers;"
-                " Interlock has one writer, and is not affected"
+                f"SQLite {have} has a rare WAL bug that affects several writers;"
+                " Interlock has one writer and is not affected"
             )
             yield Finding("sqlite", Level.FINE, what)
         else:
@@ -136,11 +134,11 @@ class Checkup:
     def _folder(self) -> Iterator[Finding]:
         folder = _first_existing(self._settings.state)
         if os.access(folder, os.W_OK | os.X_OK):
-            yield Finding("state folder", Level.FINE, f"{self._settings.state} can be written to")
+            yield Finding("state folder", Level.FINE, f"{self._settings.state} is writable")
         else:
-            what = f"{folder} can't be written to"
+            what = f"{folder} is not writable"
             yield Finding(
-                "state folder", Level.WRONG, what, f"give yourself the right: chown {folder}"
+                "state folder", Level.WRONG, what, f"make yourself its owner: chown {folder}"
             )
 
     def _disk(self) -> Iterator[Finding]:
@@ -153,8 +151,8 @@ class Checkup:
             yield Finding("disk", level, what, "free some space, or `interlock prune` old runs")
 
     def _clock(self) -> Iterator[Finding]:
-        """A clock that went back would make every lease and deadline wrong."""
-        remedy = "set the clock, and keep it set with NTP"
+        """A clock set back would make every lease and deadline wrong."""
+        remedy = "set the clock, and keep it in sync with NTP"
         if self._now.year < _NO_YEAR_BEFORE:
             yield Finding("clock", Level.WRONG, f"the clock says {self._now:%Y-%m-%d}", remedy)
             return
@@ -165,7 +163,7 @@ class Checkup:
         )
         if newest and newest[0].timestamp > self._now + _CLOCK_MARGIN:
             ahead = duration.for_people(newest[0].timestamp - self._now)
-            what = f"the newest event lies {ahead} ahead of the clock"
+            what = f"the newest event is {ahead} ahead of the clock"
             yield Finding("clock", Level.WRONG, what, remedy)
         else:
             yield Finding("clock", Level.FINE, f"the clock says {self._now:%Y-%m-%d %H:%M} UTC")
@@ -174,17 +172,17 @@ class Checkup:
         if self._backend is None:
             return
         if not is_served(self._settings.database):
-            what = "no server holds the state file; nothing acts on what is written"
-            yield Finding("server", Level.NOTE, what, "interlock serve")
+            what = "no server is running; nothing acts on what is written"
+            yield Finding("server", Level.NOTE, what, "start it: interlock serve")
             return
         client = left_address(self._settings)
         if client is None:
             place = self._settings.state / ADDRESS_FILE
-            what = f"the state file is held, and {place} names no server"
-            yield Finding("server", Level.NOTE, what, "a command may be at work; look again")
+            what = f"the state file is locked, but {place} names no server"
+            yield Finding("server", Level.NOTE, what, "another command may be running; try again")
             return
         client.call("GET", "/healthz")
-        yield Finding("server", Level.FINE, f"{client.url} answers")
+        yield Finding("server", Level.FINE, f"{client.url} responds")
 
     def _watchdog(self) -> Iterator[Finding]:
         if self._backend is None:
@@ -217,7 +215,7 @@ class Checkup:
         project = load_project(self._settings.project)
         yield from refused_files(project)
         if not project.errors:
-            what = count(len(project.pipelines), "sound pipeline file")
+            what = count(len(project.pipelines), "valid pipeline file")
             level = Level.FINE if project.pipelines else Level.NOTE
             yield Finding("files", level, what, "" if project.pipelines else "interlock init")
         if self._backend is not None:
@@ -228,19 +226,19 @@ class Checkup:
                     yield refused_config(each, "store it anew, as it must be")
 
     def _not_in_force(self, backend: LocalBackend, declared: set[str]) -> Iterator[Finding]:
-        """A sound file that the controller does not follow."""
+        """A valid file that the controller has not adopted."""
         in_force = {config.pipeline.id for config in backend.store.pipelines.in_force()}
         for name in sorted(declared - in_force):
-            what = f"{name} is declared and not in force"
+            what = f"{name} is declared but not in force"
             yield Finding(
-                "files", Level.NOTE, what, "a running server reads its file within seconds"
+                "files", Level.NOTE, what, "a running server adopts its file within seconds"
             )
 
     def _missing(self, backend: LocalBackend) -> Iterator[Finding]:
         """A pipeline in force without a file; many of them are an error."""
         missing = backend.queries.missing().items
         held = any(each.held_at is not None for each in missing)
-        remedy = "put the files back, or confirm: `interlock retire PIPELINE`, or `--all-missing`"
+        remedy = "restore the files, or confirm with `interlock retire PIPELINE` or `--all-missing`"
         for what in missing_files(missing):
             yield Finding("files", Level.WRONG if held else Level.NOTE, what, remedy)
 
@@ -248,24 +246,24 @@ class Checkup:
         if self._backend is None:
             return
         configs = self._backend.store.pipelines.in_force()
-        yield from short_holidays(configs, self._now, "update the package `holidays`; serve again")
+        yield from short_holidays(configs, self._now, "update the package `holidays`, then restart")
 
 
 def refused_files(project: Project) -> Iterator[Finding]:
-    """Each file that does not validate, with the first of its problems."""
+    """Each invalid file, with the first of its problems."""
     for first, *others in by_file(project.errors).values():
         rest = f" (and {len(others)} more)" if others else ""
         yield Finding("files", Level.WRONG, f"refused: {first}{rest}", "interlock validate")
 
 
 def refused_config(refused: RefusedConfig, remedy: str) -> Finding:
-    """A config that was stored and does not validate."""
-    what = f"refused: {refused}; what was in force before stays in force"
+    """A stored config that is invalid."""
+    what = f"refused: {refused}; the previous config stays in force"
     return Finding("configs", Level.WRONG, what, remedy)
 
 
 def _in_quotes(statement: str) -> str:
-    """For a shell. SQL has single quotes of its own, so double ones where nothing in them is special."""
+    """Quoted for a shell. SQL uses single quotes, so double quotes where nothing inside is special."""
     return shlex.quote(statement) if _SPECIAL & set(statement) else f'"{statement}"'
 
 
@@ -277,25 +275,25 @@ def unreadable_rows(
         yield Finding("rows", Level.FINE, "every stored row can be read")
     worst = sorted(rows, key=lambda row: (row.kind is RowKind.RECORD, row.table, row.key))
     for row in worst[:_SHOWN]:
-        what = f"a row of {row.table} can't be read: {row.key}: {row.problem}"
+        what = f"unreadable row in {row.table}: {row.key}: {row.problem}"
         yield Finding("rows", Level.WRONG, what, f"{row.remedy}. To delete it, {deletes(row)}")
     if len(rows) > _SHOWN:
-        what = f"{len(rows) - _SHOWN} more rows can't be read"
-        yield Finding("rows", Level.WRONG, what, "see to these first, then look again")
+        what = f"{len(rows) - _SHOWN} more unreadable rows"
+        yield Finding("rows", Level.WRONG, what, "fix these first, then run this again")
 
 
 def short_holidays(configs: Iterable[Config], now: datetime, remedy: str) -> Iterator[Finding]:
-    """Of the configs in force, those whose holidays end soon."""
+    """The configs in force whose known holidays end soon."""
     horizon = (now + _HOLIDAYS_AHEAD).date().isoformat()
     for config in configs:
         until = config.pipeline.holidays_until
         if until is not None and until < horizon:
-            what = f"{config.pipeline.id}: its holidays are known until {until} only"
+            what = f"{config.pipeline.id}: its holidays are known only until {until}"
             yield Finding("holidays", Level.WRONG, what, remedy)
 
 
 def heartbeat(beat: Heartbeat, now: datetime, command: str, remedy: str) -> Finding:
-    """How the watchdog is doing; `remedy` is for one that sleeps."""
+    """The state of the watchdog; `remedy` is for one that no longer runs."""
     last = "never" if beat.last_ok_at is None else span(beat.last_ok_at, now)
     what = f"last good pass of the watchdog: {last}"
     if beat.is_late:
@@ -325,7 +323,7 @@ def _is_sound(connection: sqlite3.Connection) -> bool:
 
 
 def _first_existing(path: Path) -> Path:
-    """The folder itself, or the one in which it will be made."""
+    """The folder itself, or the one in which it will be created."""
     path = path.absolute()
     while not path.exists():
         path = path.parent

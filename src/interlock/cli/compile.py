@@ -1,4 +1,4 @@
-"""Compile: a whole project as one checked JSON file."""
+"""Compile: a whole project as one validated JSON file."""
 
 import os
 import sys
@@ -28,13 +28,13 @@ from interlock.files.compiled import compiled, obstacles
 @click.option(
     "--year",
     type=click.IntRange(1900, 9000),
-    help="Country holidays from the year before to ten years after; default: this year.",
+    help="Include country holidays from the year before this one to ten years after; default: this year.",
 )
 @click.pass_obj
 def command(options: Options, path: Path | None, output: Path, year: int | None) -> None:
     """Check the project at PATH and write its pipelines as canonical JSON.
 
-    The same files and year give the same bytes. With any error nothing is written.
+    The same files and year give the same bytes. If there is any error, it writes nothing.
     """
     with progress("compile") as step:
         project = load_project(path or options.project, year, step)
@@ -51,7 +51,7 @@ def command(options: Options, path: Path | None, output: Path, year: int | None)
 
 
 def _write(path: Path, text: str) -> None:
-    """All of it or nothing: a reader never sees half a file."""
+    """Atomic: a reader never sees half a file."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(
@@ -61,4 +61,4 @@ def _write(path: Path, text: str) -> None:
         os.chmod(file.name, 0o644)
         os.replace(file.name, path)
     except OSError as error:
-        raise ConfigError(f"{path} can't be written: {error.strerror}") from error
+        raise ConfigError(f"can't write {path}: {error.strerror}") from error

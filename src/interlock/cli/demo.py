@@ -1,4 +1,4 @@
-"""Demo: a controller at work in a temporary folder, with simulated sources."""
+"""Demo: a controller running in a temporary folder, with simulated sources."""
 
 import json
 import os
@@ -27,7 +27,7 @@ _NEWS = frozenset({"JOB_COMPLETED", "RERUN_ACCEPTED"})
 
 
 @click.command("demo")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Default: any that is free.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Default: any free port.")
 @click.option(
     "--hour-seconds",
     type=click.FloatRange(1, 3600),
@@ -35,12 +35,14 @@ _NEWS = frozenset({"JOB_COMPLETED", "RERUN_ACCEPTED"})
     show_default=True,
     help="How long an hour of data lasts.",
 )
-@click.option("--all", "everything", is_flag=True, help="Tell of every event, the usual ones too.")
-@click.option("--stop-after", type=click.FloatRange(1), metavar="SECONDS", help="End by itself.")
+@click.option(
+    "--all", "everything", is_flag=True, help="Print every event, including routine ones."
+)
+@click.option("--stop-after", type=click.FloatRange(1), metavar="SECONDS", help="Stop by itself.")
 def command(port: int, hour_seconds: float, everything: bool, stop_after: float | None) -> None:
-    """Watch a controller at work: four pipelines, and two sources that are sometimes wrong.
+    """Watch a controller run four pipelines, with two sources that are sometimes wrong.
 
-    Everything lives in a temporary folder and is gone when you stop it with Ctrl-C.
+    Everything lives in a temporary folder, which is removed when you stop the demo with Ctrl-C.
     """
     try:
         from interlock.web.serve import serve
@@ -60,30 +62,30 @@ def command(port: int, hour_seconds: float, everything: bool, stop_after: float 
 
 
 def _environment() -> dict[str, str]:
-    """Ours without the settings of another installation."""
+    """Our environment without the settings of another installation."""
     return {k: v for k, v in os.environ.items() if not k.startswith("INTERLOCK_")}
 
 
 def _program() -> str:
-    """As another terminal can call it: the environment of this one need not be on its path."""
+    """The program as another terminal can call it: our virtual environment may not be on its PATH."""
     beside = Path(sys.executable).with_name("interlock")
     is_found = shutil.which("interlock") is not None or not beside.exists()
     return "interlock" if is_found else shlex.quote(str(beside))
 
 
 def _greet(folder: Path, hour_seconds: float) -> None:
-    click.echo("Open that address: the pages show what happens, as it happens.")
+    click.echo("Open that URL: the pages update live.")
     look = f"{_program()} --project {shlex.quote(str(folder))}"
     click.echo("Two sources load bronze; silver and gold follow when their rules hold.")
     click.echo(f"An hour of data lasts {hour_seconds:g} s, a day {hour_seconds * 24 / 60:.1f} min.")
-    click.echo("Or look at it from another terminal:")
+    click.echo("Or inspect it from another terminal:")
     for verb in ("status", "why crypto-silver", "why earthquake-silver", "runs", "doctor"):
         click.echo(f"  {look} {verb}")
     click.echo()
 
 
 class _Stage:
-    """The sources and the one who tells what happens, beside the server."""
+    """The sources and the event printer, running next to the server."""
 
     def __init__(
         self, settings: Settings, hour_seconds: float, everything: bool, stop_after: float | None
@@ -110,12 +112,12 @@ class _Stage:
             thread.join(2.0)
 
     def _stop(self) -> None:
-        """As somebody who presses Ctrl-C."""
+        """Stop the demo as Ctrl-C does."""
         if not self._over.is_set():
             signal.raise_signal(signal.SIGINT)
 
     def _client(self) -> Client | None:
-        """Once the server is there; None when it is over before that."""
+        """The client once the server is up; None if the demo ends before that."""
         while (left := find_address(self._settings.state)) is None:
             if self._over.wait(_START_SECONDS):
                 return None
@@ -147,7 +149,7 @@ class _Stage:
         client = self._client()
         if client is None:
             return
-        place = "0"  # from the first event of the log on
+        place = "0"  # from the first event of the log
         while not self._over.is_set():
             try:
                 for name, text in client.stream(f"{API}/events/stream", place):
@@ -167,7 +169,7 @@ class _Stage:
 
 
 def _is_news(event: dict[str, str]) -> bool:
-    """Every run begins alike; how it ends, and what goes wrong, is worth a line."""
+    """All runs begin alike; only how they end and what goes wrong is worth a line."""
     return event["severity"] != "info" or event["type"] in _NEWS
 
 

@@ -1,4 +1,4 @@
-"""Doctor: is the installation well, and what mends it if not."""
+"""Doctor: check the installation, and say how to fix it."""
 
 import sys
 from pathlib import Path
@@ -13,7 +13,7 @@ from interlock.cli.shown import as_json_option, count, document, lines
 
 
 @click.command("doctor")
-@click.option("--retry", is_flag=True, help="Have changes that could not be handled tried again.")
+@click.option("--retry", is_flag=True, help="Retry changes that could not be handled.")
 @as_json_option
 @click.pass_obj
 def command(options: Options, retry: bool, as_json: bool) -> None:
@@ -46,11 +46,11 @@ def _on_aws(options: Options, retry: bool) -> list[Finding]:
     return findings
 
 
-#: What is tried again on AWS, and by whom.
+#: What AWS retries, and which part does it.
 _NOTHING_PARKED = (
-    "Nothing is parked on AWS, and nothing was tried again now: a change whose record failed is made good"
-    " by the watchdog, from the tables (`interlock --backend aws watchdog` does it now); what the"
-    " dead-letter queues hold is listed here, each with what mends it."
+    "Nothing is parked on AWS, and nothing was retried: the watchdog makes up for a failed change from the"
+    " tables (`interlock --backend aws watchdog` does it now). The dead-letter queues are listed here, each"
+    " with its remedy."
 )
 
 

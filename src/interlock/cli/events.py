@@ -1,4 +1,4 @@
-"""Events: the event log, and what is added to it."""
+"""Events: the event log, and new events as they come."""
 
 import difflib
 import time
@@ -29,36 +29,40 @@ from interlock.operations.queries import Queries
 from interlock.operations.requests import MOST_ITEMS, EventsQuery
 from interlock.queries.alerted import Alerted, AlertOutcome
 
-#: How often the log is looked at, by home: on AWS each look costs a request a type. And how far an event
-#: may be told after its time.
+#: How often to poll the log, by backend: on AWS each poll costs a request per type. And how long after
+#: its time an event may still appear.
 _EVERY_SECONDS = {"local": 1.0, AWS: 5.0}
 _OVERLAP = timedelta(minutes=15)
 
 
 def event_type(text: str) -> str:
-    """A type of the catalogue, in either case of letters."""
+    """A type of the catalogue, in upper or lower case."""
     name = text.upper()
     if name in EventType.__members__ or name in ALIASES:
         return name
     near = difflib.get_close_matches(name, EventType.__members__, n=1)
-    hint = f"did you mean {near[0]}?" if near else "docs/reference/events.md lists them"
-    raise click.BadParameter(f"there is no event type {text}; {hint}")
+    hint = f"did you mean {near[0]}?" if near else "see docs/reference/events.md"
+    raise click.BadParameter(f"unknown event type {text}; {hint}")
 
 
 @click.command("events")
-@click.option("--follow", is_flag=True, help="Go on with what happens next, until interrupted.")
+@click.option("--follow", is_flag=True, help="Keep printing new events until interrupted.")
 @click.option(
-    "--type", "kind", type=event_type, metavar="TYPE", help="Only of this type, such as SLA_BREACH."
+    "--type",
+    "kind",
+    type=event_type,
+    metavar="TYPE",
+    help="Only events of this type, such as SLA_BREACH.",
 )
-@click.option("--pipeline", metavar="ID", help="Only of this pipeline.")
+@click.option("--pipeline", metavar="ID", help="Only events of this pipeline.")
 @click.option(
     "--since",
     type=moment_past,
     metavar="MOMENT",
-    help="From then on: 2h, 2026-03-03 or an instant.",
+    help="Only events since then: 2h, 2026-03-03 or an instant.",
 )
 @click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True)
-@click.option("--alerts", is_flag=True, help="Also where each went as an alert, and how that went.")
+@click.option("--alerts", is_flag=True, help="Also show where each event was sent as an alert.")
 @as_json_option
 @click.pass_obj
 def command(
@@ -71,9 +75,9 @@ def command(
     alerts: bool,
     as_json: bool,
 ) -> None:
-    """The newest events, in the order in which they happened.
+    """Show the newest events, in the order in which they happened.
 
-    With --follow, and with --json, one JSON document a line.
+    With --follow and --json, prints one JSON document per line.
     """
     if alerts and follow:
         raise click.UsageError("--alerts shows what was sent by now: without --follow")
@@ -149,7 +153,7 @@ def _show_alerted(found: Sequence[Alerted], as_json: bool) -> None:
 
 
 def _told(told: AlertOutcome) -> str:
-    """`slack C0MAIN: sent`, or what keeps it."""
+    """`slack C0MAIN: sent`, or why it was not sent."""
     where = Target(told.sink, told.channel)
     why = f" ({told.error})" if told.error else ""
     return printable(f"{where}: {told.state.replace('_', ' ')}{why}")
@@ -164,7 +168,7 @@ def _row(event: Event, on: str) -> tuple[str | StyledText, ...]:
 
 
 def _line(event: Event) -> str:
-    """A line of its own: nobody knows how wide the next ones are."""
+    """One line without columns: the widths of later lines are unknown."""
     colour = SEVERITIES[event.severity].rpartition(" ")[2]
     kind = click.style(f"{event.type:24}", fg=colour or None)
     return f"{event.timestamp:%H:%M:%S} UTC  {kind}  {printable(_what(event))}"

@@ -1,4 +1,4 @@
-"""Problems: how they are shown. As lines for people, as JSON, or as annotations of GitHub."""
+"""File problems: printed as lines for people, as JSON, or as GitHub annotations."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -12,7 +12,7 @@ from interlock.files import Problem
 if TYPE_CHECKING:
     from interlock.domain.edits import FileEdit
 
-#: Problems, how many files there are, and what they would change where somebody asked.
+#: Problems, the number of files, and what they would change, where the caller asked for it.
 Changes: TypeAlias = "Sequence[FileEdit] | None"
 Render: TypeAlias = Callable[[Sequence[Problem], int, Changes], None]
 

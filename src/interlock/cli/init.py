@@ -1,4 +1,4 @@
-"""Init: a working project, with one pipeline whose comments say what can be changed."""
+"""Init: a working project, with one pipeline whose comments explain what to change."""
 
 from pathlib import Path
 
@@ -17,8 +17,8 @@ def command(options: Options, folder: Path | None) -> None:
     existing = [name for name in FILES if (root / name).exists()]
     if existing:
         raise ConfigError(
-            f"{root / existing[0]} is there already: init overwrites nothing.\n"
-            "Give a folder that is new or empty: interlock init DIR"
+            f"{root / existing[0]} already exists, and init overwrites nothing.\n"
+            "Choose a new or empty folder: interlock init DIR"
         )
     for name, text in FILES.items():
         _write(root / name, text)
@@ -32,7 +32,7 @@ def _write(path: Path, text: str) -> None:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
-        raise ConfigError(f"{path} can't be written: {error.strerror}") from error
+        raise ConfigError(f"can't write {path}: {error.strerror}") from error
 
 
 _PIPELINE = """\
@@ -41,7 +41,7 @@ _PIPELINE = """\
 # yaml-language-server: $schema=../schema.json
 
 pipeline:
-  id: silver-orders # the identity; the file may be renamed
+  id: silver-orders # the identity; you may rename the file
   owner: data-platform
   description: Cleans yesterday's orders.
 
@@ -50,7 +50,7 @@ schedule:
   trigger: # the reading that opens a run
     key: orders-landed
     check: exists
-    deadline: "09:00" # after it, no run opens by itself
+    deadline: "09:00" # after this, no run opens by itself
   exclude:
     weekends: true
     calendar: closing-days # calendars/closing-days.yaml
@@ -92,7 +92,7 @@ dates:
 
 _SETTINGS = """\
 # Settings of this installation. An environment variable wins over a line here.
-# Every line is optional; what stands behind the mark is the default.
+# Every line is optional; the values shown are the defaults.
 
 # state = ".interlock"
 # host = "127.0.0.1"

@@ -1,4 +1,4 @@
-"""Job: try the job of a pipeline, once and for real, or see what would be sent."""
+"""Job: try a pipeline's job once, for real, or show what it would send."""
 
 import os
 import sys
@@ -34,11 +34,15 @@ def command() -> None:
 
 @command.command()
 @click.argument("pipeline")
-@click.option("--date", metavar="DATE", help="The run's date; default: the present one.")
-@click.option("--schedule", metavar="ID", help="Which schedule, where there are several.")
-@click.option("--dry-run", is_flag=True, help="Print the request, secrets masked; launch nothing.")
-@click.option("--yes", is_flag=True, help="Launch without asking.")
-@click.option("--wait", metavar="SPAN", help="How long to follow it; default: its poll window.")
+@click.option("--date", metavar="DATE", help="The date of the run; default: the current one.")
+@click.option("--schedule", metavar="ID", help="Which schedule, if the pipeline has several.")
+@click.option(
+    "--dry-run", is_flag=True, help="Print the request with secrets masked; launch nothing."
+)
+@click.option("--yes", is_flag=True, help="Launch without confirmation.")
+@click.option(
+    "--wait", metavar="SPAN", help="How long to follow the job; default: its poll window."
+)
 @click.pass_obj
 def test(
     options: Options,
@@ -49,9 +53,9 @@ def test(
     yes: bool,
     wait: str | None,
 ) -> None:
-    """Launch PIPELINE's job once, for real, and say how each step went.
+    """Launch PIPELINE's job once, for real, and report each step.
 
-    No run comes of it, and its token is never that of an attempt. Exits 1 unless the job ends well.
+    Opens no run, and never uses the token of an attempt. Exits 1 unless the job succeeds.
     """
     settings = read_settings(Path(options.project), os.environ)
     wanted = _pipeline(options, pipeline)
@@ -74,7 +78,7 @@ def _pipeline(options: Options, pipeline_id: str) -> Pipeline:
         return project.pipelines[pipeline_id]
     if project.errors:
         in_lines(project.errors, len(project.sources))
-    raise NotFoundError(f"there is no sound file of a pipeline {pipeline_id} in {options.project}")
+    raise NotFoundError(f"no valid file declares the pipeline {pipeline_id} in {options.project}")
 
 
 def _context(
@@ -92,7 +96,7 @@ def _schedule(pipeline: Pipeline, schedule_id: str | None) -> Schedule:
         if schedule_id in (None, schedule.id):
             return schedule
     known = ", ".join(schedule.id for schedule in pipeline.schedules)
-    raise NotFoundError(f"{pipeline.id} has no schedule {schedule_id}, it has: {known}")
+    raise NotFoundError(f"{pipeline.id} has no schedule {schedule_id}; it has: {known}")
 
 
 def _span(text: str) -> timedelta:
@@ -104,7 +108,7 @@ def _span(text: str) -> timedelta:
 
 def _ask(pipeline: Pipeline, context: JobContext) -> None:
     what = f"the {pipeline.job.type} job of {pipeline.id} for {context.label}"
-    click.confirm(f"This launches {what}, for real. Go on?", abort=True, err=True)
+    click.confirm(f"This launches {what}, for real. Continue?", abort=True, err=True)
 
 
 def _try(pipeline: Pipeline, context: JobContext, settings: Settings, patience: float) -> Exit:
@@ -124,12 +128,12 @@ def _try(pipeline: Pipeline, context: JobContext, settings: Settings, patience: 
 
 
 def _waiting(began: float, patience: float, tell: Callable[[str], None]) -> Callable[[], bool]:
-    """Longer pauses as time goes by; on a terminal they are seen."""
+    """Pauses grow over time; on a terminal, progress is shown."""
 
     def wait() -> bool:
         passed = time.monotonic() - began
         left = patience - passed
-        tell(f"followed for {passed:.0f} s; Ctrl-C leaves the job alone")
+        tell(f"followed for {passed:.0f} s; Ctrl-C stops following, not the job")
         time.sleep(max(0.0, min(left, _LONGEST_PAUSE, max(_FIRST_PAUSE, passed / 4))))
         return left > 0
 

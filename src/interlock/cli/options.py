@@ -1,10 +1,10 @@
-"""Options: what stands before the command."""
+"""Options: the options given before the command."""
 
 from typing import NamedTuple
 
 
 class Options(NamedTuple):
-    """Known to every command as the context's object. The folder is text: `--help` needs no paths."""
+    """The context object of every command. The folder is a string: `--help` needs no pathlib."""
 
     project: str
     debug: bool = False
@@ -12,10 +12,10 @@ class Options(NamedTuple):
 
     @property
     def command(self) -> str:
-        """How a command for the same home begins, for hints."""
+        """The prefix of a command for the same backend, for hints."""
         return "interlock" if self.backend == "local" else f"interlock --backend {self.backend}"
 
     @property
     def keeper(self) -> str:
-        """What runs that home."""
+        """The process that runs that backend."""
         return "`interlock serve`" if self.backend == "local" else "its function"

@@ -1,4 +1,4 @@
-"""Pause: hold a pipeline back."""
+"""Pause: pause a pipeline."""
 
 from datetime import datetime
 
@@ -16,14 +16,17 @@ from interlock.operations.requests import NewPause
 @click.command("pause")
 @click.argument("pipeline")
 @click.option(
-    "--until", type=moment_ahead, metavar="MOMENT", help="When it ends by itself: 2h or an instant."
+    "--until",
+    type=moment_ahead,
+    metavar="MOMENT",
+    help="When the pause ends by itself: 2h or an instant.",
 )
 @as_json_option
 @click.pass_obj
 def command(options: Options, pipeline: str, until: datetime | None, as_json: bool) -> None:
-    """Hold PIPELINE back: nothing opens. Readings are kept, and SLA deadlines still count."""
+    """Pause PIPELINE: no run opens. Readings are kept, and SLA deadlines still apply."""
     if until is not None and until <= now():
-        raise ConfigError("--until lies in the past: give a moment ahead, such as 2h")
+        raise ConfigError("--until is in the past; give a future time, such as 2h")
     with acting(options) as backend:
         config = backend.commands.pause(pipeline, NewPause(until=until))
     if as_json:

@@ -1,4 +1,4 @@
-"""Progress: how far a long piece of work is, on a terminal only."""
+"""Progress: the progress of long work, on a terminal only."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -6,13 +6,13 @@ from contextlib import contextmanager
 
 Step = Callable[[int, int], None]
 
-#: Redrawing more often than every so many steps only costs time.
+#: Redraw once per this many steps; more often only costs time.
 _STRIDE = 50
 
 
 @contextmanager
 def progress(what: str, stride: int = _STRIDE) -> Iterator[Step | None]:
-    """Gives what is told each step, or None where nobody watches."""
+    """Yields the callback for each step, or None when the output is not a terminal."""
     if not sys.stderr.isatty():
         yield None
         return

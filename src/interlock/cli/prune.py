@@ -1,4 +1,4 @@
-"""Prune: remove what is no longer needed, after showing it."""
+"""Prune: remove data that is no longer needed, after showing it."""
 
 import click
 
@@ -11,17 +11,19 @@ from interlock.operations.requests import NewPrune, PruneQuery
 
 
 @click.command("prune")
-@click.option("--runs-before", metavar="DATE", help="Also finished runs of dates before this one.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--dry-run", is_flag=True, help="Only show what would go.")
+@click.option(
+    "--runs-before", metavar="DATE", help="Also remove finished runs of dates before this one."
+)
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be removed.")
 @as_json_option
 @click.pass_obj
 def command(
     options: Options, runs_before: str | None, yes: bool, dry_run: bool, as_json: bool
 ) -> None:
-    """Remove what has expired (a server does that once an hour), and old runs if asked to.
+    """Remove expired data (a server does that every hour), and old runs on request.
 
-    Runs that are not finished, readings and everything that decisions still need stay.
+    Keeps unfinished runs, readings, and everything that decisions still need.
     """
     bound = None if runs_before is None else _day(runs_before)
     runs = 0 if bound is None else _prunable(options, bound)
@@ -31,12 +33,12 @@ def command(
         if as_json:
             document({"runs": runs, "removed": None})
         elif bound is None:
-            click.echo("only what has expired would go; --runs-before DATE asks for old runs too")
+            click.echo("only expired data would go; add --runs-before DATE to remove old runs")
         return
     if runs and not yes and as_json:
-        raise click.UsageError("--json asks nobody: add --yes or --dry-run")
+        raise click.UsageError("--json can't ask for confirmation: add --yes or --dry-run")
     if runs and not yes:
-        click.confirm("Remove them? They can't be brought back, but by a backup", abort=True)
+        click.confirm("Remove them? Only a backup can restore them", abort=True)
     removed = _remove(options, bound if runs else None)
     if as_json:
         document({"runs": runs, "removed": removed})

@@ -1,4 +1,4 @@
-"""Rerun: ask for a date to run again, and hear whether that was granted."""
+"""Rerun: request that a date run again, and report whether that was accepted."""
 
 import sys
 
@@ -19,10 +19,14 @@ from interlock.operations.requests import NewRerun
 @click.command("rerun")
 @click.argument("pipeline")
 @click.argument("date", type=date_label, metavar="DATE")
-@click.option("--reason", default="manual", show_default=True, help="Why; kept with the attempt.")
-@click.option("--force", is_flag=True, help="Even if nothing has changed since it succeeded.")
-@click.option("--schedule", metavar="ID", help="Which schedule, where there are several.")
-@click.option("--wait", type=float, default=5.0, show_default=True, help="Seconds for the answer.")
+@click.option(
+    "--reason", default="manual", show_default=True, help="Why; recorded with the attempt."
+)
+@click.option("--force", is_flag=True, help="Rerun even if nothing has changed since it succeeded.")
+@click.option("--schedule", metavar="ID", help="Which schedule, if the pipeline has several.")
+@click.option(
+    "--wait", type=float, default=5.0, show_default=True, help="Seconds to wait for the answer."
+)
 @as_json_option
 @click.pass_obj
 def command(
@@ -35,7 +39,7 @@ def command(
     wait: float,
     as_json: bool,
 ) -> None:
-    """Ask for PIPELINE's DATE to run again. Exits 1 when that is refused."""
+    """Request that DATE of PIPELINE run again. Exits 1 when the request is rejected."""
     with acting(options) as backend:
         wanted = NewRerun(date=date, schedule=schedule, reason=reason, force=force)
         request = backend.commands.rerun(pipeline, wanted)
@@ -50,13 +54,13 @@ def command(
 
 
 def _show(request: RerunRequest, answer: Event | None, command: str | None, wait: float) -> None:
-    """`command` is how one asks again, where somebody acts on the request."""
+    """`command` is the prefix of follow-up commands, if a controller is running to act on the request."""
     name = f"{request.key.pipeline_id} {request.key.date}"
     if answer is None:
         click.echo(f"{name}: rerun requested")
         if command is not None:
             look = f"{command} events --pipeline {request.key.pipeline_id} --since 5m"
-            said = f"no answer within {wait:g} s; a paused pipeline answers when it is resumed"
+            said = f"no answer within {wait:g} s; a paused pipeline answers once it is resumed"
             lines("  ", [said, look])
         return
     lines(f"{name}: ", [answer.message])
@@ -64,7 +68,7 @@ def _show(request: RerunRequest, answer: Event | None, command: str | None, wait
 
 
 def _more(answer: Event) -> list[str]:
-    """What was spent of a budget, and what helps against a refusal."""
+    """How much of a budget is spent, and how to get past a rejection."""
     detail = answer.detail
     spent = f"{detail.get('spent')} of {detail.get('max')}"
     if is_accepted(answer):
@@ -74,8 +78,8 @@ def _more(answer: Event) -> list[str]:
     return [] if hint is None else [str(hint).format(spent=spent)]
 
 
-#: By the cause of a refusal; for the others the event itself has a hint.
+#: By the cause of a rejection; for other causes, the event itself has a hint.
 _REMEDIES: dict[str, str] = {
-    Cause.NO_NEW_DATA: "--force runs it all the same",
-    Cause.BUDGET: "manual reruns: {spent}; job.maxManualReruns in its file allows more",
+    Cause.NO_NEW_DATA: "add --force to run it anyway",
+    Cause.BUDGET: "manual reruns: {spent}; raise job.maxManualReruns in its file to allow more",
 }

@@ -1,4 +1,4 @@
-"""Answers: what became of a rerun request, found in the event log."""
+"""Rerun answers: the answer to a rerun request, found in the event log."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Resume: let a paused pipeline go on, after saying what that starts."""
+"""Resume: resume a paused pipeline, after showing what that starts."""
 
 import click
 
@@ -9,11 +9,11 @@ from interlock.cli.shown import as_json_option, count, document, lines
 
 @click.command("resume")
 @click.argument("pipeline")
-@click.option("--dry-run", is_flag=True, help="Only say what would start.")
+@click.option("--dry-run", is_flag=True, help="Only show what would start.")
 @as_json_option
 @click.pass_obj
 def command(options: Options, pipeline: str, dry_run: bool, as_json: bool) -> None:
-    """Let PIPELINE go on. First says what would start; every date of the pause is then handled."""
+    """Resume PIPELINE. Shows what will start first, then handles every date of the pause."""
     with acting(options) as backend:
         foreseen = backend.queries.would_resume(pipeline).items
         paused = backend.queries.why(pipeline).items[0].paused

@@ -1,4 +1,4 @@
-"""Retire: confirm that a missing file was meant to go."""
+"""Retire: confirm that a missing file was removed on purpose."""
 
 import click
 
@@ -14,12 +14,12 @@ from interlock.errors import ConfigError
 @as_json_option
 @click.pass_obj
 def command(options: Options, pipelines: tuple[str, ...], all_missing: bool, as_json: bool) -> None:
-    """Retire each PIPELINE whose file is missing, without waiting for the end of its grace.
+    """Retire each PIPELINE whose file is missing, without waiting for its grace period to end.
 
-    Jobs that run go on to their end; retries that were due are dropped, each with an event.
+    Running jobs continue to their end; due retries are dropped, each with an event.
     """
     if bool(pipelines) == all_missing:
-        raise click.UsageError("name the pipelines, or give --all-missing")
+        raise click.UsageError("name at least one pipeline, or use --all-missing")
     with acting(options) as backend:
         names = pipelines or tuple(each.pipeline_id for each in backend.queries.missing().items)
         if not names:

@@ -27,7 +27,7 @@ from interlock.operations.requests import OnDate
 @click.command("run")
 @click.argument("pipeline")
 @click.argument("date", type=date_label, metavar="DATE")
-@click.option("--schedule", metavar="ID", help="Which schedule, where there are several.")
+@click.option("--schedule", metavar="ID", help="Which schedule, if the pipeline has several.")
 @as_json_option
 @click.pass_obj
 def command(
@@ -69,7 +69,7 @@ def _show(run: Run, zone_name: str) -> None:
     if run.failure is not None:
         lines("", [f"failed ({run.failure.reason}): {run.failure.message}"])
     if run.retry_at is not None:
-        click.echo(f"tried again {clock(run.retry_at, zone_name, run.key.date)}")
+        click.echo(f"retries at {clock(run.retry_at, zone_name, run.key.date)}")
     if run.sla_verdict is not None:
         click.echo(f"SLA {run.sla_verdict.lower()}")
 

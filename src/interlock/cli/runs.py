@@ -27,9 +27,9 @@ from interlock.operations.requests import Paging, RunsQuery
 
 @click.command("runs")
 @click.argument("pipeline", required=False)
-@click.option("--since", default="0000", metavar="DATE", help="From this date on.")
+@click.option("--since", default="0000", metavar="DATE", help="From this date.")
 @click.option(
-    "--until", default="9999", metavar="DATE", help="Up to this date, its hours included."
+    "--until", default="9999", metavar="DATE", help="Up to this date, including its hours."
 )
 @click.option("--limit", type=click.IntRange(1, 1000), default=30, show_default=True)
 @as_json_option

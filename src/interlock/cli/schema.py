@@ -1,4 +1,4 @@
-"""Schema: the form of a kind of file, for editors."""
+"""Schema: the JSON Schema of a kind of file, for editors."""
 
 import json
 
@@ -20,6 +20,6 @@ KINDS = {"pipeline": pipeline_schema, "calendar": calendar_schema, "alerts": ale
 def command(kind: str) -> None:
     """Print the JSON Schema of a kind of file.
 
-    A file that begins with `# yaml-language-server: $schema=PATH` is then checked while you type.
+    Editors check a file that begins with `# yaml-language-server: $schema=PATH` while you type.
     """
     click.echo(json.dumps(KINDS[kind](), indent=2))

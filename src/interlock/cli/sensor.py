@@ -1,4 +1,4 @@
-"""Sensor: put a reading, list the readings of a pipeline."""
+"""Sensor: put a reading, or list the readings of a pipeline."""
 
 from functools import partial
 from typing import Any
@@ -34,7 +34,7 @@ def command() -> None:
 @click.argument("pipeline")
 @click.argument("key")
 @click.argument("pairs", nargs=-1, metavar="[FIELD=VALUE]...")
-@click.option("--date", help="The date that the reading speaks of, such as 2026-03-03.")
+@click.option("--date", help="The date that the reading is about, such as 2026-03-03.")
 @click.option("--hour", type=click.IntRange(0, 23), help="Its hour, for hourly dates.")
 @click.option("--json", "text", metavar="TEXT", help="The fields as a JSON object.")
 @click.pass_obj
@@ -73,7 +73,7 @@ def list_readings(options: Options, pipeline: str, as_json: bool) -> None:
         return
     if not readings:
         hint = f"{options.command} sensor put {pipeline} KEY FIELD=VALUE"
-        lines("", [f"{pipeline} has no readings: {hint}"])
+        lines("", [f"{pipeline} has no readings yet; put one: {hint}"])
         return
     at = now()
     table(

@@ -1,4 +1,4 @@
-"""Serve: the whole controller in one process, until somebody stops it."""
+"""Serve: the whole controller in one process, until it is stopped."""
 
 import os
 from pathlib import Path
@@ -14,18 +14,16 @@ from interlock.wiring.settings import Settings, read_settings
 
 @click.command("serve")
 @click.option("--host", metavar="ADDRESS", help="Where to listen; default: 127.0.0.1.")
-@click.option(
-    "--port", type=click.IntRange(0, 65535), help="Default: 8787; 0 takes any that is free."
-)
+@click.option("--port", type=click.IntRange(0, 65535), help="Default: 8787; 0 picks a free port.")
 @click.option(
     "--backend",
     type=click.Choice(["local", "aws"]),
-    help="As before the command: the home that is served.",
+    help="Same as the global option: the backend to serve.",
 )
 @click.option(
     "--read-only",
     is_flag=True,
-    help="With --backend aws: the pages and reads of that home; nothing is run here or written there.",
+    help="With --backend aws: serve its pages and queries; runs nothing here and writes nothing there.",
 )
 @click.pass_obj
 def command(
@@ -33,8 +31,8 @@ def command(
 ) -> None:
     """Run the controller here: API, engine, timers, watchdog, alerts. SIGTERM stops it cleanly.
 
-    Changed pipeline files are taken up by themselves; one that does not validate is refused, and the
-    version before it stays in force.
+    The server picks up changed pipeline files by itself. It refuses an invalid file, and the
+    previous version stays in force.
     """
     on_aws = (backend or options.backend) == AWS
     _check_use(on_aws, read_only)
@@ -50,13 +48,13 @@ def command(
 def _check_use(on_aws: bool, read_only: bool) -> None:
     if on_aws and not read_only:
         raise ConfigError(
-            "the controller on AWS is its functions, and is not served from here:"
+            "on AWS the controller runs as Lambda functions, not in this process:"
             " `interlock serve --backend aws --read-only` shows its pages"
         )
     if read_only and not on_aws:
         raise ConfigError(
-            "--read-only is for --backend aws; a token with the scope read sees the pages of this"
-            " home and can do nothing: `interlock token create NAME --scope read`"
+            "--read-only requires --backend aws; for read-only access to this backend, create a token:"
+            " `interlock token create NAME --scope read`"
         )
 
 

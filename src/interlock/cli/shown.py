@@ -1,4 +1,4 @@
-"""Shown: how answers are written, as tables and times for people and as JSON for programs."""
+"""Shown: output as tables and times for people, and as JSON for programs."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from interlock.domain.zones import zone
 if TYPE_CHECKING:
     from rich.console import Console
 
-#: In a pipe nothing is folded: a row is a line.
+#: In a pipe nothing wraps: each row is one line.
 _UNFOLDED = 10_000
 
 #: The states of a run in plain words, each with its colour.
@@ -62,7 +62,7 @@ def state(status: str) -> StyledText:
 def table(
     heads: Sequence[str], rows: Iterable[Sequence[str | StyledText]], folds: Sequence[str] = ()
 ) -> None:
-    """Rows under heads, as wide as the terminal; the columns that fold give way first."""
+    """Rows under heads, as wide as the terminal; the columns in `folds` wrap first."""
     from rich.table import Table
     from rich.text import Text
 
@@ -78,7 +78,7 @@ def table(
 
 
 def lines(prefix: str, texts: Iterable[str], colour: str | None = None) -> None:
-    """Texts behind a prefix in that colour, folded under themselves where the terminal ends."""
+    """Texts after a prefix in that colour, wrapped to the terminal and indented."""
     import textwrap
 
     width = _width() or _UNFOLDED
@@ -92,7 +92,7 @@ def lines(prefix: str, texts: Iterable[str], colour: str | None = None) -> None:
 
 
 def clock(moment: datetime | None, zone_name: str = "UTC", on: str = "") -> str:
-    """`10:30 CET`; with the day where it is not the one that the reader has in mind."""
+    """`10:30 CET`; with the date when it differs from `on`."""
     if moment is None:
         return "-"
     local = moment.astimezone(zone(zone_name))
@@ -102,7 +102,7 @@ def clock(moment: datetime | None, zone_name: str = "UTC", on: str = "") -> str:
 
 
 def brief(moment: datetime | None, on: str) -> str:
-    """As `clock`, for columns whose head says that they are UTC."""
+    """As `clock`, for columns whose heading says UTC."""
     return clock(moment, on=on).removesuffix(" UTC")
 
 
@@ -128,7 +128,7 @@ def age(moment: datetime | None, at: datetime) -> str:
 
 
 def value(anything: Any) -> str:
-    """A value of a reading or a rule, short."""
+    """A value of a reading or a rule, shortened."""
     if anything is None:
         return "-"
     text = anything if isinstance(anything, str) else canonical.encode(anything)
@@ -136,12 +136,12 @@ def value(anything: Any) -> str:
 
 
 def printable(text: str) -> str:
-    """Nothing that somebody else wrote may steer the terminal."""
+    """Text from outside can't send control sequences to the terminal."""
     return "".join(char if char.isprintable() else " " for char in text)
 
 
 def _escaped(text: str) -> str:
-    """The same JSON, in which nothing that a terminal would obey stands as it is."""
+    """The same JSON, with every terminal control character escaped."""
     return _FOREIGN.sub(lambda found: _harmless(found[0]), text)
 
 
@@ -160,7 +160,7 @@ def _console() -> "Console":
 
 
 def _width() -> int | None:
-    """What COLUMNS says, or the terminal; None where nobody looks at lines."""
+    """The width from COLUMNS or the terminal; None when the output is not a terminal."""
     wanted = os.environ.get("COLUMNS", "")
     if wanted.isdigit() and int(wanted) > 0:
         return int(wanted)
@@ -170,6 +170,6 @@ def _width() -> int | None:
 
 
 _LONGEST_VALUE = 60
-#: What JSON leaves as it is, ASCII apart.
+#: The non-ASCII characters that JSON leaves unescaped.
 _FOREIGN = re.compile(r"[^\x00-\x7e]")
 _LEAST_FOLDED = 8

@@ -21,7 +21,7 @@ _FAULTS = "--faults"
 
 
 class _Simulate(click.Command):
-    """Reads `--faults` with or without its number; what else follows it is a file."""
+    """Parses `--faults` with or without a number; anything else after it is a file."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         return super().parse_args(ctx, _with_depth(args))
@@ -52,7 +52,7 @@ def _with_depth(args: list[str]) -> list[str]:
     type=click.IntRange(1),
     default=PAIRS,
     show_default=True,
-    help="With --faults 2: how many pairs to draw, beside all that strike in one step.",
+    help="With --faults 2: how many pairs to draw, besides all pairs within one step.",
 )
 @click.option("--random", "count", type=click.IntRange(1), help="Play this many random worlds.")
 @click.option(
@@ -60,7 +60,7 @@ def _with_depth(args: list[str]) -> list[str]:
     type=int,
     default=0,
     show_default=True,
-    help="Where random worlds begin, and which pairs of faults are drawn.",
+    help="The seed of the random worlds, and of the pairs of faults drawn.",
 )
 @click.option("--json", "as_document", is_flag=True, help="Print one JSON document.")
 @click.option("--quiet", is_flag=True, help="Print only what failed, and the summary.")
@@ -75,18 +75,18 @@ def command(
     as_document: bool,
     quiet: bool,
 ) -> None:
-    """Play scenarios in a virtual world: the real controller, a virtual clock, scripted jobs.
+    """Play scenarios in a virtual world: real controller, virtual clock, scripted jobs.
 
-    A month takes seconds. Exits 1 when an expectation or an invariant does not hold.
+    A month takes seconds. Exits 1 when an expectation or an invariant fails.
     """
     if depth != 2 and context.get_parameter_source("pairs") is not ParameterSource.DEFAULT:
         raise click.UsageError("--pairs needs --faults 2")
     if count is not None and (files or depth is not None):
-        raise click.UsageError("--random takes neither files nor --faults")
+        raise click.UsageError("--random can't be combined with files or --faults")
     if count is not None:
         sys.exit(_random(count, seed))
     if not files:
-        raise click.UsageError("name scenario files, or --random N")
+        raise click.UsageError("name at least one scenario file, or use --random N")
     how = None if depth is None else FaultOptions(depth=depth, pairs=pairs, seed=seed)
     played = _play(files, how, as_document, quiet)
     if as_document:
@@ -145,13 +145,13 @@ def _show(path: Path, played: Played, quiet: bool, meant_faults: bool) -> None:
 
 def _faults_of(played: Played, meant_faults: bool) -> str:
     if meant_faults and not played.branches and not played.ok:
-        return ", no faults played: it fails without them"
+        return ", faults skipped: it fails without them"
     with_faults = f", {played.branches} faults" if played.branches else ""
     return with_faults + (f", {played.pairs} pairs" if played.pairs else "")
 
 
 def _random(count: int, seed: int) -> Exit:
-    """Stops at the first world that breaks something, and prints the smallest file that shows it."""
+    """Stop at the first world that breaks an invariant, and print the smallest scenario that shows it."""
     with progress("random worlds", stride=1) as step:
         return _look_for_trouble(count, seed, step)
 

@@ -1,4 +1,4 @@
-"""Status: every pipeline at a glance, what needs attention, and whether the watchdog is awake."""
+"""Status: every pipeline at a glance, what needs attention, and whether the watchdog is running."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -40,8 +40,8 @@ _MOST_REASONS = 3
 @as_json_option
 @click.pass_obj
 def command(options: Options, as_json: bool) -> None:
-    """All pipelines: their runs, what blocks them, what comes next, and the deadline; and how many files
-    are refused or missing.
+    """Show all pipelines: their runs, what blocks them, what comes next, and their deadlines; and how many
+    files are refused or missing.
 
     Exits 1 when the last good pass of the watchdog is older than three of its cadences.
     """
@@ -78,7 +78,7 @@ def _show(
         heads = ("PIPELINE", "DATE", "STATE", "TODAY", "NEXT", "DEADLINE")
         table(heads, [_row(each, at) for each in pipelines], folds=("PIPELINE", "TODAY"))
     else:
-        click.echo(f"no pipeline is in force: {options.keeper} must adopt those of the project")
+        click.echo(f"no pipeline is in force yet: {options.keeper} adopts those of the project")
     reasons = [reason for each in pipelines for reason in _reasons(each, options.command)]
     if reasons:
         click.echo()
@@ -108,7 +108,7 @@ def _row(pipeline: PipelineState, at: datetime) -> tuple[str | StyledText, ...]:
 
 
 def _deadline(pipeline: PipelineState, at: datetime, on: str) -> StyledText:
-    """The moment that a run must meet, or how it fared."""
+    """The instant that a run must meet, or its verdict."""
     if pipeline.sla_verdict is not None:
         verdict = pipeline.sla_verdict.lower()
         return StyledText(verdict, "red" if verdict == "breached" else "green")
@@ -125,9 +125,9 @@ def _is_warned(pipeline: PipelineState, at: datetime) -> bool:
 
 
 def _reasons(pipeline: PipelineState, command: str) -> Iterator[str]:
-    """What a date waits for. One that nobody has begun waits for its readings, which is no news."""
+    """What a date waits for. A date without a run waits for its readings, which is normal."""
     if pipeline.paused:
-        yield f"{pipeline.id}: paused; `{command} resume {pipeline.id}` lets it go on"
+        yield f"{pipeline.id}: paused; `{command} resume {pipeline.id}` resumes it"
     elif pipeline.status not in ("absent", "COMPLETED"):
         for reason in pipeline.blocked_by[:_MOST_REASONS]:
             yield f"{pipeline.id} {pipeline.date}: {reason}"
@@ -135,12 +135,12 @@ def _reasons(pipeline: PipelineState, command: str) -> Iterator[str]:
 
 def _watchdog(heartbeat: Heartbeat, keeper: str) -> str:
     if heartbeat.last_ok_at is None:
-        text = f"it has never passed: see that {keeper} runs"
+        text = f"no pass yet: check that {keeper} is running"
     elif heartbeat.is_late:
         every = duration.for_people(heartbeat.every)
         text = (
-            f"last good pass {span(heartbeat.last_ok_at, heartbeat.now)}, and one is due every"
-            f" {every}: see that {keeper} runs"
+            f"last good pass {span(heartbeat.last_ok_at, heartbeat.now)}, but one is due every"
+            f" {every}: check that {keeper} is running"
         )
     else:
         text = f"last good pass {age(heartbeat.last_ok_at, heartbeat.now)} ago"

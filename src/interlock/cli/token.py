@@ -1,4 +1,4 @@
-"""Token: rights to call the API, made, listed and revoked. A secret is shown once, when it is made."""
+"""Token: create, list and revoke API tokens. A secret is shown once, when the token is created."""
 
 import os
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ from interlock.wiring.settings import read_settings
 
 @click.group("token")
 def command() -> None:
-    """Make, list and revoke API tokens."""
+    """Create, list and revoke API tokens."""
 
 
 @command.command()
@@ -35,14 +35,14 @@ def command() -> None:
     multiple=True,
     required=True,
     type=click.Choice([scope.value for scope in GRANTABLE]),
-    help="What it may do; may be given more than once.",
+    help="What the token may do; repeatable.",
 )
 @click.option(
     "--pipeline",
     "pipelines",
     multiple=True,
     metavar="PIPELINE",
-    help="With --scope observe alone: only report for this one; may be given more than once.",
+    help="With --scope observe only: restrict the token to this pipeline; repeatable.",
 )
 @click.option("--json", "as_document", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
@@ -75,7 +75,7 @@ def list_tokens(options: Options, as_document: bool) -> None:
         document(tokens)
         return
     if not tokens:
-        click.echo("no tokens: interlock token create NAME --scope read")
+        click.echo("no tokens; create one: interlock token create NAME --scope read")
         return
     rows = [(each.name, _rights(each), f"{each.created_at:%Y-%m-%d %H:%M}") for each in tokens]
     table(("NAME", "MAY", "SINCE UTC"), rows, folds=("NAME", "MAY"))

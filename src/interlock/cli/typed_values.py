@@ -1,4 +1,4 @@
-"""Moments: instants and fields as they are typed on a command line."""
+"""Typed values: instants and fields as typed on a command line."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -10,17 +10,17 @@ from interlock.domain.partition import Label
 
 
 def moment_past(text: str) -> datetime:
-    """An instant: RFC 3339, a date (its first moment, UTC), or how long ago, such as `2h`."""
+    """An instant: RFC 3339, a date (its start, UTC), or how long ago, such as `2h`."""
     return _moment(text, ahead=False)
 
 
 def moment_ahead(text: str) -> datetime:
-    """As `moment_past`, but a duration counts from now on."""
+    """As `moment_past`, but a duration counts forward from now."""
     return _moment(text, ahead=True)
 
 
 def date_label(text: str) -> str:
-    """The date of a run, as it is typed."""
+    """The date of a run, as typed."""
     try:
         return str(Label.parse(text))
     except ValueError as error:
@@ -31,7 +31,7 @@ def _moment(text: str, ahead: bool) -> datetime:
     found = _span(text, ahead) or _label(text) or timestamp.instant(text)
     if found is None:
         raise click.BadParameter(
-            f"{text!r} is not a moment such as 2h, 2026-03-03 or 2026-03-03T10:00:00Z"
+            f"{text!r} is not a time such as 2h, 2026-03-03 or 2026-03-03T10:00:00Z"
         )
     return found
 
@@ -53,7 +53,7 @@ def _label(text: str) -> datetime | None:
 
 
 def field(pair: str) -> tuple[str, Any]:
-    """`count=4200` is a number, `complete=true` a truth, and what is no JSON is text."""
+    """`count=4200` is a number, `complete=true` a boolean, and anything that is not JSON is text."""
     name, mark, text = pair.partition("=")
     if not mark or not name:
         raise click.BadParameter(f"{pair!r} is not FIELD=VALUE")

@@ -1,4 +1,4 @@
-"""Validate: every problem of every file, at once; and what the files would change where they run."""
+"""Validate: report every problem of every file at once, and what the files would change."""
 
 import sys
 from collections.abc import Sequence
@@ -29,18 +29,18 @@ RUNNING = "running"
     type=click.Choice([*RENDERS]),
     default="text",
     show_default=True,
-    help="Lines for people, JSON, or annotations of GitHub.",
+    help="Lines for people, JSON, or GitHub annotations.",
 )
 @click.option(
     "--against",
     type=click.Choice([RUNNING]),
-    help="Also say what the files would change: against the server, the state file, or AWS.",
+    help="Also show what the files would change on the server, in the state file, or on AWS.",
 )
 @click.pass_obj
 def command(options: Options, paths: tuple[Path, ...], form: str, against: str | None) -> None:
-    """Check pipeline and calendar files, or whole projects; without PATH the project.
+    """Check pipeline and calendar files, or whole projects; without PATH, the current project.
 
-    Warnings are shown and do not fail. Exits 1 when there are errors.
+    Warnings are shown but don't fail the check. Exits 1 when there are errors.
     """
     places = paths or (Path(options.project),)
     with progress("validate") as step:
@@ -54,8 +54,8 @@ def command(options: Options, paths: tuple[Path, ...], form: str, against: str |
 
 
 def _foreseen(options: Options, places: tuple[Path, ...], project: Project) -> Sequence["FileEdit"]:
-    """Of the sound files. A pipeline without a file is named only where every file was read."""
-    from interlock.cli.backend import looking  # a plain validate does without all that
+    """The edits of the valid files. A pipeline without a file is listed only if every file was read."""
+    from interlock.cli.backend import looking  # a plain validate needs none of it
     from interlock.domain import canonical
     from interlock.operations.requests import NewFiles
 
@@ -68,6 +68,6 @@ def _foreseen(options: Options, places: tuple[Path, ...], project: Project) -> S
 def _say_nothing_was_found(places: tuple[Path, ...]) -> None:
     click.echo(
         f"no pipeline files in {', '.join(map(str, places))}: "
-        "a project has them in pipelines/*.yaml (interlock init writes one)",
+        "a project keeps them in pipelines/*.yaml (interlock init writes an example)",
         err=True,
     )

@@ -20,16 +20,16 @@ from interlock.usecases.watchdog_checks import GUARDS
     "--since",
     type=moment_past,
     metavar="MOMENT",
-    help="Look from then on: 2026-03-03, 12h or an instant.",
+    help="Check from then on: 2026-03-03, 12h or an instant.",
 )
 @as_json_option
 @click.pass_obj
 def command(options: Options, since: datetime | None, as_json: bool) -> None:
-    """One pass of the watchdog now. Exits 1 when a check failed itself."""
+    """Run one pass of the watchdog now. Exits 1 when a check itself failed."""
     with acting(options) as backend:
         found = backend.commands.watch(WatchQuery(since=since))
         if found is None:
-            click.echo("another pass is under way: try again in a moment", err=True)
+            click.echo("another pass is in progress; try again in a moment", err=True)
             sys.exit(Exit.FOUND_PROBLEMS)
         if as_json:
             document(found)
@@ -54,4 +54,4 @@ def _show(found: WatchdogPass) -> None:
     others = [each for each in found.failures if each.check not in GUARDS]
     lines("  ", [f"{each.check} FAILED for {each.pipeline}: {each.error}" for each in others])
     if found.suspects:
-        lines("  suspected, looked at again: ", [", ".join(found.suspects)])
+        lines("  suspected, checked again: ", [", ".join(found.suspects)])

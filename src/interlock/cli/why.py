@@ -36,9 +36,9 @@ _LABEL = "{:10} "
 @as_json_option
 @click.pass_obj
 def command(options: Options, pipeline: str, date: str | None, as_json: bool) -> None:
-    """Why PIPELINE has or hasn't run; without DATE, for the date that it is on.
+    """Explain why PIPELINE has or hasn't run; without DATE, for its current date.
 
-    A date that was decided is explained from what was recorded then.
+    A date already decided is explained from what was recorded then.
     """
     with looking(options) as queries:
         answers = queries.why(pipeline, OnDate(date=date)).items
@@ -92,14 +92,14 @@ def _facts(why: Why) -> Iterator[tuple[str, str]]:
     excluded = why.excluded_by
     yield "calendar", f"excluded by {excluded}" if excluded else "a run day"
     if why.paused:
-        yield "paused", "nothing opens until it is resumed"
+        yield "paused", "no run opens until it is resumed"
     if why.window_end is not None and why.status == Status.PENDING:
         yield (
             "window",
             f"rules may hold until {_clock(why, 'window_end')} ({span(why.window_end, at)})",
         )
     if why.closes_at is not None:
-        yield "closes", f"{_clock(why, 'closes_at')}: after it no reading opens the date"
+        yield "closes", f"{_clock(why, 'closes_at')}: after that, no reading opens the date"
     if why.next_expected is not None:
         yield "next", f"expected {_clock(why, 'next_expected')} ({span(why.next_expected, at)})"
     for kind, moment in sorted(why.deadlines.items(), key=lambda item: item[1]):

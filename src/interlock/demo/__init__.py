@@ -1,1 +1,1 @@
-"""Demo: the medallion example at a speed that one can watch, with sources that are sometimes wrong."""
+"""Demo: the medallion example at a speed you can watch, with sources that are sometimes wrong."""

@@ -1,14 +1,14 @@
-"""Project: the files of the demo. An hour of data lasts some seconds, and every span follows from that.
+"""Demo project: its files. An hour of data lasts some seconds, and every span follows from that.
 
 The pipelines are those of the medallion example. Their deadlines count from the first reading of an hour,
-not by the clock on the wall, which goes at its own pace.
+not from the wall clock, which runs at its own pace.
 """
 
 from pathlib import Path
 from string import Template
 
 _EARTHQUAKE_SILVER = Template("""\
-# One clean table an hour, as soon as bronze says that all three loads of it are there.
+# One clean table per hour, as soon as bronze reports all three loads.
 pipeline:
   id: earthquake-silver
   owner: seismology
@@ -33,7 +33,7 @@ job:
     command: [sh, -c, "sleep 1; echo merged earthquakes of $$INTERLOCK_LABEL"]
   maxRetries: 2
 
-postRun: # USGS corrects its numbers: more than 20 quakes more or less, and the hour is merged again
+postRun: # USGS corrects its numbers: a difference of more than 20 quakes merges the hour again
   driftField: count
   driftThreshold: 20
   rules:
@@ -41,7 +41,7 @@ postRun: # USGS corrects its numbers: more than 20 quakes more or less, and the 
 """)
 
 _EARTHQUAKE_GOLD = Template("""\
-# One report a day, when every hour of the day is in silver.
+# One report per day, once every hour of the day is in silver.
 pipeline:
   id: earthquake-gold
   owner: seismology
@@ -61,7 +61,7 @@ job:
 """)
 
 _CRYPTO_SILVER = Template("""\
-# One clean table an hour: at least 250 coins, and a price for each of them.
+# One clean table per hour: at least 250 coins, and a price for each of them.
 pipeline:
   id: crypto-silver
   owner: markets
@@ -83,7 +83,7 @@ validation:
 job:
   type: command
   config:
-    # the job of 08:00 fails at its first try
+    # the job of 08:00 fails on its first attempt
     command:
       - sh
       - -c
@@ -127,12 +127,12 @@ _PIPELINES = {
     "crypto-gold": _CRYPTO_GOLD,
 }
 
-#: In hours of data: how long rules may take to hold, when an hour is late, and when that is warned of.
+#: In hours of data: the evaluation window, the deadline of an hour, and when to warn of it.
 _WINDOW, _DEADLINE, _LEAD = 4.0, 3.0, 1.0
 
 
 def files(hour_seconds: float) -> dict[str, str]:
-    """Every file of the project, by its place in the folder."""
+    """Every file of the project, by its path."""
     spans = {
         "window": _span(_WINDOW * hour_seconds),
         "deadline": _span(_DEADLINE * hour_seconds),

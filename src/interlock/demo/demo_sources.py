@@ -1,4 +1,6 @@
-"""Sources: two bronze layers that report each hour when it is complete; sometimes late, short or wrong."""
+"""Demo sources: two bronze layers that report each hour when it is complete; sometimes late, short or
+wrong.
+"""
 
 import heapq
 import itertools
@@ -12,7 +14,7 @@ HOURS = 24
 
 
 class DemoReading(NamedTuple):
-    """A reading at a moment, counted in hours of data from the start, and what there is to say of it."""
+    """A reading at a time, in hours of data from the start, and a description of it."""
 
     at: float
     pipeline: str
@@ -26,7 +28,7 @@ Say = Callable[[str], None]
 
 
 def day_of_reports(day: date, start: float = 0.0) -> list[DemoReading]:
-    """Everything that both sources report about a day, in the order in which they do."""
+    """Everything that both sources report about a day, in order."""
     found = [report for hour in range(HOURS) for report in _hour(day, hour)]
     found = [report._replace(at=report.at + start) for report in found]
     return sorted(found, key=lambda report: report.at)
@@ -35,7 +37,7 @@ def day_of_reports(day: date, start: float = 0.0) -> list[DemoReading]:
 def play(
     first: date, hour_seconds: float, put: Put, say: Say, wait: Callable[[float], bool]
 ) -> None:
-    """Report one day after another until `wait`, told how many seconds, answers that it is over."""
+    """Report one day after another, calling `wait` with the seconds to wait, until it says to stop."""
     passed = 0.0
     for report in _days(first):
         if wait(max(0.0, report.at - passed) * hour_seconds):
@@ -45,7 +47,7 @@ def play(
         try:
             put(report.pipeline, report.key, report.fields)
         except InterlockError as error:
-            say(f"refused at the door: {error}")
+            say(f"refused: {error}")
 
 
 def _days(first: date) -> Iterator[DemoReading]:
@@ -91,12 +93,12 @@ def _usgs_as_usual(day: date, hour: int) -> Iterator[DemoReading]:
 
 def _usgs_short(day: date, hour: int) -> Iterator[DemoReading]:
     yield _usgs(day, hour, "only 2 loads of 3", loads=2)
-    yield _usgs(day, hour, "the third load is there", after=0.8)
+    yield _usgs(day, hour, "the third load arrived", after=0.8)
 
 
 def _usgs_corrected(day: date, hour: int) -> Iterator[DemoReading]:
     yield _usgs(day, hour, f"complete, {120 + hour} earthquakes")
-    yield _usgs(day, hour, "corrected: 40 earthquakes more", after=1.5, count=160 + hour)
+    yield _usgs(day, hour, "corrected: 40 more earthquakes", after=1.5, count=160 + hour)
 
 
 def _usgs_malformed(day: date, hour: int) -> Iterator[DemoReading]:
@@ -116,17 +118,17 @@ def _coinlore_as_usual(day: date, hour: int) -> Iterator[DemoReading]:
 
 def _coinlore_short(day: date, hour: int) -> Iterator[DemoReading]:
     yield _coinlore(day, hour, "only 120 coins of 250", count=120)
-    yield _coinlore(day, hour, "the rest of the coins is there", after=0.8)
+    yield _coinlore(day, hour, "the rest of the coins arrived", after=0.8)
 
 
 def _coinlore_wrong(day: date, hour: int) -> Iterator[DemoReading]:
     yield _coinlore(day, hour, "7 coins have no price", nullPrices=7)
-    yield _coinlore(day, hour, "mended: every coin has a price", after=4.6)
+    yield _coinlore(day, hour, "fixed: every coin has a price", after=4.6)
 
 
 def _coinlore_stuck(day: date, hour: int) -> Iterator[DemoReading]:
-    yield _coinlore(day, hour, "3 coins have no price, and nobody mends it for hours", nullPrices=3)
-    yield _coinlore(day, hour, "mended at last", after=12.0)
+    yield _coinlore(day, hour, "3 coins have no price, for hours", nullPrices=3)
+    yield _coinlore(day, hour, "fixed at last", after=12.0)
 
 
 def _coinlore_fails(day: date, hour: int) -> Iterator[DemoReading]:
@@ -135,7 +137,7 @@ def _coinlore_fails(day: date, hour: int) -> Iterator[DemoReading]:
 
 def _coinlore_corrected(day: date, hour: int) -> Iterator[DemoReading]:
     yield _coinlore(day, hour, "complete, 301 coins")
-    yield _coinlore(day, hour, "corrected: 4 coins more, when all was done", after=1.5, count=305)
+    yield _coinlore(day, hour, "corrected: 4 more coins, after completion", after=1.5, count=305)
 
 
 Mishap = Callable[[date, int], Iterator[DemoReading]]

@@ -1,1 +1,1 @@
-"""The domain: what is true. Pure nouns; no input, no output, no clock."""
+"""The domain: what is true. Pure data and functions; no I/O, no clock."""

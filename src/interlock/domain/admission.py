@@ -194,7 +194,7 @@ def judged_keys(pipeline: Pipeline, schedule: Schedule) -> frozenset[str]:
 
 
 def reopening_keys(pipeline: Pipeline, schedule: Schedule) -> frozenset[str]:
-    """The keys whose readings may complete what a closed window was missing."""
+    """The keys whose readings may supply what a closed window was missing."""
     own = trigger_keys(schedule)
     return rule_keys(pipeline) - own | (own if schedule.gate is not None else frozenset())
 
@@ -291,7 +291,7 @@ def _open(case: _Case, label: Label, key: RunKey, run: Run | None) -> Admission:
     if closing is not None and reading.received_at >= closing:
         return case.ignored("the trigger deadline has passed; only a rerun opens it")
     if run is None and schedule.gate is not None:
-        return case.ignored("its cron moment opens the date; the trigger must hold by then")
+        return case.ignored("the cron opens the date; the trigger must hold by then")
     trigger = schedule.trigger
     by = OpenedBy.CASCADE if trigger and trigger.pipeline else OpenedBy.SENSOR
     if run is None:
@@ -307,7 +307,7 @@ def _after_completion(case: _Case, run: Run) -> Admission:
     if _drift_decides(case, run):
         return case.ignored("a post-run rule watches this key; drift decides")
     if not has_changed(run, case.reading, case.base):
-        return case.ignored("the job has seen this reading")
+        return case.ignored("the job has already seen this reading")
     if case.standing is not None and _ran_before_the_edit(case, run, case.standing):
         before = not case.standing.opens(case.reading.received_at)
         return case.ignored(BEFORE) if before else NoteRepeat(run, case.reading)
@@ -433,7 +433,7 @@ def _named(pipeline: Pipeline, schedule: Schedule, reading: Reading) -> Label | 
         "date_beyond_horizon",
         "date",
         str(label),
-        f"a date up to {last}; schedule.horizon allows later ones",
+        f"a date up to {last}; raise schedule.horizon to allow later ones",
     )
 
 

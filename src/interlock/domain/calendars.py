@@ -12,7 +12,7 @@ _WEEKEND = (Weekday.SATURDAY, Weekday.SUNDAY)
 
 
 class Excluded(msgspec.Struct, frozen=True):
-    """What keeps a date free of runs; `name` says which calendar or country, where there is one."""
+    """What keeps a date free of runs; `name` says which calendar or country, if any."""
 
     by: str
     name: str | None = None

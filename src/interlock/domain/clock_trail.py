@@ -30,7 +30,7 @@ class ClockTrail(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
 
 
 def follow(trail: ClockTrail | None, now: datetime) -> ClockTrail:
-    """The trail after one more look."""
+    """The trail after one more check."""
     if trail is None or _is_back(trail, now):
         return ClockTrail(now)
     moved = now - trail.seen_at

@@ -1,4 +1,4 @@
-"""Cron: five fields, and the moments at which they fire in a zone with clock changes.
+"""Cron: five fields, and the instants at which they fire in a zone with clock changes.
 
 The moments are cronsim's, with one addition: each label has one occurrence. When a clock change makes two
 fires of one label, the first is the occurrence.
@@ -19,7 +19,7 @@ from interlock.domain.partition import Grain, label_text, within_calendar
 
 _T = TypeVar("_T")
 
-#: Any start will do to find out whether a cron fires at all; a fixed one keeps it a pure question.
+#: Any start works to find out whether a cron fires at all; a fixed one keeps the function pure.
 _SOME_DAY = datetime(2000, 1, 1, tzinfo=UTC)
 
 #: A clock change can give two fires one label: in a fold, as far apart as the fold is long (at
@@ -95,7 +95,7 @@ def _offset(instant: datetime, zone: ZoneInfo) -> timedelta:
 def _steady(cron: str, since: datetime, until: datetime, offset: timedelta) -> Iterator[Occurrence]:
     """The moments without clock changes: hours and minutes of matching days.
 
-    What CronSim would say, without its search for a next fire that may lie years ahead.
+    What CronSim would say, without its search for a next fire that may be years ahead.
     """
     fields, grain = _parsed(cron, "UTC"), cron_grain(cron)
     first, last = since + offset, until + offset
@@ -130,7 +130,7 @@ def _fires(cron: str, zone_name: str, since: datetime) -> Iterator[datetime]:
     """What cronsim says, from `since` on, until the calendar ends."""
     fields = copy(_parsed(cron, zone_name))
     before = (since - timedelta(microseconds=1)).astimezone(zones.zone(zone_name))
-    # as CronSim itself begins: on the bare wall clock where it mends clock changes
+    # as CronSim itself begins: on the bare wall clock where it corrects clock changes
     fields.dt = before.replace(microsecond=0, tzinfo=fields.dt.tzinfo)
     try:
         for fire in fields:
@@ -175,7 +175,7 @@ class _Onward(CronSim):
             if self.dt.minute:
                 self._to_whole_hour(before)
             if self.dt.hour == 0:
-                break  # another day: its month and day are looked at first
+                break  # another day: its month and day are checked first
         return True
 
     def _to_whole_hour(self, before: datetime) -> None:

@@ -31,7 +31,7 @@ class SlaVerdict(StrEnum):
 
 
 class Deadline(msgspec.Struct, frozen=True):
-    """The two moments of one deadline; both None where there is none."""
+    """The two instants of one deadline; both None if there is none."""
 
     warning_at: datetime | None = None
     breach_at: datetime | None = None
@@ -93,7 +93,7 @@ def closes_at(schedule: Schedule, label: Label) -> datetime | None:
 
 
 def unknown(schedule: Schedule, sla: Sla, label: Label) -> str | None:
-    """The first deadline of the SLA that says nothing about this date: `:MM`, for a day."""
+    """The first deadline of the SLA that does not apply to this date: `:MM`, for a day."""
     zone = sla_zone(schedule, sla)
     for text in (sla.deadline, sla.evaluation_deadline):
         if text is not None and wall_deadline(text, label, schedule, zone) is None:

@@ -18,7 +18,7 @@ _EXACT = Context(prec=5000, rounding=ROUND_DOWN, Emax=MAX_EMAX, Emin=MIN_EMIN, t
 
 
 class Drift(msgspec.Struct, frozen=True):
-    """A number that left its baseline by more than the threshold."""
+    """A number that moved from its baseline by more than the threshold."""
 
     field: str
     baseline: int | Decimal

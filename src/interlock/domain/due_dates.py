@@ -34,7 +34,7 @@ _LONGEST_LEAD = timedelta(days=31)
 def closing_dates(
     schedule: Schedule, calendars: Mapping[str, Calendar], since: datetime, until: datetime
 ) -> Iterator[tuple[Watched, datetime]]:
-    """The watched dates whose trigger deadline lies in `since < closes_at <= until`."""
+    """The watched dates whose trigger deadline is in `since < closes_at <= until`."""
     since, until = within_calendar(since), within_calendar(until)
     if schedule.trigger is None or schedule.trigger.deadline is None:
         return iter(())
@@ -53,8 +53,8 @@ def sla_dates(
     since: datetime,
     until: datetime,
 ) -> Iterator[tuple[Watched, Deadlines]]:
-    """The watched dates with a moment by the clock in `since < instant <= until`: a warning, a breach, or
-    that by which the rules must hold.
+    """The watched dates with an absolute instant in `since < instant <= until`: a warning, a breach, or
+    the one by which the rules must hold.
     """
     since, until = within_calendar(since), within_calendar(until)
     zone = sla_zone(schedule, sla)

@@ -74,8 +74,8 @@ _WHAT: dict[EditKind, Callable[[ScheduleEdit], str]] = {
     EditKind.NEW: lambda edit: f"{edit.schedule} is new, counts since {spell(edit.since)}",
     EditKind.UNCHANGED: lambda edit: f"{edit.schedule} is unchanged",
     EditKind.RENAMED: lambda edit: (
-        f"{edit.schedule} was {edit.formerly} and goes on with its dates"
+        f"{edit.schedule} was {edit.formerly} and continues with its dates"
     ),
     EditKind.CHANGED: _changed,
-    EditKind.REMOVED: lambda edit: f"{edit.schedule} is gone",
+    EditKind.REMOVED: lambda edit: f"{edit.schedule} is removed",
 }

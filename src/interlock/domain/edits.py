@@ -91,14 +91,14 @@ class _Pair(msgspec.Struct, frozen=True):
 
     @property
     def moved(self) -> tuple[str, ...]:
-        """The fields of its moments that differ."""
+        """The fields of its occurrences that differ."""
         return changed_fields(
             moments_of(self.old, self.before.calendars), moments_of(self.new, self.after.calendars)
         )
 
     @property
     def promised(self) -> tuple[str, ...]:
-        """The fields of its deadlines that differ, beside its moments."""
+        """The fields of its deadlines that differ, besides those of its occurrences."""
         return changed_fields(deadlines_of(self.before), deadlines_of(self.after))
 
 

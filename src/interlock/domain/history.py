@@ -16,7 +16,7 @@ class Glance(msgspec.Struct, frozen=True, kw_only=True):
     status: Status
     attempt: int = 0
     sla_verdict: SlaVerdict | None = None
-    #: Seconds that were left when it completed; negative when it was late.
+    #: Seconds left when it completed; negative when late.
     slack: int | None = None
 
 

@@ -1,9 +1,9 @@
-"""Job configs: what each type of job must be told, as written under `job.config`.
+"""Job configs: the settings of each type of job, as written under `job.config`.
 
-Like the structs of a pipeline these are the one source: the reader, the JSON Schema and the adapters all
+Like the structs of a pipeline, these are the single source: the reader, the JSON Schema and the adapters all
 use them. Where a file may write a thing in two ways (`timeout: 30` or `30s`, a command as text or list,
-a body as map or JSON text) the struct holds the one that is first in the reference; the reader turns the
-other into it, so adapters know only one.
+a body as map or JSON text), the struct holds the one that comes first in the reference; the reader converts
+the other, so adapters know only one.
 """
 
 from collections.abc import Iterator, Mapping
@@ -95,7 +95,7 @@ class AwsConfig(JobConfig, frozen=True, kw_only=True):
 
 
 class Completion(StrEnum):
-    """How the end of a job is known."""
+    """How the end of a job is detected."""
 
     POLL = "poll"
     RESPONSE = "response"
@@ -103,7 +103,7 @@ class Completion(StrEnum):
 
 
 class LambdaCompletion(StrEnum):
-    """How the end of a function is known."""
+    """How the end of a function is detected."""
 
     RESPONSE = "response"
     EVENT = "event"
@@ -128,7 +128,7 @@ class ActionOnFailure(StrEnum):
 
 
 class ArgumentsAs(StrEnum):
-    """As what Databricks gets the arguments."""
+    """How Databricks receives the arguments."""
 
     NOTEBOOK_PARAMS = "notebook_params"
     JOB_PARAMETERS = "job_parameters"
@@ -150,7 +150,7 @@ class AirflowVersion(StrEnum):
 
 
 class InvocationType(StrEnum):
-    """Whether a function is waited for."""
+    """Whether to wait for a function."""
 
     REQUEST_RESPONSE = "RequestResponse"
     EVENT = "Event"
@@ -187,7 +187,7 @@ class GlueConfig(AwsConfig, frozen=True, kw_only=True):
         bool, Meta(description="Pass `--interlock_token`, by which a repeated start is recognised.")
     ] = True
     verify_success: Annotated[
-        bool, Meta(description="Look into Glue's own analysis before SUCCEEDED is believed.")
+        bool, Meta(description="Check Glue's own analysis before trusting SUCCEEDED.")
     ] = True
 
 
@@ -227,7 +227,7 @@ class SparkSubmit(Declared, frozen=True):
 class Hive(Declared, frozen=True):
     """A Hive query."""
 
-    query: Annotated[Name, Meta(description="The query, or where it lies.")]
+    query: Annotated[Name, Meta(description="The query, or its location.")]
     init_query_file: Annotated[Name | None, Meta(description="Run before the query.")] = None
     parameters: Annotated[str | None, Meta(description="`--hiveconf` and the like.")] = None
 
@@ -362,7 +362,7 @@ FAILURE_VALUES = (
 
 
 class HttpConfig(JobConfig, frozen=True, kw_only=True):
-    """A request, and how to learn what became of it."""
+    """A request, and how to learn its outcome."""
 
     url: Url
     method: Method = Method.POST
@@ -374,18 +374,18 @@ class HttpConfig(JobConfig, frozen=True, kw_only=True):
         Timeout,
         Meta(description="For the whole exchange, at most 15m.", extra={"longest": "15m"}),
     ] = "30s"
-    run_id_path: Annotated[Path | None, Meta(description="Where the run id stands.")] = None
+    run_id_path: Annotated[Path | None, Meta(description="Path of the run id.")] = None
     status_url: Annotated[
         Url | None, Meta(description="Polled with GET; may use `${JOB_RUN_ID}`.")
     ] = None
-    status_path: Annotated[Path, Meta(description="Where the status stands.")] = "status"
+    status_path: Annotated[Path, Meta(description="Path of the status.")] = "status"
     success_values: Annotated[
         tuple[Name, ...], Meta(description="What means success.", min_length=1)
     ] = SUCCESS_VALUES
     failure_values: Annotated[
         tuple[Name, ...], Meta(description="What means failure; anything else: running.")
     ] = FAILURE_VALUES
-    error_path: Annotated[Path | None, Meta(description="Where the reason stands.")] = None
+    error_path: Annotated[Path | None, Meta(description="Path of the reason.")] = None
     cancel_url: Annotated[Url | None, Meta(description="Called with POST.")] = None
     completion: Annotated[
         Completion | None, Meta(description="Default `poll` with statusUrl, else `response`.")
@@ -448,7 +448,7 @@ class LambdaConfig(AwsConfig, frozen=True, kw_only=True):
     invocation_type: InvocationType = InvocationType.REQUEST_RESPONSE
     completion: Annotated[
         LambdaCompletion | None,
-        Meta(description="Default `response`; must be given with `Event`."),
+        Meta(description="Default `response`; required with `Event`."),
     ] = None
     timeout: Annotated[Timeout, Meta(description="At most 14m.", extra={"longest": "14m"})] = "60s"
     at_most_once: Annotated[

@@ -16,7 +16,7 @@ import msgspec
 
 from interlock.domain import canonical
 
-#: Our own settings: a file that named one could send the controller's token away.
+#: Our own settings: a file that used one could leak the controller's token.
 OWN_SETTINGS = frozenset(
     f"INTERLOCK_{name}"
     for name in (
@@ -140,7 +140,7 @@ def check_https_url(text: str) -> None:
 
 def check_header_value(text: str) -> None:
     if any(character in text for character in "\r\n\0"):
-        raise ValueError("a header is one line")
+        raise ValueError("a header must be one line")
     check_secrets(text)
 
 

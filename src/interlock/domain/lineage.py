@@ -28,14 +28,14 @@ class LineageSource(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LineageJob(msgspec.Struct, frozen=True):
-    """What ran."""
+    """The job that ran."""
 
     namespace: _Name
     name: _Name
 
 
 class LineageRun(msgspec.Struct, frozen=True, rename="camel"):
-    """One run of it."""
+    """One run of a job."""
 
     run_id: _Name
     facets: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""Partition: the date label of a run, and the way between label, zone and instant.
+"""Partition: the date label of a run, and the conversions between label, zone and instant.
 
 A label is `2026-03-03` (a day), `2026-03-03T10` (an hour) or `2026-03-03T10:15` (a minute), in the
 zone of its schedule. A label that a clock change skips never occurs; one that it repeats occurs once.
@@ -84,13 +84,13 @@ def within_calendar(instant: datetime) -> datetime:
 
 
 def label_text(wall: datetime, grain: Grain) -> str:
-    """The label of a wall clock as text, without the detour over a Label."""
+    """The label of a wall clock as text, without building a Label."""
     return wall.isoformat()[: _LENGTHS[grain]]
 
 
 @lru_cache(maxsize=8192)
 def _parts(text: str) -> tuple[date, int | None, int | None]:
-    """The day, hour and minute of a label. The same few dates are read again and again."""
+    """The day, hour and minute of a label. Cached: the same few dates are parsed repeatedly."""
     match = _LABEL.fullmatch(text)
     if match is None:
         raise ValueError(f"{text!r} is not a date such as 2026-03-03 or 2026-03-03T10")
@@ -133,7 +133,7 @@ def occurs(label: Label, zone: ZoneInfo) -> bool:
 def instant_of(wall: datetime, zone: ZoneInfo) -> datetime:
     """When a wall clock shows this: in a fold the first time, in a gap the first instant after it.
 
-    At the ends of the calendar the nearest instant that exists stands in.
+    At the ends of the calendar, the nearest existing instant.
     """
     if not _FIRST_WALL <= wall <= _LAST_WALL:
         return min(max(wall, _FIRST_WALL), _LAST_WALL).replace(tzinfo=UTC)

@@ -1,8 +1,8 @@
 """Pipeline: what an owner declared. Schedules, rules, SLA, job, and what to watch afterwards.
 
-These structs are the one source of the file format: the reader of files, the JSON Schema for editors
-and the reference are all made from their types, bounds and descriptions. Texts such as durations and
-times are kept as the author wrote them and parsed where they are used.
+These structs are the single source of the file format: the file reader, the JSON Schema for editors and the
+reference are generated from their types, bounds and descriptions. Texts such as durations and times are kept
+as the author wrote them and parsed where they are used.
 """
 
 from datetime import timedelta
@@ -88,7 +88,7 @@ class UpstreamHours(StrEnum):
 
 
 class Declared(msgspec.Struct, frozen=True, rename="camel"):
-    """The common ground of all parts of a file: immutable, camelCase outside."""
+    """The base of all parts of a file: immutable, camelCase outside."""
 
 
 class Rule(Declared, frozen=True):
@@ -114,7 +114,7 @@ class Trigger(Declared, frozen=True):
     field: FieldPath | None = None
     value: Annotated[Any, Meta(description="What the field is compared with.")] = None
     deadline: Annotated[
-        Moment | None, Meta(description="After it the automatic window for that date closes.")
+        Moment | None, Meta(description="After this, no run opens by itself for that date.")
     ] = None
     pipeline: Annotated[
         PipelineId | None,
@@ -127,10 +127,10 @@ class Trigger(Declared, frozen=True):
 
     @property
     def rule(self) -> Rule:
-        """The trigger as a rule. A completion upstream is a reading like any other."""
+        """The trigger as a rule. An upstream completion is a reading like any other."""
         if self.pipeline is not None:
             return Rule(f"pipeline:{self.pipeline}", Check.EXISTS)
-        assert self.key is not None and self.check is not None  # the reader saw to it
+        assert self.key is not None and self.check is not None  # the reader ensures it
         return Rule(self.key, self.check, self.field, self.value)
 
 
@@ -178,7 +178,7 @@ class Schedule(Declared, frozen=True):
     ] = None
     grace: Annotated[
         Span,
-        Meta(description="How long after the expected moment a missing run counts as missed."),
+        Meta(description="How long after its expected time a run counts as missed."),
     ] = "10m"
     trigger: Trigger | None = None
     exclude: Exclusion | None = None
@@ -209,12 +209,12 @@ class Schedule(Declared, frozen=True):
 
     @property
     def offset(self) -> int:
-        """`dayOffset`, which is always set once the struct is made."""
+        """`dayOffset`, which is always set after construction."""
         return self.day_offset or 0
 
     @property
     def gate(self) -> Rule | None:
-        """The trigger of a date that its cron moment opens: it must hold before the job may start."""
+        """The trigger of a date that its cron opens: it must hold before the job may start."""
         return self.trigger.rule if self.cron is not None and self.trigger is not None else None
 
 
@@ -272,7 +272,7 @@ class Validation(Declared, frozen=True):
 
 
 class Job(Declared, frozen=True):
-    """The workload to start, and how often a failure may be tried again."""
+    """The workload to start, and how often a failure may be retried."""
 
     type: Annotated[str, Meta(description="What kind of workload.", extra={"one of": JOB_KINDS})]
     config: Annotated[
@@ -301,7 +301,7 @@ class Job(Declared, frozen=True):
     ] = 3600
     poll_interval: Annotated[
         Span | None,
-        Meta(description="How often the job is polled, 10s to 10m; default: ever more seldom."),
+        Meta(description="How often the job is polled, 10s to 10m; default: less and less often."),
     ] = None
     max_concurrent: Annotated[
         Annotated[int, Meta(ge=1)] | None,
@@ -322,7 +322,7 @@ class Job(Declared, frozen=True):
 
     @property
     def polled_every(self) -> timedelta | None:
-        """None: after half the time it has run, within bounds."""
+        """None: half of the time it has run, within bounds."""
         return None if self.poll_interval is None else duration.parse(self.poll_interval)
 
 
@@ -334,7 +334,7 @@ class PostRunEvaluation(Declared, frozen=True):
         Span | None,
         Meta(
             description="How often `age_lt` and `age_gt` are judged again until the window ends; "
-            "without it only as readings come."
+            "without it, only when readings arrive."
         ),
     ] = None
 
@@ -343,7 +343,8 @@ class PostRun(Declared, frozen=True):
     """What to watch after completion."""
 
     rules: Annotated[
-        tuple[Rule, ...], Meta(description="Judged as they come, all must hold.", min_length=1)
+        tuple[Rule, ...],
+        Meta(description="Judged as readings arrive; all must hold.", min_length=1),
     ]
     evaluation: PostRunEvaluation = PostRunEvaluation()
     drift_field: Annotated[
@@ -362,7 +363,7 @@ class PostRun(Declared, frozen=True):
         ),
     ] = Decimal(0)
     sensor_timeout: Annotated[
-        Span, Meta(description="How long after completion its readings may take.")
+        Span, Meta(description="How long after completion its readings may arrive.")
     ] = "2h"
     late_window: Annotated[
         Span | None,
@@ -374,7 +375,7 @@ class PostRun(Declared, frozen=True):
 
 
 class Identity(Declared, frozen=True):
-    """Who the pipeline is and who answers for it."""
+    """The identity of a pipeline and who owns it."""
 
     id: Annotated[PipelineId, Meta(description="The identity; the file name is not.")]
     owner: Annotated[str | None, Meta(description="Who to ask.")] = None
@@ -393,7 +394,7 @@ class Calendar(Declared, frozen=True):
 
 
 class Pipeline(Declared, frozen=True):
-    """A pipeline as declared, with the calendars it names written in."""
+    """A pipeline as declared, including the calendars it names."""
 
     pipeline: Identity
     schedules: Annotated[tuple[Schedule, ...], Meta(min_length=1)]
@@ -408,10 +409,11 @@ class Pipeline(Declared, frozen=True):
         dict[str, Calendar], Meta(description="The calendars that the schedules name.")
     ] = {}
     holidays_until: Annotated[
-        Day | None, Meta(description="The last day for which country holidays are written in.")
+        Day | None, Meta(description="The last day for which country holidays are included.")
     ] = None
-    #: Ids that schedules had before, each with the one they have now; written in at adoption. Left out of
-    #: the text while there are none, so that no hash changes.
+    #: Former ids of schedules, each with the current one; added at adoption. Omitted from the text when
+    #: empty,
+    #: so that no hash changes.
     formerly: dict[str, str] | UnsetType = UNSET
 
     @property
@@ -423,7 +425,7 @@ class Pipeline(Declared, frozen=True):
         return any(schedule.id == name for schedule in self.schedules)
 
     def schedule(self, schedule_id: str) -> Schedule:
-        """The schedule that has that id, or had it. Raises KeyError when there is none."""
+        """The schedule that has or had that id. Raises KeyError when there is none."""
         name = self.present_id(schedule_id)
         for schedule in self.schedules:
             if schedule.id == name:
@@ -431,18 +433,18 @@ class Pipeline(Declared, frozen=True):
         raise KeyError(schedule_id)
 
     def present_id(self, schedule_id: str) -> str:
-        """The id that a schedule has now; the id itself when no schedule has had it."""
+        """The current id of a schedule; the id itself when no schedule has had it."""
         if self.formerly is UNSET or any(each.id == schedule_id for each in self.schedules):
             return schedule_id
         return self.formerly.get(schedule_id, schedule_id)
 
     def former_ids(self, schedule_id: str) -> tuple[str, ...]:
-        """The ids that a schedule had before."""
+        """The former ids of a schedule."""
         if self.formerly is UNSET:
             return ()
         return tuple(old for old, new in self.formerly.items() if new == schedule_id)
 
 
 def holiday_calendar(country: str) -> str:
-    """The name under which a country's holidays are written into a pipeline."""
+    """The name under which a pipeline includes a country's holidays."""
     return f"holidays:{country}"

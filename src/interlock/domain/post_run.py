@@ -60,7 +60,7 @@ def drift_field(post_run: PostRun, rule: Rule, baseline: Mapping[str, Any]) -> s
 def is_measured(
     post_run: PostRun, key: str, baseline: Mapping[str, Any], current: Mapping[str, Any]
 ) -> bool:
-    """Whether a rule on this key can say by how much the reading has moved."""
+    """Whether a rule on this key can measure how far the reading has moved."""
     fields = (drift_field(post_run, r, baseline) for r in post_run.rules if r.key == key)
     return any(f and _has_number(baseline, f) and _has_number(current, f) for f in fields)
 

@@ -1,4 +1,4 @@
-"""Reruns: whether a request to run a date again is granted, and why not."""
+"""Reruns: whether a request to run a date again is accepted, and if not, why."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -13,7 +13,7 @@ from interlock.domain.sensor import Reading, UnreadableReading
 
 
 class Cause(StrEnum):
-    """Why a rerun is refused."""
+    """Why a rerun is rejected."""
 
     UNKNOWN_PIPELINE = "unknown-pipeline"
     EXCLUDED = "excluded"
@@ -25,7 +25,7 @@ class Cause(StrEnum):
 
 
 class Granted(msgspec.Struct, frozen=True):
-    """The date may run again, on this account; a date that never ran costs nothing."""
+    """The date may run again, charged to this budget; a date that never ran costs nothing."""
 
     budget: Budget | None
 
@@ -52,8 +52,8 @@ class RerunCase(msgspec.Struct, frozen=True, kw_only=True):
 def judge_request(case: RerunCase, pipeline: Pipeline) -> Granted | RerunRefused:
     """Judge in a fixed order: calendar, horizon, a run in progress, the budget, the circuit breaker.
 
-    A row that says no more than that the date is done has no evidence to compare with: nothing breaks
-    the circuit.
+    A row that says only that the date is done has no evidence to compare with, so the circuit breaker never
+    trips.
     """
     run = case.run
     if case.excluded is not None:
@@ -78,8 +78,8 @@ def judge_request(case: RerunCase, pipeline: Pipeline) -> Granted | RerunRefused
 def news(run: Run, readings: Mapping[str, Reading]) -> bool:
     """Whether a reading that the date uses has changed since the job was started on it.
 
-    Post-run readings that the job did not use are compared with what was there at completion. One that
-    can't be read says nothing.
+    Post-run readings that the job did not use are compared with those at completion. An unreadable one says
+    nothing.
     """
     return any(
         (seen := run.evidence.get(key)) is None or seen.version != reading.version

@@ -1,7 +1,7 @@
 """Run: one date of one schedule of one pipeline. Lock and state in one row.
 
 Every change is made by `to` or `changed`, which raise the version by one; stores write a version only
-over the one before it. Where a run may go is the table TRANSITIONS, and nothing else.
+over the one before it. The table TRANSITIONS alone defines the legal moves.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ from interlock.errors import TransitionError
 LEASE_MARGIN = timedelta(minutes=30)
 EXECUTION_TIMEOUT = timedelta(hours=4)
 
-#: What versions and attempts are counted by; beyond it no store could count on.
+#: The limit of versions and attempts; no store can count beyond it.
 Number = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
 _LONGEST_NAME = 80
@@ -30,7 +30,7 @@ _UNSAFE = re.compile(r"[^0-9A-Za-z_.-]")
 
 
 class Status(StrEnum):
-    """Where a run is."""
+    """The status of a run."""
 
     PENDING = "PENDING"
     TRIGGERING = "TRIGGERING"
@@ -38,7 +38,7 @@ class Status(StrEnum):
     FAILED = "FAILED"
     COMPLETED = "COMPLETED"
     FAILED_FINAL = "FAILED_FINAL"
-    #: There is a row that this version can't read. Never stored: a store answers with it.
+    #: A row that this version can't read. Never stored; only returned by stores.
     UNREADABLE = "UNREADABLE"
 
 
@@ -74,12 +74,12 @@ class OpenedBy(StrEnum):
     RETRY = "retry"
     RECOVERY = "recovery"
     CASCADE = "cascade"
-    #: The row does not say it: see `finished_run` and `unreadable_run`.
+    #: Not recorded in the row: see `finished_run` and `unreadable_run`.
     UNKNOWN = "unknown"
 
 
 class DeadlineKind(StrEnum):
-    """The moments of a date: the two of each deadline, and that by which its rules must hold."""
+    """The instants of a date: the two of each deadline, and the one by which its rules must hold."""
 
     WARNING = "warning"
     BREACH = "breach"
@@ -109,7 +109,7 @@ class Evidence(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Failure(msgspec.Struct, frozen=True, rename="camel"):
-    """Why an attempt ended badly. `reason` is a stable word: job, stopped, window, launch, ..."""
+    """Why an attempt failed. `reason` is a stable word: job, stopped, window, launch, ..."""
 
     reason: str
     message: str
@@ -117,7 +117,7 @@ class Failure(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class RuleRecord(msgspec.Struct, frozen=True, rename="camel"):
-    """How a rule fared at a recorded evaluation, and since when it has fared so."""
+    """The result of a rule at a recorded evaluation, and since when."""
 
     key: str
     check: str
@@ -138,7 +138,7 @@ class Judgement(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class PostRunState(msgspec.Struct, frozen=True, rename="camel"):
-    """What has been seen of the post-run readings of this attempt."""
+    """The state of this attempt's post-run readings."""
 
     outcome: str | None = None
     n: int = 0
@@ -155,12 +155,12 @@ class Run(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     version: Number = 1
     attempt: Number = 0
     execution_name: str
-    #: How many executions this attempt has had: another one goes on where one broke off.
+    #: How many executions this attempt has had: another one continues where one failed.
     executions: int = 1
     opened_at: datetime
     opened_by: OpenedBy
     opened_for: str = ""
-    #: The request that opened a date without a run; it stays, so that a repeat of it is known as one.
+    #: The request that opened a date without a run; kept to recognise a repeat of it.
     first_request: str | None = None
     changed_at: datetime
     recovered: bool = False
@@ -174,7 +174,7 @@ class Run(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     #: When its rules held last and no place was free for its job, and behind which runs it waits.
     waits_at: datetime | None = None
     waits_for: tuple[RunKey, ...] = ()
-    #: How often a long wait went on in another execution, and since when it has.
+    #: How often a long wait continued in another execution, and since when.
     handovers: int = 0
     handed_over_at: datetime | None = None
     run_id: str | None = None
@@ -186,7 +186,7 @@ class Run(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     #: Since when its job can't be asked about a deadline that has passed.
     unasked_since: datetime | None = None
     completed_at: datetime | None = None
-    #: Whether pipelines downstream wait to hear of its completion.
+    #: Whether downstream pipelines still wait for its completion.
     cascading: bool = False
     post_run_due_at: datetime | None = None
     #: When its post-run rules are judged next without a reading, or their window ends.
@@ -214,7 +214,7 @@ class Run(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
     @property
     def is_bare(self) -> bool:
-        """Whether its row says no more than how the date ended: what its job saw is not recorded."""
+        """Whether its row says only how the date ended: what its job saw is not recorded."""
         return self.opened_by is OpenedBy.UNKNOWN
 
     @property
@@ -224,7 +224,7 @@ class Run(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
     @property
     def has_given_up(self) -> bool:
-        """Whether it failed, and nothing is due that would try it again."""
+        """Whether it failed, and no retry is due."""
         failed = self.status in (Status.FAILED, Status.FAILED_FINAL)
         return failed and not self.awaits_retry
 
@@ -240,7 +240,9 @@ class Run(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
         return msgspec.structs.replace(self, version=self.version + 1, changed_at=now, **changes)
 
     def to(self, status: Status, now: datetime, **changes: Any) -> Self:
-        """The next version, in another state. An illegal move can't be made, so it can't be written."""
+        """The next version, in another state. Raises TransitionError for an illegal move, so none is ever
+        written.
+        """
         if status not in TRANSITIONS[self.status]:
             raise TransitionError(f"{self.key}: {self.status} does not lead to {status}")
         if status is Status.PENDING:
@@ -248,8 +250,8 @@ class Run(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
         return self.changed(now, status=status, **changes)
 
     def resumed(self, now: datetime, lease: timedelta) -> Self:
-        """The next version, under the name of a further execution of this attempt. It goes on under the lease
-        of the attempt, and gets one of its own if that is over.
+        """The next version, under the name of a further execution of this attempt. It continues under the
+        lease of the attempt, or gets a new one if that is over.
         """
         number = self.executions + 1
         name = execution_name(self.key, self.attempt, number, self.handovers)
@@ -257,7 +259,7 @@ class Run(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
         return self.changed(now, executions=number, execution_name=name, lease_until=until)
 
     def handed_over(self, now: datetime, lease: timedelta) -> Self:
-        """This version, with its attempt going on in the next execution."""
+        """This version, with its attempt continuing in the next execution."""
         number = self.handovers + 1
         return msgspec.structs.replace(
             self,
@@ -288,7 +290,7 @@ class Run(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
         return self.changed(now, **fresh | changes)
 
 
-#: What belongs to one attempt and is forgotten with it.
+#: What belongs to one attempt and is reset with the next.
 _OF_ATTEMPT: dict[str, Any] = {
     "executions": 1,
     "recovered": False,
@@ -321,22 +323,22 @@ def finished_run(key: RunKey, status: Status, version: int, attempt: int, **said
     """A finished run whose row says little more than its status. Raises ValueError for another status,
     or for a key whose date is not in the calendar.
 
-    A time that the row does not say is its nominal one.
+    A time missing from the row is its nominal one.
     """
     if status not in FINAL:
-        raise ValueError(f"a row that says {status} must also say which execution has it")
+        raise ValueError(f"a row with status {status} must also name its execution")
     return _bare_run(key, status=status, version=version, attempt=attempt, **said)
 
 
 def unreadable_run(key: RunKey, problem: str) -> Run:
-    """Stands for a row that can't be read: its date is taken, and nothing more is known of it."""
+    """Represents an unreadable row: its date is taken, and nothing more is known."""
     failure = Failure("unreadable", problem)
     return _bare_run(key, status=Status.UNREADABLE, version=0, attempt=0, failure=failure)
 
 
 def nominal_time(key: RunKey) -> datetime:
-    """What stands for a time that a row does not say: the first moment of its date, in UTC. Raises
-    ValueError for a date that is not in the calendar.
+    """The substitute for a time missing from a row: the start of its date, in UTC. Raises ValueError for a
+    date that is not in the calendar.
     """
     return Label.parse(key.date).wall.replace(tzinfo=UTC)
 
@@ -360,7 +362,7 @@ def predecessors(run: Run) -> set[tuple[int, Status]]:
 
 
 def execution_name(key: RunKey, attempt: int, number: int = 1, handover: int = 0) -> str:
-    """The same for the same execution of an attempt, and for no other: starting twice is starting once."""
+    """Unique to one execution of an attempt: starting it again has no effect."""
     name = f"{key.pipeline_id}-{key.schedule_id}-{key.date}"
     if key.dry:
         name += "-dry"
@@ -386,6 +388,6 @@ def trial_token(instance: str, key: RunKey, at: datetime) -> str:
 
 
 def job_token(instance: str, key: RunKey, attempt: int) -> str:
-    """The idempotency token of an attempt, valid on every platform that takes one."""
+    """The idempotency token of an attempt, valid on every platform that accepts one."""
     facts = [instance, key.pipeline_id, key.schedule_id, key.date, attempt]
     return f"il-{hashlib.sha256(canonical.encode(facts).encode()).hexdigest()[:32]}"

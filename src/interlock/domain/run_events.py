@@ -1,4 +1,4 @@
-"""Telling: events about a run, under the name a dry run would use."""
+"""Run events: events about a run, or their dry-run twins."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -34,7 +34,7 @@ def about_run(
     override: RowOverride = AS_ROW,
     **detail: Any,
 ) -> tuple[Event, ...]:
-    """The event, at the time of the run's last change; of a dry run its twin, or nothing."""
+    """The event, at the time of the run's last change; for a dry run its twin, or None."""
     return about_date(
         kind,
         run_subject(run, pipeline),

@@ -50,7 +50,7 @@ _HORIZON = timedelta(days=10 * 366)
 
 
 class Watched(msgspec.Struct, frozen=True):
-    """A date to look after: its first instant, and when it is due (None: only readings tell)."""
+    """A date to watch: its first instant, and when it is due (None: only readings determine it)."""
 
     date: str
     starts_at: datetime
@@ -58,7 +58,7 @@ class Watched(msgspec.Struct, frozen=True):
 
 
 def sensor_driven(schedule: Schedule) -> bool:
-    """Whether readings alone say when it runs."""
+    """Whether readings alone determine when it runs."""
     return schedule.cron is None and schedule.include is None
 
 
@@ -82,7 +82,7 @@ def next_occurrence(
     while (moment := _first_moment(schedule, since, until)) is not None:
         if expects(schedule, calendars, _day(moment)):
             return moment
-        # days are excluded whole: a cron that fires every minute is not asked about each of them
+        # days are excluded whole: a cron that fires every minute need not be evaluated for each of them
         since = max(_next_run_day(schedule, calendars, moment, until), moment.due_at + _TICK)
     return None
 
@@ -93,7 +93,7 @@ def opens_at(schedule: Schedule, day: date) -> datetime:
 
 
 def expected_start(schedule: Schedule, label: Label) -> datetime | None:
-    """The cron moment of a label, or `time` of an inclusion date. None: only readings will tell."""
+    """The cron moment of a label, or `time` of an inclusion date. None: only readings determine it."""
     if schedule.cron is not None:
         return _cron_start(schedule.cron, schedule.timezone, label)
     if schedule.include is None or (schedule.time is None and schedule.trigger is not None):
@@ -110,8 +110,8 @@ def watched_dates(
 ) -> Iterator[Watched]:
     """The dates that are due in `since <= due_at < until`, ascending.
 
-    A sensor-driven schedule has no due moments: its days, or its hours when the deadline in
-    question is `:MM`, count by their first instant.
+    A sensor-driven schedule has no due times: its days, or its hours when the deadline in question is `:MM`,
+    count by their first instant.
     """
     since, until, zone = utc(since), utc(until), zones.zone(schedule.timezone)
     if not sensor_driven(schedule):
@@ -142,7 +142,7 @@ def watched_on(
 
 
 def begins_at(schedule: Schedule, calendars: Mapping[str, Calendar], label: Label) -> datetime:
-    """When a date begins to be expected: at its moment, or with its first instant."""
+    """When a date begins to be expected: at its due time, or at its first instant."""
     start = starts_at(label, zones.zone(schedule.timezone))
     if sensor_driven(schedule):
         return start
@@ -153,8 +153,8 @@ def begins_at(schedule: Schedule, calendars: Mapping[str, Calendar], label: Labe
 
 
 def parts_of(schedule: Schedule, calendars: Mapping[str, Calendar], day: date) -> list[str]:
-    """The dates that make a whole day of an upstream: those that its cron expects, or every hour that
-    the day has, where only readings open them.
+    """The dates that make up a whole day of an upstream: those that its cron expects, or every hour of the
+    day if only readings open them.
     """
     if schedule.cron is not None:
         return [watched.date for watched in watched_on(schedule, calendars, day)]
@@ -171,7 +171,7 @@ def _watched(moment: Occurrence, zone: ZoneInfo) -> Watched:
 
 
 def _moments(schedule: Schedule, since: datetime, until: datetime) -> Iterator[Occurrence]:
-    """As `occurrences`, excluded days and all."""
+    """As `occurrences`, including excluded days."""
     if schedule.cron is not None:
         return cron_moments(schedule.cron, schedule.timezone, since, until)
     return _inclusions(schedule, within_calendar(since), within_calendar(until))
@@ -204,7 +204,7 @@ def _at(schedule: Schedule, day: date, clock: str, days: int = 0) -> datetime:
 
 
 def _first_moment(schedule: Schedule, since: datetime, until: datetime) -> Occurrence | None:
-    """Most crons fire within a day, and a day is cheap to look at."""
+    """Most crons fire within a day, and a day is cheap to check."""
     near = min(until, since + _DAY)
     return next(_moments(schedule, since, near), None) or next(
         _moments(schedule, near, until), None
@@ -214,7 +214,7 @@ def _first_moment(schedule: Schedule, since: datetime, until: datetime) -> Occur
 def _next_run_day(
     schedule: Schedule, calendars: Mapping[str, Calendar], moment: Occurrence, until: datetime
 ) -> datetime:
-    """The start of the first day after an excluded moment that is not excluded."""
+    """The start of the first day after an excluded instant that is not excluded."""
     day = _day(moment) + _DAY
     while day <= until.date() and not expects(schedule, calendars, day):
         day += _DAY

@@ -42,7 +42,7 @@ class Reading(msgspec.Struct, frozen=True, rename="camel"):
     version: str = ""
     #: False when its time of arrival is unknown: `receivedAt` is then when it was read.
     timed: bool = True
-    #: Written by the controller itself, as the completions of upstream pipelines are.
+    #: Written by the controller itself, such as completions of upstream pipelines.
     own: bool = False
 
     def __post_init__(self) -> None:

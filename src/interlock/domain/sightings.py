@@ -29,7 +29,7 @@ class ChangedFile(msgspec.Struct, frozen=True):
 class Sightings(msgspec.Struct, frozen=True):
     """The result of all looks so far."""
 
-    #: How each file looked when it was last read; None before the first reading.
+    #: The state of each file when it was last read; None before the first read.
     read: Mapping[str, Stamp] | None = None
     changes: Mapping[str, ChangedFile] = {}
     #: Since when some change waits to be read.
@@ -61,7 +61,7 @@ def look(
     now: datetime,
     changed_at: Mapping[str, datetime] | None = None,
 ) -> Sightings:
-    """The sightings after one more look.
+    """The sightings after one more check.
 
     `changed_at`, the files' own modification times, counts only at the first look: a start need not wait
     for untouched files.
@@ -93,7 +93,7 @@ def after_reading(seen: Sightings, now: datetime) -> Sightings:
 
 
 def _change(before: ChangedFile | None, stamp: Stamp, now: datetime, own: datetime) -> ChangedFile:
-    """A clock that was set back makes a file wait again, and never for longer than SETTLED."""
+    """A clock that was set back makes a file wait again, but never longer than SETTLED."""
     if before is not None and before.stamp == stamp and before.since <= now:
         return before
     return ChangedFile(stamp, min(own, now))

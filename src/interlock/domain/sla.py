@@ -216,7 +216,7 @@ def _cause(run: Run) -> str:
 def _launching(run: Run) -> str:
     if run.job_message is None:
         return "its job is being launched"
-    return f"its launch failed and is tried again: {run.job_message}"
+    return f"its launch failed and is being retried: {run.job_message}"
 
 
 def _running(run: Run, span: str) -> str:
@@ -237,7 +237,7 @@ def failing_lines(verdict: Judgement | None, now: datetime) -> list[str]:
 
 
 def _as_of(at: datetime, now: datetime) -> str:
-    """Nothing for what was judged just now."""
+    """Empty for a result judged just now."""
     if now - at < timedelta(seconds=1):
         return ""
     is_today = at.date() == now.date()

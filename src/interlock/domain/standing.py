@@ -1,4 +1,4 @@
-"""Standing: since when a schedule counts in its present form, so that an edit makes nothing due before it."""
+"""Standing: since when the current form of a schedule counts, so that an edit makes nothing due before it."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -12,9 +12,9 @@ from interlock.domain.pipeline import Calendar, Pipeline, Schedule, holiday_cale
 class Standing(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """Since when the moments, deadlines and trigger of a schedule count."""
 
-    #: Since when its dates are due at these moments.
+    #: Since when its dates are due at these times.
     since: datetime
-    #: Since when its deadlines are these.
+    #: Since when it has these deadlines.
     deadlines_since: datetime
     #: Only readings received since then open its dates; None: all, even those from before the pipeline.
     readings_since: datetime | None = None
@@ -81,7 +81,7 @@ def deadlines_of(pipeline: Pipeline) -> dict[str, Any]:
 
 
 def changed_fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
-    """The names under which two forms differ."""
+    """The names of the fields that differ between two forms."""
     return tuple(
         name for name in dict.fromkeys((*before, *after)) if before.get(name) != after.get(name)
     )

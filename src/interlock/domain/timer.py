@@ -17,7 +17,7 @@ class Timer(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class TimerKind(StrEnum):
-    """What timers are for, beside the moments of a date's deadlines."""
+    """The kinds of timers, besides those of deadlines."""
 
     CRON = "cron"
     RETRY = "retry"

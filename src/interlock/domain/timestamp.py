@@ -13,12 +13,12 @@ _RFC3339 = re.compile(
 _DIGITS = re.compile(r"[0-9]{1,32}")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-#: Numbers from here on are milliseconds; as seconds they would lie 31,000 years ahead.
+#: Numbers from here on are milliseconds; as seconds they would be 31,000 years ahead.
 _MILLISECONDS_FROM = 10**12
 
 
 def instant(value: Any) -> datetime | None:
-    """The instant that a field means, or None: what no calendar can hold is never guessed."""
+    """The instant that a field means, or None: an invalid one is never guessed."""
     try:
         if isinstance(value, str):
             return _from_digits(value) if _DIGITS.fullmatch(value) else _from_rfc3339(value)
@@ -49,7 +49,7 @@ def _from_epoch(number: Decimal) -> datetime | None:
 
 @lru_cache(maxsize=4096)
 def _from_rfc3339(text: str) -> datetime | None:
-    """A waiting run is judged on the same few texts again and again. Raises ValueError."""
+    """Cached: a waiting run is judged on the same few texts repeatedly. Raises ValueError."""
     match = _RFC3339.fullmatch(text)
     if match is None:
         return None

@@ -82,7 +82,7 @@ def unreadable_event(row: UnreadableRow, at: datetime, pipeline: Pipeline | None
         EventType.ROW_UNREADABLE,
         _subject(row, pipeline),
         at,
-        f"a row of {row.table} can't be read: {row.key}: {row.problem}",
+        f"unreadable row in {row.table}: {row.key}: {row.problem}",
         parts=(row.table, row.id),
         override=RowOverride(Severity.WARNING if row.kind is RowKind.RECORD else None),
         table=row.table,

@@ -1,4 +1,4 @@
-"""Execution: what one can be waiting for."""
+"""Waiting for: what an execution can be waiting for."""
 
 from enum import StrEnum
 

@@ -1,6 +1,6 @@
-"""Files: text into pipelines. Every problem at once, each with its place.
+"""Files: text into pipelines. Reports every problem at once, with its position.
 
-The names below are fetched on first use: reading a config from a store must not need YAML.
+The names below are imported on first use: reading a config from a store must not need YAML.
 """
 
 from importlib import import_module

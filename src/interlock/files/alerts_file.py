@@ -1,4 +1,4 @@
-"""Alerts file: `alerts.yaml` from its text, and what its parts must be to each other."""
+"""Alerts file: `alerts.yaml` from its text, and the checks between its parts."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -44,20 +44,22 @@ def _read(node: Node, file: str) -> ReadAlerts:
 
 
 def _with_default(alerts: Alerts) -> Alerts:
-    """The first sink is written down as the default: where this goes next, maps have no order."""
+    """Records the first sink as the default: later on, maps have no order."""
     first = next(iter(alerts.usable), None)
     return msgspec.structs.replace(alerts, default=alerts.default or first)
 
 
 def check_mute(mute: Mute, at: At) -> None:
-    """It is weekly or once, and it ends."""
+    """A mute is weekly or happens once, and it must end."""
     if mute.weekly is None and mute.until is None:
         at.error("until", ProblemKind.MISSING, "a mute needs an end: until, or weekly")
     elif mute.weekly is not None and (mute.since, mute.until) != (None, None):
         at.error("weekly", ProblemKind.CONFLICT, "a mute is weekly or has from and until, not both")
     elif mute.weekly is not None and _is_whole(mute) and is_endless(mute.weekly):
         at.error(
-            "weekly", ProblemKind.OUT_OF_RANGE, "it never ends: leave an hour of the week free"
+            "weekly",
+            ProblemKind.OUT_OF_RANGE,
+            "the mute never ends: leave at least an hour of the week free",
         )
     elif mute.since is not None and mute.until is not None and known(mute.since, mute.until):
         since, until = timestamp.instant(mute.since), timestamp.instant(mute.until)
@@ -74,7 +76,7 @@ def _is_whole(mute: Mute) -> bool:
 
 
 def check_alerts(alerts: Alerts, at: At) -> None:
-    """Every route leads to a sink that is there, and to a channel of it."""
+    """Every route must lead to an existing sink, and to a channel of it."""
     sinks = alerts.sinks if known(alerts.sinks) else None
     if sinks is None:
         return
@@ -89,7 +91,7 @@ def check_alerts(alerts: Alerts, at: At) -> None:
 
 
 def _leads(alerts: Alerts) -> Iterator[tuple[tuple[str | int, ...], str, str | None]]:
-    """Where each target of each route stands, and where it leads."""
+    """The position of each target of each route, and where it leads."""
     for number, route in enumerate(alerts.routes if known(alerts.routes) else ()):
         if not known(route) or not known(route.to):
             continue

@@ -1,7 +1,7 @@
 """Authored: a pipeline file as people write it, and as a store keeps it.
 
-It differs from the Pipeline inside in two things: one schedule may be written without a list, and the
-calendars that it names stand in files of their own (in a store: beside it).
+It differs from the Pipeline inside in two things: a single schedule may be written without a list, and the
+calendars that it names are in separate files (in a store: next to it).
 """
 
 from typing import Annotated
@@ -40,7 +40,7 @@ class PipelineFile(Declared, frozen=True, kw_only=True):
 
 
 class StoredPipeline(PipelineFile, frozen=True, kw_only=True):
-    """The same as compiled: what stood in other files is written in."""
+    """The same as compiled: the contents of other files are included."""
 
     calendars: dict[str, Calendar] = field(default_factory=dict)
     holidays_until: Day | None = None

@@ -1,11 +1,11 @@
-"""Cascade: who waits for whom, and where that goes in circles."""
+"""Cascade circles: which pipelines wait for each other in a circle."""
 
 #: By id, the ids that each pipeline waits for.
 Waits = dict[str, set[str]]
 
 
 def knotted(waits: Waits) -> Waits:
-    """What is left when whoever waits for nobody is taken away, again and again."""
+    """What remains after repeatedly removing the pipelines that wait for none."""
     left = {name: ups & waits.keys() for name, ups in waits.items()}
     waiting: dict[str, list[str]] = {}
     for name, ups in left.items():

@@ -1,7 +1,7 @@
-"""Checks: what the parts of one struct of a pipeline file must be to each other.
+"""Checks: the checks between the parts of one struct of a pipeline file.
 
-A check looks at sound values only. BROKEN marks a value that has an error already; nothing is said
-about what depends on it.
+A check looks at valid values only. BROKEN marks a value that already has an error; checks that depend on it
+are skipped.
 """
 
 from datetime import timedelta
@@ -28,20 +28,20 @@ _SHORTEST_INTERVAL = timedelta(seconds=1)
 
 
 def check_rule(rule: Rule, at: At) -> None:
-    """A rule has what its operator needs, and an age that a reading can have."""
+    """A rule must have what its operator needs, and an age that a reading can have."""
     check_operator(rule, at)
     check_max_age(rule, at)
 
 
 def check_max_age(bounded: Rule | Validation, at: At) -> None:
-    """No reading is received within no time."""
+    """A reading is never received within zero time."""
     age = bounded.max_age
     if age is not None and known(age) and not duration.seconds(age):
         at.error("maxAge", ProblemKind.OUT_OF_RANGE, "must be more than 0s")
 
 
 def check_operator(rule: Rule | Trigger, at: At) -> None:
-    """What a check is compared with is there, and of the type that it needs."""
+    """The value of a check must be present and of the right type."""
     operator = rule.check
     if operator is None or not known(operator):
         return
@@ -69,7 +69,7 @@ def _check_value(value: object, operator: Operator, kind: ValueType, at: At) -> 
 
 
 def check_trigger(trigger: Trigger, at: At) -> None:
-    """A trigger is a sensor or another pipeline, never both."""
+    """A trigger is either a sensor or another pipeline."""
     if trigger.pipeline is None:
         _check_sensor_trigger(trigger, at)
     elif trigger.key is not None and known(trigger.key, trigger.pipeline):
@@ -78,7 +78,9 @@ def check_trigger(trigger: Trigger, at: At) -> None:
 
 def _check_sensor_trigger(trigger: Trigger, at: At) -> None:
     if trigger.key is None:
-        at.error("key", ProblemKind.MISSING, "the sensor key that opens a run (or: pipeline)")
+        at.error(
+            "key", ProblemKind.MISSING, "needs the sensor key that opens a run (or a pipeline)"
+        )
     if trigger.check is None:
         at.error("check", ProblemKind.MISSING, "is missing")
     if trigger.hours is not None and known(trigger.hours):
@@ -87,7 +89,7 @@ def _check_sensor_trigger(trigger: Trigger, at: At) -> None:
 
 
 def check_evaluation(evaluation: Evaluation | PostRunEvaluation, at: At) -> None:
-    """The window is not empty, and an interval fits into it."""
+    """The window must not be empty, and an interval must fit into it."""
     window, interval = evaluation.window, evaluation.interval
     if known(window) and not duration.seconds(window):
         at.error("window", ProblemKind.OUT_OF_RANGE, "must be more than 0s")
@@ -101,15 +103,15 @@ def check_evaluation(evaluation: Evaluation | PostRunEvaluation, at: At) -> None
 
 
 def check_schedule(schedule: Schedule, at: At) -> None:
-    """Something opens its runs, and cron and dates don't contradict each other."""
+    """Something must open its runs, and cron and dates must not contradict each other."""
     if schedule.cron is None and schedule.trigger is None and schedule.include is None:
         at.error("cron", ProblemKind.MISSING, "a schedule needs a cron, a trigger or include")
     elif None not in (schedule.cron, schedule.include) and known(schedule.cron, schedule.include):
-        at.error("include", ProblemKind.CONFLICT, "cron and include exclude each other")
+        at.error("include", ProblemKind.CONFLICT, "cron and include can't be combined")
 
 
 def check_sla(sla: Sla, at: At) -> None:
-    """There is a deadline of one kind at least, a relative one is at most a day, and the rules must hold
+    """There must be a deadline of at least one kind, a relative one of at most a day, and the rules must hold
     before the run must be done.
     """
     if sla.deadline is None and sla.max_duration is None and sla.evaluation_deadline is None:

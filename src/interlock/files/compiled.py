@@ -1,4 +1,4 @@
-"""Compiled: a project as one checked JSON text, for whoever loads it into a store.
+"""Compiled: a project as one validated JSON text, to be loaded into a store.
 
 The same files and the same year give the same bytes: sorted keys, no times.
 """
@@ -31,7 +31,7 @@ def compiled(project: Project) -> str:
 
 
 def obstacles(project: Project) -> tuple[Problem, ...]:
-    """What is legal in a file and can't be run where compiled configs go."""
+    """What is legal in a file but can't run where compiled configs are deployed."""
     return tuple(
         problem
         for name, pipeline in project.pipelines.items()
@@ -46,7 +46,7 @@ def _entry(pipeline: Pipeline) -> dict[str, Any]:
 def _obstacles(pipeline: Pipeline, file: str) -> Iterator[Problem]:
     size = len(canonical.encode(pipeline).encode())
     if size > LARGEST_CONFIG:
-        message = f"compiled it is {size} bytes, and a config has at most {LARGEST_CONFIG}"
+        message = f"the compiled config has {size} bytes; the limit is {LARGEST_CONFIG}"
         yield Problem(path="", kind=ProblemKind.OUT_OF_RANGE, message=message, file=file)
     if polls(pipeline.job) > MOST_TURNS:
         message = f"poll window / pollInterval is more than {MOST_TURNS}"

@@ -11,7 +11,7 @@ from interlock.domain.pipeline import Rule
 from interlock.domain.rules import judge_one
 from interlock.domain.sensor import Reading
 
-#: Looking at pairs costs the square of this; nobody writes more rules on one field.
+#: Comparing pairs costs the square of this; more rules on one field are unrealistic.
 _MOST_ON_ONE_FIELD = 20
 
 #: What `equals` says does not change with time.
@@ -49,7 +49,7 @@ def _exclude(equals: Rule, other: Rule) -> bool:
 
 
 def _twins(value: Any) -> list[Any]:
-    """The values that are equal to one, spelt in each way that counts."""
+    """The values equal to one, in every spelling that counts."""
     twins = [value, number(value)]
     if isinstance(value, str) and value in ("true", "false"):
         twins.append(value == "true")

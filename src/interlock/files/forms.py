@@ -1,4 +1,4 @@
-"""Forms: what a text must look like, by the name that the structs give its form.
+"""Forms: the formats of texts, by the names that the structs use.
 
 Each raises ValueError with a sentence for the author.
 """
@@ -69,7 +69,7 @@ def _matching(pattern: str, allowed: str) -> Form:
 
 def _sensor_key(text: str) -> None:
     if text.startswith("SENSOR#"):
-        raise ValueError("a key is written without SENSOR#")
+        raise ValueError("write a key without SENSOR#")
     _one_line(text)
     if len(text.encode()) > _LONGEST_KEY:
         raise ValueError(f"a key has at most {_LONGEST_KEY} bytes")
@@ -98,7 +98,7 @@ def _glue_job(text: str) -> None:
 
 def _no_nul(text: str) -> None:
     if "\0" in text:
-        raise ValueError("no process can be given a NUL character")
+        raise ValueError("a variable can't contain a NUL character")
 
 
 def _variable_value(text: str) -> None:
@@ -113,7 +113,7 @@ def _instant(text: str) -> None:
 
 def _event_glob(text: str) -> None:
     if not any(names_type(text, kind) for kind in EventType):
-        raise ValueError(f"no event type is called {quoted(text)}")
+        raise ValueError(f"unknown event type {quoted(text)}")
 
 
 def _when(text: str) -> None:
@@ -163,7 +163,7 @@ FORMS: dict[str, Form] = {
     "glue argument": _matching(r"(?s)--.+", "an argument of Glue: it begins with --"),
 }
 
-#: What a form is called where something else than text stands in its place.
+#: The name of a form in the message when the value is not text.
 DUE: dict[str, str] = {
     "duration": "a duration such as 90s",
     "clock time": "a time such as 08:00",

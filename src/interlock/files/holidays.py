@@ -1,6 +1,6 @@
 """Holidays: a country's public holidays as a calendar of dates.
 
-The library that knows them is an extra and slow to import; it is asked only when a file names a country.
+The library behind it is an extra and slow to import; it is imported only when a file names a country.
 """
 
 from collections.abc import Iterable, Sequence
@@ -51,7 +51,7 @@ def country_calendar(country: str, year: int) -> Calendar:
 
 
 def _days(code: str, subdivision: str | None, years: range) -> Iterable[date]:
-    """Of the years that the library has no doubts about: where it knows only some, it warns."""
+    """Only years that the library is certain about: it warns where its data is incomplete."""
     for last in reversed(years):
         with catch_warnings(record=True) as doubts:
             simplefilter("always")
@@ -73,7 +73,7 @@ def _ask(code: str, subdivision: str | None, years: range) -> Iterable[date]:
 
 def _library() -> ModuleType:
     try:
-        import holidays  # here, because it is an extra and takes 80 ms
+        import holidays  # imported here: it is an extra and takes 80 ms
     except ImportError:
         raise ConfigError(
             "country holidays need an extra: pip install 'interlock[holidays]'"

@@ -1,4 +1,4 @@
-"""Job checks: a job's config is read along the struct of its type, and its parts are held together."""
+"""Job checks: parse a job's config by the struct of its type, and check its parts against each other."""
 
 from datetime import timedelta
 from functools import lru_cache
@@ -22,7 +22,7 @@ LONGEST_POLL = timedelta(minutes=10)
 
 
 def check_job(job: Job, at: At) -> None:
-    """Read the config as the job's type wants it; without a sound type there is nothing to say."""
+    """Parse the config for the job's type; without a valid type there is nothing to check."""
     _check_poll_interval(job, at)
     if not known(job.config):
         return
@@ -62,7 +62,7 @@ def _fields(kind: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]
 
 
 def _check_loosely(node: Node, at: At) -> None:
-    """Of a job without a sound type only what is wrong in any map: keys written twice."""
+    """For a job without a valid type, check only what is wrong in any map: duplicate keys."""
     if isinstance(node, Map):
         read_anything(node, (*at.path, "config"), at.reading)
 
@@ -72,12 +72,12 @@ def _refuse_own_settings(node: Node, at: At) -> None:
         value = meaning(scalar)
         name = job_forms.own_setting_in(value) if isinstance(value, str) else None
         if name is not None:
-            message = f"{name} is a setting of Interlock itself and not for files"
-            at.reading.error(path, scalar, ProblemKind.BAD_VALUE, message, "use a name of your own")
+            message = f"{name} is a setting of Interlock itself and can't be used in files"
+            at.reading.error(path, scalar, ProblemKind.BAD_VALUE, message, "choose another name")
 
 
 def _given(config: JobConfig, node: Map) -> dict[str, Any]:
-    """The settings that were written, as plain values. Defaults are left to the struct."""
+    """The settings as written, as plain values. The struct adds the defaults."""
     return {
         field.encode_name: _plain(getattr(config, field.name))
         for field in _fields(type(config))

@@ -1,4 +1,4 @@
-"""Job warnings: what is legal in a job's config and surely not what its author meant."""
+"""Job warnings: what is legal in a job's config but certainly a mistake."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -15,7 +15,7 @@ from interlock.files.scalars import meaning
 
 Remark = tuple[Path, ProblemKind, str]
 
-#: Has "key" in its name and is none.
+#: Names that contain "key" but are not secrets.
 _NO_SECRET = frozenset({"idempotency-key"})
 _SECRET_PLACES = frozenset({"headers", "auth", "env"})
 _ANSWER_PLACES = frozenset({"statusUrl", "cancelUrl"})
@@ -25,11 +25,11 @@ _URLS = ("url", "statusUrl", "cancelUrl", "workspaceUrl")
 
 
 def job_warnings(file: PipelineFile, at: At) -> Iterator[Remark]:
-    """Of the config as it was written, so that every warning has its place."""
+    """Warnings on the config as written, so that each has its position."""
     for path, text in _texts(at):
         yield from _odd_names(path, text, file)
         if "secret://" in text and path[len(at.path)] not in _SECRET_PLACES:
-            yield path, ProblemKind.BAD_VALUE, "secret:// is replaced in headers, auth and env only"
+            yield path, ProblemKind.BAD_VALUE, "secret:// works only in headers, auth and env"
     if isinstance(at.node, Map):
         yield from _literal_secrets(at)
         yield from _literal_password(at)
@@ -56,15 +56,13 @@ def _odd_names(path: Path, text: str, file: PipelineFile) -> Iterator[Remark]:
                 yield (
                     path,
                     ProblemKind.BAD_VALUE,
-                    f"${{{shown}}} is known in statusUrl and cancelUrl only",
+                    f"${{{shown}}} works only in statusUrl and cancelUrl",
                 )
         elif name == "HOUR":
             if all(is_daily(schedule) for _, schedule in placed_schedules(file)):
                 yield path, ProblemKind.CONFLICT, "${HOUR} is an error in a daily run"
         elif name not in job_forms.RUN_NAMES and not name.startswith("INTERLOCK_"):
-            message = (
-                f"${{{shown}}} is unknown and stays as it is; if you mean that, write $${{{shown}}}"
-            )
+            message = f"${{{shown}}} is unknown and left unchanged; if that is intended, write $${{{shown}}}"
             yield path, ProblemKind.BAD_VALUE, message
 
 
@@ -100,17 +98,17 @@ def _odd_addresses(at: At) -> Iterator[Remark]:
             message = "{{ }} is not replaced; for the date of the run, write ${DATE}"
             yield (*at.path, key), ProblemKind.BAD_VALUE, message
         if job_forms.is_private_url(node.text):
-            message = "a private address, refused unless INTERLOCK_ALLOW_HOSTS admits it"
+            message = "a private address, refused unless INTERLOCK_ALLOW_HOSTS allows it"
             yield (*at.path, key), ProblemKind.BAD_VALUE, message
         if has_secret and node.text.lower().startswith("http://"):
             message = (
-                "a secret over plain http, refused unless INTERLOCK_ALLOW_HOSTS admits the host"
+                "a secret over plain http, refused unless INTERLOCK_ALLOW_HOSTS allows the host"
             )
             yield (*at.path, key), ProblemKind.BAD_VALUE, message
 
 
 def _shell_marks(at: At) -> Iterator[Remark]:
-    """No shell reads a command, nor where it runs and what it gets."""
+    """No shell reads a command, its folder, or its environment."""
     command = at.given("command")
     if isinstance(command, Scalar):
         words = shell_marks.words_of_line(command.text)
@@ -149,7 +147,7 @@ def _unexpanded(at: At) -> Iterator[Remark]:
             continue
         found = _EXPANDED_BY_SHELLS.search(node.text)
         if found is not None:
-            message = f"{found[0]} stays as it is: no shell expands it"
+            message = f"{found[0]} is left unchanged: no shell expands it"
             yield (*at.path, *path), ProblemKind.BAD_VALUE, message
 
 

@@ -1,7 +1,7 @@
-"""JSON Schema: the form of pipeline and calendar files, for editors.
+"""JSON Schema: the schema of pipeline and calendar files, for editors.
 
-Made from the same structs that the reader uses. It can't say everything the reader checks; it must never
-refuse what the reader accepts, written in the plain way.
+Generated from the structs that the reader uses. It can't express everything that the reader checks, but it
+never refuses what the reader accepts, written in the plain way.
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ Schema = dict[str, Any]
 
 
 def pipeline_schema() -> Schema:
-    """Of a pipeline file."""
+    """The schema of a pipeline file."""
     (whole, *configs), definitions = msgspec.json.schema_components(
         [PipelineFile, *(kind.config for kind in JOB_KINDS.values())], ref_template="#/$defs/{name}"
     )
@@ -36,7 +36,7 @@ def pipeline_schema() -> Schema:
 
 
 def calendar_schema() -> Schema:
-    """Of a calendar file."""
+    """The schema of a calendar file."""
     (whole,), definitions = msgspec.json.schema_components(
         [Calendar], ref_template="#/$defs/{name}"
     )
@@ -83,7 +83,7 @@ def _by_type(kind: JobKind, config: Schema) -> Schema:
 
 
 def _tidy(schema: Any) -> Any:
-    """Close every map against unknown keys, and say the types that msgspec can't."""
+    """Refuse unknown keys in every map, and add the types that msgspec can't express."""
     if isinstance(schema, list):
         return [_tidy(each) for each in schema]
     if not isinstance(schema, dict):
@@ -97,7 +97,7 @@ def _tidy(schema: Any) -> Any:
 
 
 def _is_noise(key: str, value: Any) -> bool:
-    """A default that only says that there is none."""
+    """A default that only means "none"."""
     return key == "default" and value in (None, "")
 
 
@@ -125,7 +125,7 @@ _LISTED: Schema = {
     "items": {"$ref": "#/$defs/Schedule", "required": ["id"]},
 }
 
-#: What holds between the fields of one struct.
+#: The constraints between the fields of one struct.
 _EXTRA: dict[str, Schema] = {
     "PipelineFile": {"oneOf": [{"required": ["schedule"]}, {"required": ["schedules"]}]},
     "Rule": _NEEDS_VALUE,

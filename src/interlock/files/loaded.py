@@ -1,4 +1,4 @@
-"""Loaded: what came of reading one pipeline, and the reading itself, whatever form it came in."""
+"""Loaded: the result of reading one pipeline, and how to read one from any form."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
@@ -36,7 +36,9 @@ class Mention(msgspec.Struct, frozen=True):
 
 
 class LoadedPipeline(msgspec.Struct, frozen=True):
-    """A pipeline, or None when there are errors; every problem; and what other files must know of it."""
+    """A pipeline, or None when there are errors; every problem; and what other files need to know about
+    it.
+    """
 
     pipeline: Pipeline | None
     problems: tuple[Problem, ...]
@@ -68,7 +70,7 @@ def load(
 
 
 def read_whole(kind: type[Part], node: Node, reading: ProblemCollector) -> Part | None:
-    """The struct that a whole file holds, perhaps with BROKEN parts; None when it holds none."""
+    """The struct of a whole file, possibly with BROKEN parts; None if the file holds none."""
     if isinstance(node, Scalar) and is_nothing(node):
         reading.error((), node, ProblemKind.MISSING, "the file is empty")
         return None
@@ -90,7 +92,7 @@ def unreadable(error: Unreadable, file: str = "") -> Problem:
 
 
 def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """As they stand in the file."""
+    """As written in the file."""
     return tuple(sorted(problems, key=lambda problem: (problem.line, problem.column)))
 
 
@@ -115,7 +117,7 @@ def _holidays_until(calendars: Iterable[Calendar]) -> str | None:
 
 
 def _own_id(written: PipelineFile, at: At) -> Mention | None:
-    """Known even when other things in the file are wrong."""
+    """Available even when other parts of the file are invalid."""
     own = written.pipeline.id
     return _mention(own, ("pipeline", "id"), at) if known(own) else None
 

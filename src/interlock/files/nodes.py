@@ -1,6 +1,6 @@
-"""Nodes: a file as written, before anybody knows what it means. Maps, lists and scalars with their places.
+"""Nodes: a file as written, before it is interpreted. Maps, lists and scalars with their positions.
 
-A scalar keeps its text: what `10:00` or `no` means depends on what is due in its place. JSON is the
+A scalar keeps its text: what `10:00` or `no` means depends on what is expected in its place. JSON is the
 same tree, because every JSON scalar reads the same as a plain or quoted YAML scalar.
 """
 
@@ -21,7 +21,7 @@ class Unreadable(ValueError):  # noqa: N818 - a state of the file, not an error 
 
 
 class Scalar:
-    """A text, plain or quoted. Only a plain one can be a number, a boolean or nothing at all."""
+    """A text, plain or quoted. Only a plain one can be a number, a boolean or null."""
 
     __slots__ = ("column", "line", "plain", "text")
 
@@ -41,7 +41,7 @@ class List:
 
 
 class Map:
-    """Values by key. A key that was written again is kept apart; its first value stays."""
+    """Values by key. A duplicate key is kept separately; its first value stays."""
 
     __slots__ = ("again", "column", "items", "keys", "line")
 
@@ -63,7 +63,7 @@ Node = Scalar | List | Map
 
 
 def find(node: Node, path: Path) -> Node:
-    """The node at a path, or the nearest one above it that was written."""
+    """The node at a path, or its nearest ancestor that was written."""
     for step in path:
         inner = _inner(node, step)
         if inner is None:

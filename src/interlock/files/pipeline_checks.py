@@ -1,6 +1,6 @@
-"""Pipeline checks: what the parts of a whole pipeline file must be to each other.
+"""Pipeline checks: the checks between the parts of a whole pipeline file.
 
-The same checks serve a file and a config from a store; only where calendars come from differs.
+The same checks serve a file and a config from a store; only the source of the calendars differs.
 """
 
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ class Library(Protocol):
 
 
 def check_pipeline(file: PipelineFile, at: At) -> None:
-    """Everything that one file shows by itself."""
+    """Everything that can be checked in one file alone."""
     _check_either(file, at)
     _check_ids(file, at)
     _check_needed_trigger(file, at)
@@ -33,7 +33,7 @@ def check_pipeline(file: PipelineFile, at: At) -> None:
 
 
 def placed_schedules(file: PipelineFile) -> Iterator[tuple[Path, Schedule]]:
-    """The sound schedules of a file, each with its path."""
+    """The valid schedules of a file, each with its path."""
     if file.schedule is not None and known(file.schedule):
         yield ("schedule",), file.schedule
     if file.schedules is not None and known(file.schedules):
@@ -52,7 +52,7 @@ def upstreams(file: PipelineFile) -> Iterator[tuple[Path, str]]:
 
 
 def is_daily(schedule: Schedule) -> bool:
-    """Whether a cron says that the dates of its runs are days."""
+    """Whether a cron implies that the dates of its runs are days."""
     cron = schedule.cron
     return cron is not None and known(cron) and cron_grain(cron) is Grain.DAY
 
@@ -93,11 +93,11 @@ def _check_either(file: PipelineFile, at: At) -> None:
     elif file.schedule is None and file.schedules == ():
         at.error("schedules", ProblemKind.MISSING, "the list is empty")
     elif None not in (file.schedule, file.schedules) and known(file.schedule, file.schedules):
-        at.error("schedules", ProblemKind.CONFLICT, "schedule and schedules exclude each other")
+        at.error("schedules", ProblemKind.CONFLICT, "schedule and schedules can't be combined")
 
 
 def _check_ids(file: PipelineFile, at: At) -> None:
-    """Each schedule of a list has an id, and no two the same."""
+    """Each schedule of a list must have a unique id."""
     seen: set[str] = set()
     for path, schedule in placed_schedules(file):
         if path == ("schedule",) or not known(schedule.id):
@@ -107,25 +107,25 @@ def _check_ids(file: PipelineFile, at: At) -> None:
             place.error("id", ProblemKind.MISSING, "required in a list of schedules")
         elif schedule.id in seen:
             place.error(
-                "id", ProblemKind.DUPLICATE, f"a schedule above is called {schedule.id} already"
+                "id", ProblemKind.DUPLICATE, f"an earlier schedule already has the id {schedule.id}"
             )
         seen.add(schedule.id)
 
 
 def _check_needed_trigger(file: PipelineFile, at: At) -> None:
-    """What counts from a trigger needs one. An unread schedule may have it."""
+    """Spans that count from a trigger need one. A schedule that could not be read may have it."""
     if not _all_read(file) or any(each.trigger is not None for _, each in placed_schedules(file)):
         return
     longest = None if file.sla is None else file.sla.max_duration
     if longest is not None and known(longest):
-        message = "counts from a trigger, and no schedule has one"
+        message = "counts from a trigger, but no schedule has one"
         at.inner("sla").error("maxDuration", ProblemKind.CONFLICT, message)
     if file.dry_run is True:
-        at.error("dryRun", ProblemKind.CONFLICT, "needs a trigger, and no schedule has one")
+        at.error("dryRun", ProblemKind.CONFLICT, "needs a trigger, but no schedule has one")
 
 
 def _all_read(file: PipelineFile) -> bool:
-    """Whether the schedules are one or the other, and every one was read."""
+    """Whether all schedules are one or the other, and all were read."""
     if file.schedules is None:
         return file.schedule is not None and known(file.schedule)
     return file.schedule is None and known(file.schedules) and known(*file.schedules)
@@ -139,7 +139,7 @@ def _check_minute_deadline(file: PipelineFile, at: At) -> None:
         if deadline is None or not known(deadline) or not deadline.startswith(":"):
             continue
         if any(is_daily(schedule) for _, schedule in placed_schedules(file)):
-            message = ":MM is for hourly runs, and the cron of this schedule is daily"
+            message = ":MM is for hourly runs, but the cron of this schedule is daily"
             at.inner("sla").error(name, ProblemKind.CONFLICT, message, "write HH:MM")
 
 

@@ -1,4 +1,4 @@
-"""Problem: something wrong in a file, where it stands, and what would be right."""
+"""Problem: something wrong in a file, where it is, and how to fix it."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -13,7 +13,7 @@ _LONGEST_KEY = 200
 
 
 class ProblemSeverity(StrEnum):
-    """A file with an error is refused; a warning is legal but surely not what was meant."""
+    """A file with an error is refused; a warning is legal but certainly a mistake."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -53,7 +53,7 @@ def by_file(problems: Iterable[Problem]) -> dict[str, list[Problem]]:
 
 
 def spell(path: Path) -> str:
-    """`schedules[1].id`: keys joined by points, positions in brackets."""
+    """`schedules[1].id`: keys joined by dots, positions in brackets."""
     text = ""
     for step in path:
         text += f"[{step}]" if isinstance(step, int) else f".{printable(step, _LONGEST_KEY)}"
@@ -61,7 +61,7 @@ def spell(path: Path) -> str:
 
 
 def printable(text: str, longest: int = 60) -> str:
-    """Text from a file as it may be shown: no control characters, not endless."""
+    """Text from a file, safe to show: no control characters, limited length."""
     short = text if len(text) <= longest else f"{text[:longest]}..."
     if short.isprintable():
         return short

@@ -1,4 +1,4 @@
-"""Reading: one file being read. It gathers the problems, at most one error for each path."""
+"""Problem collector: collects the problems of one file, at most one error per path."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -31,7 +31,7 @@ class ProblemCollector:
     def error(
         self, path: Path, place: Node, kind: ProblemKind, message: str, hint: str = ""
     ) -> Any:
-        """Note an error and give what stands in for the value."""
+        """Record an error and return the stand-in for the value."""
         if path not in self._errors:
             self._errors.add(path)
             self.note(path, place, kind, message, hint, ProblemSeverity.ERROR)
@@ -41,7 +41,7 @@ class ProblemCollector:
         self.note(path, find(root, path), kind, message, hint, ProblemSeverity.WARNING)
 
     def may_suggest(self) -> bool:
-        """Whether to look for what was meant: that is slow, and a file may hold only nonsense."""
+        """Whether to search for a suggestion: that is slow, and a file may hold only nonsense."""
         self._suggestions_left -= 1
         return self._suggestions_left >= 0
 
@@ -69,7 +69,7 @@ class ProblemCollector:
 
 
 class At:
-    """A struct that was just read: where it stands, and how to object to a part of it."""
+    """A struct just read: its position, and how to report a problem with a part of it."""
 
     __slots__ = ("node", "path", "reading")
 
@@ -77,16 +77,16 @@ class At:
         self.reading, self.node, self.path = reading, node, path
 
     def inner(self, *steps: str | int) -> "At":
-        """A part of it; where that was not written, the nearest above."""
+        """A part of it; if that was not written, its nearest ancestor."""
         return At(self.reading, find(self.node, steps), (*self.path, *steps))
 
     def given(self, key: str) -> Node | None:
-        """What was written under a key; nothing at all counts as not written."""
+        """What was written under a key; null counts as not written."""
         node = self.node.items.get(key) if isinstance(self.node, Map) else None
         return None if isinstance(node, Scalar) and is_nothing(node) else node
 
     def error(self, key: str, kind: ProblemKind, message: str, hint: str = "") -> Any:
-        """The part named by the key is wrong, or missing."""
+        """Report that the part named by the key is wrong or missing."""
         place = find(self.node, (key,))
         return self.reading.error((*self.path, key), place, kind, message, hint)
 

@@ -1,4 +1,4 @@
-"""Objections: the problems that any value may have, each said in one way."""
+"""Problem messages: the problems that any value may have, each worded in one place."""
 
 import difflib
 from collections.abc import Collection
@@ -37,7 +37,7 @@ def _found(node: Node) -> str:
 def unknown_key(
     node: Map, key: str, allowed: Collection[str], path: Path, reading: ProblemCollector
 ) -> None:
-    hint = f"allowed are {', '.join(allowed)}"
+    hint = f"allowed: {', '.join(allowed)}"
     if key == "<<":
         hint = "merge keys are not YAML 1.2: repeat the lines, or use an alias for a whole value"
     else:
@@ -46,7 +46,7 @@ def unknown_key(
 
 
 def meant(word: str, allowed: Collection[str], reading: ProblemCollector) -> str:
-    """The nearest of the allowed words, if it is near; nothing in a file that has only wrong ones."""
+    """The closest allowed word, if it is close enough; nothing in a file with only wrong words."""
     if not reading.may_suggest():
         return ""
     by_small = {each.lower(): each for each in allowed}
@@ -56,8 +56,8 @@ def meant(word: str, allowed: Collection[str], reading: ProblemCollector) -> str
 
 def duplicate(node: Map, key: str, path: Path, reading: ProblemCollector) -> Any:
     first, again = node.keys[key], node.again[key]
-    where = f"; it stands in line {first.line} already" if first.line else ""
-    return reading.error(path, again, ProblemKind.DUPLICATE, f"the key is written twice{where}")
+    where = f"; it is first set in line {first.line}" if first.line else ""
+    return reading.error(path, again, ProblemKind.DUPLICATE, f"duplicate key{where}")
 
 
 def is_whole(value: int | Decimal) -> bool:

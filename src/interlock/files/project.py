@@ -1,7 +1,7 @@
-"""Project: all pipelines and calendars of a folder, and what they must be to each other.
+"""Project: all pipelines and calendars of a folder, and the checks between them.
 
-One file that can't be read never stops the others from being checked, and where it might be the missing
-piece, nothing is said about what is missing.
+One file that can't be read never stops the others from being checked; where it might be the missing piece,
+nothing is reported as missing.
 """
 
 import hashlib
@@ -24,12 +24,12 @@ Progress = Callable[[int, int], None]
 
 
 class Project(msgspec.Struct, frozen=True):
-    """What was found. Only sound pipelines are in it; `files` says where each came from."""
+    """The contents of a project. Only valid pipelines are in it; `files` says where each came from."""
 
     pipelines: dict[str, Pipeline]
     files: dict[str, str]
     calendars: dict[str, Calendar]
-    #: Who is told of what; None when no file says so, or it has errors.
+    #: The alert routes; None without an alerts file, or when it has errors.
     alerts: Alerts | None
     problems: tuple[Problem, ...]
     #: The SHA-256 of every file that was read, by its name in the project.
@@ -41,7 +41,7 @@ class Project(msgspec.Struct, frozen=True):
 
 
 class _Found(msgspec.Struct):
-    """A pipeline file and what came of it."""
+    """A pipeline file and the result of reading it."""
 
     source: ProjectFile
     loaded: LoadedPipeline
@@ -80,7 +80,7 @@ def load_project(
 ) -> Project:
     """Read a project folder, or any files and folders. Country holidays are those around `year`.
 
-    The pipeline files `without` are there and not read: nothing is said of them, nor of what they may be.
+    The pipeline files in `without` exist but are not read: nothing is reported about them or their pipelines.
     """
     sources = find_sources([paths] if isinstance(paths, str | Path) else paths)
     hashes: dict[str, str] = {}
@@ -101,7 +101,7 @@ def load_project(
 
 
 def shown(path: Path) -> str:
-    """A path as it may be printed."""
+    """A path, safe to print."""
     return printable(str(path).encode(errors="backslashreplace").decode(), 1000)
 
 
@@ -162,7 +162,7 @@ def _load_alerts(
 
 
 def _twice(path: str, name: str, file: str) -> Problem:
-    message = f"another file has the name {name} already"
+    message = f"another file already has the name {name}"
     return Problem(
         path=path, kind=ProblemKind.DUPLICATE, message=message, file=file, line=1, column=1
     )
@@ -177,11 +177,11 @@ def _check_ids(found: Sequence[_Found]) -> None:
             continue
         earlier = first.setdefault(own.id, each)
         if earlier is not each:
-            each.error(own, ProblemKind.DUPLICATE, f"{earlier.file} has this id already")
+            each.error(own, ProblemKind.DUPLICATE, f"{earlier.file} already has this id")
 
 
 def _check_upstreams(found: Sequence[_Found]) -> None:
-    """Every pipeline that is waited for exists. A file without a readable id may be it."""
+    """Every upstream pipeline must exist. A file without a readable id may be it."""
     ids = {each.id for each in found}
     if None in ids:
         return
@@ -192,14 +192,14 @@ def _check_upstreams(found: Sequence[_Found]) -> None:
 
 
 def _check_cycles(found: Sequence[_Found]) -> None:
-    """Nobody waits, by way of others, for itself."""
+    """No pipeline may wait for itself through others."""
     waits = knotted(
         {each.id: {up.id for up in each.loaded.upstreams} for each in found if each.id is not None}
     )
     for each in found:
         for upstream in each.loaded.upstreams if each.id in waits else ():
             if upstream.id != each.id and each.id in reach(upstream.id, waits):
-                message = f"{upstream.id} waits, perhaps by way of others, for {each.id}"
+                message = f"circular dependency: {upstream.id} waits for {each.id}, perhaps through others"
                 each.error(upstream, ProblemKind.CONFLICT, message)
 
 

@@ -1,7 +1,7 @@
-"""Sources: which files make up a project, and their bytes, read safely.
+"""Project files: which files make up a project, and their bytes, read safely.
 
-A project is a folder with `pipelines/`, and perhaps `calendars/` and `alerts.yaml`. Single files and
-folders of files are checked as well; when they lie in a project, its calendars are known to them.
+A project is a folder with `pipelines/`, and optionally `calendars/` and `alerts.yaml`. Single files and
+folders of files can be checked as well; inside a project, they can use its calendars.
 """
 
 import os
@@ -19,7 +19,7 @@ PIPELINES = "pipelines"
 CALENDARS = "calendars"
 ALERTS = "alerts.yaml"
 LARGEST = 1024 * 1024
-#: Far more than a project has: a folder with more of them is another one than was meant.
+#: Far more than any project has: a folder with more files is probably the wrong one.
 MOST_FILES = 50_000
 DEEPEST_FOLDER = 32
 
@@ -33,15 +33,15 @@ class ProjectFile(msgspec.Struct, frozen=True):
     name: str
     is_calendar: bool = False
     is_alerts: bool = False
-    #: Whether all pipelines of its project are looked at, too.
+    #: Whether all pipelines of its project are read too.
     is_whole: bool = False
 
 
 class Walk:
     """The YAML files of a folder and of those below it, hidden ones left out.
 
-    Links are followed, and each real folder is entered once; those above the first never are. So a link
-    to a folder above makes no circle, and brings in nothing that lies beside.
+    Follows links, and enters each real folder once, but never those above the first. So a link to a folder
+    above makes no loop, and brings in nothing that lies next to it.
     """
 
     def __init__(self, most: int = MOST_FILES, deepest: int = DEEPEST_FOLDER) -> None:
@@ -68,7 +68,7 @@ class Walk:
         if not self._is_new(about):
             return
         if depth > self._deepest:
-            raise ConfigError(f"{folder}: folders lie more than {self._deepest} deep")
+            raise ConfigError(f"{folder}: folders are nested more than {self._deepest} deep")
         folders = []
         for entry in entries:
             if _is_folder(entry):
@@ -88,7 +88,7 @@ class Walk:
 
 
 def find_sources(paths: Iterable[str | Path]) -> list[ProjectFile]:
-    """Every file that the paths stand for, once each, calendars first."""
+    """Every file that the paths refer to, once each, calendars first."""
     found: dict[str, ProjectFile] = {}
     for path in map(Path, paths):
         for source in _sources(path):
@@ -116,7 +116,7 @@ def read_source(path: Path) -> bytes:
 
 
 def _place(path: Path) -> str:
-    """The same for every way to one file."""
+    """The same for every path to one file."""
     try:
         return os.path.realpath(path)
     except (OSError, ValueError):

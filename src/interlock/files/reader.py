@@ -1,8 +1,8 @@
-"""Reader: walks a tree of nodes along the type of a struct and builds it, noting every problem.
+"""Reader: builds a struct from a tree of nodes by its type, recording every problem.
 
-What a struct's fields are is asked of msgspec once; from that a tree of small readers is made and kept.
-A reader gives the value, or BROKEN when it has noted an error. A struct with a broken part is still
-built, so that the checks between its sound parts can be made.
+It asks msgspec once for the fields of a struct, and caches a tree of small readers made from them. A reader
+returns the value, or BROKEN when it has recorded an error. A struct with a broken part is still built, so
+that the checks between its valid parts can run.
 """
 
 from collections.abc import Callable
@@ -56,7 +56,7 @@ def _rewritten(rewrite: Callable[[Node], Node], read: Read) -> Read:
 
 
 def _union(kind: inspect.UnionType, extra: Extra) -> Read:
-    """Only "this or nothing" occurs, and nothing was sorted out before."""
+    """Only optional types occur, and null was handled before."""
     (only,) = (each for each in kind.types if not isinstance(each, inspect.NoneType))
     return _reader(only, extra)
 
@@ -99,7 +99,7 @@ def _anything(kind: inspect.AnyType, extra: Extra) -> Read:
 
 
 def read_anything(node: Node, path: Path, reading: ProblemCollector) -> Any:
-    """Where anything may stand: plain values, as JSON has them."""
+    """For untyped fields: plain values, as in JSON."""
     if isinstance(node, Scalar):
         value = meaning(node)
         if isinstance(value, Decimal) and not value.is_finite():
@@ -119,7 +119,7 @@ def read_anything(node: Node, path: Path, reading: ProblemCollector) -> Any:
 
 
 class _Field:
-    """One field of a struct: its name inside, and how its value is read. None: by a check, later."""
+    """One field of a struct: its internal name, and how to read its value. None: a check reads it later."""
 
     __slots__ = ("is_required", "name", "read")
 

@@ -1,7 +1,7 @@
-"""Rewrites: the second way of writing a thing, turned into the first.
+"""Rewrites: alternative spellings, converted to the main one.
 
-Each takes a node and gives the node that the struct knows, or the same node when it is already written
-that way (or is something else altogether: then the reader says so). ValueError: it can't be turned.
+Each takes a node and returns the node that the struct expects, or the same node when it is already in that
+form (or is something else: then the reader reports it). Raises ValueError when it can't be converted.
 """
 
 from collections.abc import Callable
@@ -92,7 +92,7 @@ def _text(text: str, like: Node) -> Scalar:
 
 
 def _placed(node: Node, like: Node) -> Node:
-    """All of a tree stands where the text stood that it was read from."""
+    """Every node of a tree gets the position of the text it was parsed from."""
     node.line, node.column = like.line, like.column
     for child in _children(node):
         _placed(child, like)

@@ -1,4 +1,4 @@
-"""Scalar readers: text, numbers, booleans and words, each where it is due."""
+"""Scalar readers: text, numbers, booleans and words, each where it is expected."""
 
 from collections.abc import Callable, Collection, Mapping
 from decimal import Decimal
@@ -16,10 +16,10 @@ from interlock.files.problem_messages import is_whole, meant, wrong_type
 from interlock.files.scalars import boolean, meaning
 
 Read = Callable[[Node, Path, ProblemCollector], Any]
-#: What a struct's field says about itself beyond its type.
+#: What a struct's field declares beyond its type.
 Extra = dict[str, Any]
 
-#: What stores and platforms hold; it also keeps `1e999999999` from being written out.
+#: What stores and platforms can hold; it also keeps `1e999999999` from being expanded.
 LARGEST_WHOLE = 2**63 - 1
 
 
@@ -73,7 +73,7 @@ def whole_number_reader(kind: inspect.IntType, extra: Extra) -> Read:
         if isinstance(value, bool) or not isinstance(value, int | Decimal) or not is_whole(value):
             return wrong_type(node, path, reading, "a whole number")
         if not _inside(value, *bounds):
-            # that it must fit into 64 bits is of interest to one that does not
+            # the 64-bit limit matters only for numbers beyond it
             named = bounds if value > most else (bounds[0], kind.le, bounds[2])
             return reading.error(path, node, ProblemKind.OUT_OF_RANGE, _bounds(*named))
         return int(value)

@@ -1,7 +1,7 @@
-"""Scalars: what a scalar means in the place where it stands.
+"""Scalars: what a scalar means where it is written.
 
 Plain scalars are read by the core schema of YAML 1.2, so `10:00`, `2026-03-03`, `no` and `on` are text;
-only where a boolean is due do `yes`, `no`, `on` and `off` mean one. Numbers are exact.
+only where a boolean is expected do `yes`, `no`, `on` and `off` mean one. Numbers are exact.
 """
 
 import re
@@ -30,19 +30,19 @@ _RADIX = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
 _POINT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _MAYBE_NUMBER = frozenset("+-.0123456789")
 
-#: Longer ones are not numbers that anybody meant.
+#: Longer texts are not intended as numbers.
 _LONGEST_NUMBER = 1000
 
 Meaning = str | int | Decimal | bool | None
 
 
 def meaning(scalar: Scalar) -> Meaning:
-    """What a scalar means where anything may stand. A number that can't be held is NaN."""
+    """What a scalar means in an untyped field. A number that can't be represented is NaN."""
     return _plain(scalar.text) if scalar.plain else scalar.text
 
 
 def boolean(scalar: Scalar) -> bool | None:
-    """What it means where a boolean is due; None when it is none."""
+    """What it means where a boolean is expected; None if it is not one."""
     return _BOOLEANS.get(scalar.text) if scalar.plain else None
 
 

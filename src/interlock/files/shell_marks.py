@@ -1,7 +1,7 @@
-"""Shell marks: what stands in a command and only a shell would act on. No shell reads a command.
+"""Shell marks: what only a shell would act on in a command. No shell reads a command.
 
-A text is read as the command will be: by words, with the quoting rules of POSIX. What its author put in
-quotes is meant as it stands.
+A text is split as the command will be: into words, with the quoting rules of POSIX. Quoted parts are taken
+literally.
 """
 
 import re
@@ -41,7 +41,7 @@ _EXECUTES = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 
 
 class ShellWord(msgspec.Struct, frozen=True):
-    """One argument. `bare` is it where nothing is quoted, `open` where a shell would look for `$`; the rest
+    """One argument. `bare` is its unquoted part, `open` the part where a shell would look for `$`; the rest
     of both is blanked out.
     """
 
@@ -64,7 +64,7 @@ def words_of_line(line: str) -> list[ShellWord]:
 
 
 def words_of_list(items: Sequence[str]) -> list[ShellWord]:
-    """An argument by itself is meant as it stands, unless it is nothing but an operator."""
+    """A separate argument is taken literally, unless it is only an operator."""
     return [
         ShellWord(item, item if item in _ALONE or item.startswith("~/") else "", item)
         for item in items
@@ -72,7 +72,7 @@ def words_of_list(items: Sequence[str]) -> list[ShellWord]:
 
 
 def marks(words: Sequence[ShellWord]) -> Iterator[tuple[int, list[str]]]:
-    """The words in which a shell would find something to do, by position, each with what that is."""
+    """The words that a shell would act on, by position, each with the reason."""
     if words and _name(words[0].text) in _TO_A_SHELL:
         return
     script = _script([word.text for word in words])
@@ -136,7 +136,7 @@ def _word(characters: Sequence[tuple[str, str]]) -> ShellWord:
 def _characters(line: str) -> Iterator[tuple[str, str]]:
     """Each character with what quotes it: nothing, a kind of quote, or a backslash.
 
-    A quote itself is an empty character: it makes a word, and stands in none.
+    A quote itself is an empty character: it starts a word but is not part of it.
     """
     quote = ""
     rest = iter(line)

@@ -1,7 +1,7 @@
-"""Config: a pipeline from a store, decoded but not yet believed.
+"""Stored config: a pipeline from a store, decoded but not yet validated.
 
-This half of the package needs neither YAML nor the holiday library: what a compiled config names is
-written into it.
+This half of the package needs neither YAML nor the holiday library: a compiled config includes everything
+it names.
 """
 
 from typing import Any, TypeVar
@@ -20,7 +20,7 @@ Part = TypeVar("Part", bound=msgspec.Struct)
 
 
 def read_config(value: Any) -> LoadedPipeline:
-    """Read a decoded JSON config, with the checks of a file. Calendars stand in it, by name."""
+    """Read a decoded JSON config, with the checks of a file. It includes its calendars, by name."""
     try:
         node = node_of(value)
     except Unreadable as error:
@@ -39,7 +39,7 @@ def read_part(kind: type[Part], value: Any) -> tuple[Part | None, tuple[Problem,
 
 
 class _Written:
-    """The calendars that are written into a config."""
+    """The calendars included in a config."""
 
     def __init__(self, config: StoredPipeline) -> None:
         self._calendars = config.calendars if known(config.calendars) else {}
@@ -47,7 +47,7 @@ class _Written:
     def calendar(self, name: str) -> Calendar:
         calendar = self._calendars.get(name)
         if calendar is None or not known(calendar) or calendar.name != name:
-            raise ValueError(f"the calendar {quoted(name)} is not written into this config")
+            raise ValueError(f"this config does not include the calendar {quoted(name)}")
         return calendar
 
     def holidays(self, country: str) -> Calendar:

@@ -19,9 +19,9 @@ def load_text(
     calendars: Sequence[Calendar] = (),
     year: int | None = None,
 ) -> LoadedPipeline:
-    """Read one pipeline file. Whatever the text is, what comes back says what is wrong with it.
+    """Read one pipeline file. Never raises: the result lists every problem of the text.
 
-    Country holidays are written in around `year`, by default the present one.
+    Country holidays are included around `year`, by default the current one.
     """
     try:
         node = parse(text)
@@ -33,7 +33,7 @@ def load_text(
 def load_node(
     node: Node, file: str = "", calendars: Sequence[Calendar] = (), year: int | None = None
 ) -> LoadedPipeline:
-    """Read a pipeline that stands inside another document."""
+    """Read a pipeline embedded in another document."""
     shelf = _Shelf(calendars, this_year() if year is None else year)
     return load(node, PipelineFile, lambda _: shelf, file)
 
@@ -47,7 +47,7 @@ def load_calendar(text: str | bytes, file: str = "") -> tuple[Calendar | None, t
         return None, (unreadable(error, file),)
     calendar = read_whole(Calendar, node, reading)
     if calendar is not None and _is_reserved(calendar.name):
-        message = "names that begin with holidays: are those of countries"
+        message = "names that begin with holidays: are reserved for countries"
         At(reading, node, ()).error("name", ProblemKind.BAD_VALUE, message)
     return calendar if reading.is_sound else None, in_order(reading.problems)
 
@@ -70,7 +70,7 @@ class _Shelf:
     def calendar(self, name: str) -> Calendar:
         if name not in self._calendars:
             names = ", ".join(sorted(self._calendars)) or "none in calendars/"
-            raise ValueError(f"there is no calendar {quoted(name)}; there are: {names}")
+            raise ValueError(f"unknown calendar {quoted(name)}; known calendars: {names}")
         return self._calendars[name]
 
     def holidays(self, country: str) -> Calendar:

@@ -1,4 +1,4 @@
-"""Warnings: what is legal in a pipeline file and surely not what its author meant."""
+"""Warnings: what is legal in a pipeline file but certainly a mistake."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
@@ -24,7 +24,7 @@ from interlock.files.pipeline_checks import is_daily, placed_schedules
 from interlock.files.problem import Path, ProblemKind
 from interlock.files.problem_collector import At
 
-#: How long the machinery lets one execution run, unless it is told otherwise.
+#: The default time limit of one execution.
 EXECUTION_TIMEOUT = timedelta(hours=4)
 #: More evaluations, or polls, than this do not fit into the history of one execution.
 MOST_TURNS = 1500
@@ -34,7 +34,7 @@ Remark = tuple[Path, ProblemKind, str]
 
 
 def warn(file: PipelineFile, calendars: Mapping[str, Calendar], at: At) -> None:
-    """Note every warning of a sound file."""
+    """Record every warning of a valid file."""
     for path, kind, message in chain(
         _schedule_warnings(file),
         _rule_warnings(file),
@@ -58,7 +58,7 @@ def polls(job: Job) -> float:
 
 def _poll_warnings(file: PipelineFile) -> Iterator[Remark]:
     if polls(file.job) > MOST_TURNS:
-        message = f"more than {MOST_TURNS} polls fit into the poll window; on AWS that is refused"
+        message = f"more than {MOST_TURNS} polls fit into the poll window; AWS refuses that"
         yield ("job", "pollInterval"), ProblemKind.OUT_OF_RANGE, message
 
 
@@ -76,8 +76,8 @@ def _long_wait(file: PipelineFile, path: Path, schedule: Schedule) -> Iterator[R
         yield (
             (*path, "evaluation", "window"),
             ProblemKind.OUT_OF_RANGE,
-            f"window and jobPollWindowSeconds together are {duration.spell(longest)}, "
-            f"and an execution is ended after {duration.spell(EXECUTION_TIMEOUT)}",
+            f"window and jobPollWindowSeconds add up to {duration.spell(longest)}, "
+            f"but an execution is stopped after {duration.spell(EXECUTION_TIMEOUT)}",
         )
 
 
@@ -92,7 +92,7 @@ def _odd_interval(schedule: Schedule) -> Iterator[Remark]:
     elif schedule.evaluation.every < min(
         timedelta(minutes=1), duration.parse(schedule.evaluation.window)
     ):
-        yield where, ProblemKind.OUT_OF_RANGE, "an interval under 1m costs more than it tells"
+        yield where, ProblemKind.OUT_OF_RANGE, "an interval under 1m costs more than it gains"
 
 
 def _odd_trigger(schedule: Schedule) -> Iterator[Remark]:
@@ -105,7 +105,7 @@ def _odd_trigger(schedule: Schedule) -> Iterator[Remark]:
         yield (
             ("trigger", "hours"),
             ProblemKind.CONFLICT,
-            "is for daily runs, and this cron is not daily",
+            "is for daily runs, but this cron is not daily",
         )
     if trigger.key is not None:
         yield from _odd_key(trigger.key, ("trigger", "key"))
@@ -117,7 +117,7 @@ def _odd_trigger_deadline(schedule: Schedule) -> Iterator[Remark]:
     if deadline is None or not is_daily(schedule):
         return
     if deadline.startswith(":"):
-        yield where, ProblemKind.CONFLICT, ":MM is for hourly runs, and this cron is daily"
+        yield where, ProblemKind.CONFLICT, ":MM is for hourly runs, but this cron is daily"
     elif schedule.offset == 0 and _precedes_cron(deadline, schedule):
         yield where, ProblemKind.CONFLICT, f"{deadline} is before the cron fires"
 
@@ -145,7 +145,7 @@ def _rule_warnings(file: PipelineFile) -> Iterator[Remark]:
 
 
 def _ageless_rules(file: PipelineFile) -> Iterator[Remark]:
-    """A reading without a date serves every date, except as a trigger: yesterday's could pass today."""
+    """A reading without a date applies to every date, except as a trigger: yesterday's could pass today."""
     declared = file.validation
     if declared.max_age is not None:
         return
@@ -184,7 +184,7 @@ def _odd_key(key: str, path: Path) -> Iterator[Remark]:
 
 def _contradicting(rules: Sequence[Rule], path: Path) -> Iterator[Remark]:
     for first, second in contradictions(rules):
-        message = f"can't hold together with rule [{first}] on the same field"
+        message = f"contradicts rule [{first}] on the same field: both can't hold"
         yield (*path, second), ProblemKind.CONFLICT, message
 
 
@@ -201,10 +201,10 @@ def _sla_warnings(file: PipelineFile) -> Iterator[Remark]:
 
 
 def _odd_deadline(deadline: str, zone: str | None, schedule: Schedule) -> str:
-    """Why a deadline makes no sense for a schedule, as far as wall clocks of one zone show it."""
+    """Why a deadline makes no sense for a schedule, judged by wall-clock times in one zone."""
     if deadline.startswith(":"):
         days = schedule.include is not None
-        return ":MM is for hourly runs, and included dates are days" if days else ""
+        return ":MM is for hourly runs, but included dates are days" if days else ""
     if schedule.offset > 0 or zone not in (None, schedule.timezone) or not is_daily(schedule):
         return ""
     return f"{deadline} is before the cron fires" if _precedes_cron(deadline, schedule) else ""
@@ -214,12 +214,12 @@ def _calendar_warnings(file: PipelineFile, calendars: Mapping[str, Calendar]) ->
     for path, schedule in placed_schedules(file):
         country = None if schedule.exclude is None else schedule.exclude.holidays
         if country is not None and not calendars[holiday_calendar(country)].dates:
-            message = f"no holidays of {country} are known for these years"
+            message = f"the holidays of {country} are not known for these years"
             yield (*path, "exclude", "holidays"), ProblemKind.BAD_VALUE, message
 
 
 def _precedes_cron(clock: str, schedule: Schedule) -> bool:
-    """Whether a time of day is not after the one at which a daily cron fires."""
+    """Whether a time of day is no later than the time at which a daily cron fires."""
     minute, hour = (schedule.cron or "").split()[:2]
     return minute.isdigit() and hour.isdigit() and clock <= f"{int(hour):02}:{int(minute):02}"
 

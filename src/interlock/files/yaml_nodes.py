@@ -1,7 +1,7 @@
-"""YAML nodes: the text of a file as a tree of nodes, read safely whatever the text is.
+"""YAML nodes: the text of a file as a tree of nodes, read safely from any text.
 
-The tree is built from the parser's events, one by one and without recursion, so that every bound holds
-before memory or stack is spent: size, depth, what aliases expand to. Nothing here constructs objects.
+The tree is built from the parser's events, one by one and without recursion, so that every limit applies
+before memory or stack is spent: size, depth, alias expansion. Nothing here constructs objects.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from interlock.files.nodes import DEEPEST, List, Map, Node, Scalar, Unreadable
 from interlock.files.problem import printable
 
 LARGEST = 1024 * 1024
-#: How many nodes all aliases of a file may stand for together.
+#: How many nodes all aliases of a file may expand to together.
 MOST_ALIASED = 10_000
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -92,7 +92,7 @@ def _is_tab(text: str, mark: yaml.Mark) -> bool:
 
 
 class _Open:
-    """A map or list whose end has not come yet."""
+    """A map or list that is still open."""
 
     __slots__ = ("height", "key", "node", "size")
 
@@ -153,7 +153,7 @@ class _Builder:
 
     def _alias(self, event: Any) -> None:
         if event.anchor not in self._anchors:
-            raise _at(event, f"the alias *{printable(event.anchor)} names nothing")
+            raise _at(event, f"unknown alias *{printable(event.anchor)}")
         known = self._anchors[event.anchor]
         if known is None:
             raise _at(event, f"the alias *{printable(event.anchor)} contains itself")

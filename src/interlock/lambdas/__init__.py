@@ -1,1 +1,1 @@
-"""Lambda functions: each parses what it is called with, calls one use case, and answers as AWS expects."""
+"""Lambda functions: each parses its event, calls one use case, and answers as AWS expects."""

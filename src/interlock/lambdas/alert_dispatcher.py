@@ -1,5 +1,5 @@
-"""Alert dispatcher: messages of the alert queue. Each is an event as a rule handed it over, or tells that
-a mute has ended. What has not arrived yet comes back when it is due.
+"""Alert dispatcher: handles messages of the alert queue. Each holds an event that a rule forwarded, or
+reports that a mute has ended. A message whose alert has not arrived yet comes back when it is due.
 """
 
 import logging
@@ -39,7 +39,7 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
 
 
 def handle(messages: Sequence[Message], alerting: AwsAlerting) -> dict[str, Any]:
-    """All messages of a batch are routed first: many alerts for one channel are one digest."""
+    """Route all messages of a batch first: many alerts for one channel become one digest."""
     alerting.refresh()
     batch = _Batch(alerting)
     for message in messages:
@@ -57,7 +57,7 @@ def handle(messages: Sequence[Message], alerting: AwsAlerting) -> dict[str, Any]
 
 
 class _Batch:
-    """The messages in hand, and what each of them is about."""
+    """The messages of this invocation, and what each is about."""
 
     def __init__(self, alerting: AwsAlerting) -> None:
         self._alerting = alerting
@@ -95,7 +95,7 @@ class _Batch:
     def _conclude_or_fail(
         self, message: Message, deliveries: Sequence[Delivery], now: datetime
     ) -> None:
-        """A queue that does not answer for one message is asked about the others all the same."""
+        """If the queue does not answer for one message, the others are still handled."""
         try:
             self._conclude(message, deliveries, now)
         except InterlockError:
@@ -104,7 +104,7 @@ class _Batch:
                 self.failed.append(message)
 
     def _conclude(self, message: Message, deliveries: Sequence[Delivery], now: datetime) -> None:
-        """A message is done when nothing of it is on its way. A held alert has its own timer."""
+        """A message is done when none of its deliveries are pending. A held alert has its own timer."""
         if any(delivery.state is DeliveryState.DEAD for delivery in deliveries):
             self._alerting.queue.give_up(message)
         under_way = [
@@ -126,5 +126,5 @@ def _read(message: Message) -> Event | Target | None:
         return event_from_envelope(told)
     except DAMAGED as error:
         extra = {"action": "message_unreadable", "error": type(error).__name__}
-        log.error("a message that can't be read", extra=extra)
+        log.error("unreadable message", extra=extra)
         return None

@@ -1,4 +1,4 @@
-"""Event sink: keeps every event that a rule hands over."""
+"""Event sink: stores every event that a rule forwards."""
 
 import logging
 from typing import Any
@@ -17,7 +17,9 @@ def handler(event: dict[str, Any], context: Any) -> None:
 
 
 def handle(event: dict[str, Any], context: Any, backend: AwsBackend) -> None:
-    """What can't be read is kept as it is; what can't be stored is raised, and comes again."""
+    """An unreadable event is stored as it is. An event that can't be stored raises, and AWS delivers it
+    again.
+    """
     begin(backend, context)
     if backend.store.event_log.put(event) is None:
-        log.error("an event that can't be read", extra={"action": "event_unreadable"})
+        log.error("unreadable event", extra={"action": "event_unreadable"})

@@ -1,4 +1,4 @@
-"""Invocation: what every function does around its work. Its home is made once per process.
+"""Invocation: what every function does around its work. Its backend is created once per process.
 
 Logs and metrics are lines on the standard output: CloudWatch reads both there.
 """
@@ -19,7 +19,7 @@ from interlock.wiring.aws_settings import Function, read_aws_settings
 
 log = logging.getLogger(__name__)
 
-#: What Lambda sets in every function: there, a wrong environment fails the start and not the first call.
+#: Lambda sets this in every function: there, an invalid environment fails the start, not the first call.
 IN_LAMBDA = "AWS_LAMBDA_FUNCTION_NAME"
 NAMESPACE = "Interlock"
 
@@ -29,7 +29,7 @@ OpenHome = Callable[[], AwsBackend]
 
 
 def home_of(function: Function, jobs: Any = None) -> OpenHome:
-    """The home of this process, made at once in Lambda and elsewhere when it is first asked for."""
+    """The backend of this process: created at once in Lambda, and on first use elsewhere."""
 
     @cache
     def opened() -> AwsBackend:
@@ -42,15 +42,15 @@ def home_of(function: Function, jobs: Any = None) -> OpenHome:
 
 
 def begin(backend: AwsBackend, context: Any) -> AwsBackend:
-    """`context` is Lambda's; what it says of the time left holds for this invocation."""
+    """`context` is Lambda's; the remaining time that it reports is for this invocation."""
     ask = getattr(context, "get_remaining_time_in_millis", None)
     backend.begin(None if ask is None else lambda: timedelta(milliseconds=ask()))
     return backend
 
 
 def report(backend: AwsBackend) -> None:
-    """Tell of the rows that this invocation could not read. What can't be told now is told when the row is
-    met again; it fails no work that is done.
+    """Report the rows that this invocation could not read. A report that fails is repeated when the row is
+    met again; it never fails work that is done.
     """
     try:
         report_unreadable(backend.ports)
@@ -61,7 +61,9 @@ def report(backend: AwsBackend) -> None:
 def in_order(
     records: Iterable[dict[str, Any]], act: Callable[[dict[str, Any]], None]
 ) -> dict[str, Any]:
-    """Handle the records of a stream; stop at the first that fails: it and all behind it come again."""
+    """Handle the records of a stream; stop at the first failure: AWS delivers it and all later records
+    again.
+    """
     for record in records:
         try:
             act(record)
@@ -73,7 +75,7 @@ def in_order(
 
 
 def count(name: str, environment: str, value: int = 1) -> None:
-    """A metric, in CloudWatch's embedded form."""
+    """A metric, in CloudWatch's embedded metric format."""
     metric = {
         "_aws": {
             "Timestamp": int(time.time() * 1000),
@@ -92,7 +94,7 @@ def count(name: str, environment: str, value: int = 1) -> None:
 
 
 def log_as_json(level: str, mask: Callable[[str], str] = str) -> None:
-    """One line each, with whatever `extra` says."""
+    """One line per record, with every field of `extra`."""
     handler = logging.StreamHandler(sys.stdout)
     handler.setFormatter(_Formatter(mask))
     root = logging.getLogger()

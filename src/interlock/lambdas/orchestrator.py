@@ -1,4 +1,4 @@
-"""Orchestrator: the Tasks of the state machine, one mode each. It raises what goes wrong."""
+"""Orchestrator: the Tasks of the state machine, one mode each. Failures are raised."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ def handle(event: dict[str, Any], context: Any, backend: AwsBackend) -> dict[str
 
 
 def _prefetch(event: dict[str, Any], backend: AwsBackend) -> None:
-    """An evaluation reads its run and the readings of its rules: together that is one request."""
+    """An evaluation reads its run and the readings of its rules in one request."""
     step = step_of(event)
     label = Label.parse(step.key.date)
     names = judged_keys(step.pipeline, step.pipeline.schedule(step.key.schedule_id))

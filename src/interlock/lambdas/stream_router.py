@@ -16,11 +16,11 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
 
 
 def handle(event: dict[str, Any], context: Any, backend: AwsBackend) -> dict[str, Any]:
-    """A batch of a stream, or what EventBridge Scheduler was given with a timer."""
+    """A batch of a stream, or the payload of an EventBridge Scheduler timer."""
     begin(backend, context)
     if "Records" in event:
         return in_order(event["Records"], lambda record: _route(record, backend))
-    from interlock.usecases.fire_timer import fire_timer  # a batch has no use for it
+    from interlock.usecases.fire_timer import fire_timer  # not needed for batches
 
     fire_timer(event["timer"], event, backend.ports)
     backend.settle()

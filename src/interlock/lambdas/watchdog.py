@@ -1,4 +1,4 @@
-"""Watchdog: one pass, called by a schedule; or one run whose execution has ended badly."""
+"""Watchdog: one pass, invoked on a schedule; or one run whose execution failed."""
 
 import logging
 from datetime import timedelta
@@ -15,19 +15,19 @@ from interlock.wiring.aws_settings import Function
 
 log = logging.getLogger(__name__)
 
-#: What it needs to put down how far it came.
+#: The time it needs to record its progress.
 RESERVE = timedelta(seconds=20)
 EVERY = timedelta(minutes=5)
-#: The event of Step Functions with which a rule calls.
+#: The Step Functions event with which a rule invokes it.
 EXECUTION_ENDED = "Step Functions Execution Status Change"
-#: How often the readings and requests of a pipeline are compared with what came of them: a few requests each.
+#: How often the readings and requests of a pipeline are compared with their outcomes, at a few requests each.
 RECONCILE_EVERY = timedelta(minutes=15)
 
 _backend = home_of(Function.WATCHDOG, aws_jobs)
 
 
 class WatchdogError(InterlockError):
-    """Some checks failed; everything that was found is stored and told."""
+    """Some checks failed; every finding is stored and published."""
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
@@ -35,7 +35,7 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
 
 
 def handle(event: dict[str, Any], context: Any, backend: AwsBackend) -> dict[str, Any]:
-    """The schedule may say how often it calls: `everySeconds`."""
+    """The schedule may say how often it runs: `everySeconds`."""
     begin(backend, context)
     if event.get("detail-type") == EXECUTION_ENDED:
         return _attend(event["detail"], backend)
@@ -56,14 +56,14 @@ def handle(event: dict[str, Any], context: Any, backend: AwsBackend) -> dict[str
 
 
 def _attend(execution: dict[str, Any], backend: AwsBackend) -> dict[str, Any]:
-    """An input that was too long for the event is missing in it; then the next pass finds the run."""
-    from interlock.domain import canonical  # a pass has no use for what follows
+    """The event omits an input that is too long; then the next pass finds the run."""
+    from interlock.domain import canonical  # not needed for a pass
     from interlock.lifecycle.step import config_of, step_of
     from interlock.usecases.attend_run import attend_run
 
     if not execution.get("input"):
         log.warning(
-            "an execution's event has no input: the next pass finds its run",
+            "an execution event has no input; the next pass will find its run",
             extra={"action": "input_missing"},
         )
         return {"findings": 0}

@@ -1,4 +1,6 @@
-"""Check the job: whether it has ended, and how. What the job wrote itself wins over what we ask."""
+"""Check the job: whether it has ended, and how. What the job logged itself wins over what its platform
+says.
+"""
 
 from datetime import datetime
 from typing import Any
@@ -24,8 +26,8 @@ from interlock.usecases.save_run import RunWrite, save_run
 
 
 def check_job(step: Step, ports: Ports) -> dict[str, Any]:
-    """A job of which there is nothing new is answered without reading the run. A terminal answer is kept
-    in the job log first; a repeat finds it there.
+    """A job without news is answered without reading the run. A terminal answer goes into the job log first;
+    a repeat finds it there.
     """
     now = ports.clock()
     launch = watched_by(step)
@@ -47,7 +49,7 @@ def check_job(step: Step, ports: Ports) -> dict[str, Any]:
 def _ended(
     step: Step, launch: Launch, ending: JobRecord, known: bool, now: datetime, ports: Ports
 ) -> dict[str, Any]:
-    """A success is true of its attempt whatever the run does; its completion is the next step's."""
+    """A success holds for its attempt whatever the run does; the next step completes the run."""
     if ending.event != "success":
         run = note_failure(step.key, step.attempt, ending, step.pipeline, ports)
         if not step.is_current(run):
@@ -58,7 +60,7 @@ def _ended(
 
 
 def _note_running(step: Step, news: Running, shown: str | None, ports: Ports) -> Run:
-    """Keep what the platform says for `why`; that it will not tell us is an event, once."""
+    """Keep what the platform says for `why`; a platform that refuses to answer is an event, once."""
 
     def decide(stored: Run) -> RunWrite | None:
         if not step.is_current(stored) or stored.status is not Status.RUNNING:

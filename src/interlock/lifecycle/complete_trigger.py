@@ -1,4 +1,4 @@
-"""Complete the trigger: give the run its end, and say how the attempt ended."""
+"""Complete the trigger: end the run, and say how the attempt ended."""
 
 from typing import Any
 
@@ -11,13 +11,13 @@ from interlock.usecases.ports import Ports
 
 
 def complete_trigger(step: Step, ports: Ports) -> dict[str, Any]:
-    """After an exhausted poll window the run has its end already, and this only names it."""
+    """After an exhausted poll window the run has already ended, and this only names the outcome."""
     run = complete_run(step.key, step.attempt, step.pipeline, ports, ending_seen_by(step))
     return finish_answer(run, step)
 
 
 def finish_answer(run: Run, step: Step) -> dict[str, Any]:
-    """The data that a step leaves behind with which an attempt may end; all fields, always."""
+    """The output of a step that may end an attempt; all fields, always."""
     current = run.attempt == step.attempt
     completed = current and run.status is Status.COMPLETED
     return {

@@ -15,17 +15,17 @@ from interlock.usecases.settle_deadline import settle_deadline
 
 
 def schedule(step: Step, ports: Ports) -> dict[str, Any]:
-    """Arm what is not armed."""
+    """Arm the timers that are not armed."""
     return {"armed": arm_deadlines(step.key, config_of(step, ports), ports)}
 
 
 def cancel(step: Step, ports: Ports) -> dict[str, Any]:
-    """Settle: the verdict, and the timers put away."""
+    """Settle the verdict, and cancel the timers."""
     return {"slaVerdict": settle_deadline(step.key, config_of(step, ports), ports)}
 
 
 def calculate(step: Step, ports: Ports) -> dict[str, Any]:
-    """The instants of a date, without any effect."""
+    """Compute the instants of a date; no side effects."""
     pipeline = step.pipeline
     names = ("warningAt", "breachAt", "relativeWarningAt", "relativeBreachAt", "readinessAt")
     if pipeline.sla is None:
@@ -51,7 +51,7 @@ def calculate(step: Step, ports: Ports) -> dict[str, Any]:
 
 
 def reconcile(key: RunKey, ports: Ports) -> dict[str, Any]:
-    """Arm what is not armed, and judge what has passed, for one date."""
+    """Arm the missing timers and judge the deadlines that have passed, for one date."""
     config = ports.pipelines.find(key.pipeline_id)
     if config is None:
         raise NotFoundError(f"no pipeline {key.pipeline_id} is in force")

@@ -1,7 +1,7 @@
-"""Deferred events: what a step can't publish stays in its outbox, and the step goes on.
+"""Deferred events: what a step can't publish stays in its outbox, and the step continues.
 
-A step may be tried again only so often, and what it leads to must not depend on who listens. The next
-step of the run, or the watchdog, publishes what was left.
+The number of tries of a step is limited, and its outcome must not depend on who listens. The next step of
+the run, or the watchdog, publishes what is left.
 """
 
 import logging
@@ -19,13 +19,13 @@ log = logging.getLogger(__name__)
 
 
 def deferring(ports: Ports) -> Ports:
-    """The same ports for one step, in which a failed publish clears no outbox and raises nothing."""
+    """The same ports for one step, where a failed publish leaves the outbox as it is and raises nothing."""
     events = DeferringEvents(ports.events)
     return replace(ports, events=events, outbox=_KeepingOutbox(ports.outbox, events))
 
 
 class DeferringEvents:
-    """After one failure nothing more is tried in this step: a bus that hangs must not use up its time."""
+    """After one failure, this step tries no further publish: a hanging bus must not use up its time."""
 
     def __init__(self, events: Events) -> None:
         self._events = events

@@ -31,7 +31,7 @@ def render(substitutions: Mapping[str, str | int]) -> str:
 
 
 def _file() -> Traversable:
-    """A wheel carries the file beside this module; a checkout has it where it is deployed from."""
+    """A wheel has the file next to this module; a checkout has it in deploy/."""
     packaged = resources.files("interlock.lifecycle") / _NAME
     checkout = Path(__file__).parents[3] / "deploy" / _NAME
     for place in (packaged, checkout):

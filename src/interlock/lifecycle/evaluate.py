@@ -1,4 +1,4 @@
-"""Evaluate: judge the rules of an open run once, and keep what was seen."""
+"""Evaluate: judge the rules of an open run once, and keep the evidence."""
 
 from datetime import datetime
 from typing import Any
@@ -34,10 +34,10 @@ class EvaluationLook(msgspec.Struct, frozen=True):
 
 
 def evaluate(step: Step, ports: Ports) -> dict[str, Any]:
-    """A repeat after a passing evaluation answers from its record: the evidence is what it is.
+    """A repeat after a passing evaluation answers from its record: the evidence does not change.
 
-    Rules that hold while no place is free are judged again until one is: a launch rests on a verdict that
-    was made with its place taken.
+    Rules that hold while no place is free are judged again until one is: a launch requires a verdict made
+    while holding its place.
     """
     now = ports.clock()
     verdict: Verdict | None = None
@@ -83,8 +83,8 @@ def _is_asked(step: Step, run: Run) -> bool:
 def _opening_reading(
     schedule: Schedule, readings: dict[str, Reading], run: Run, now: datetime
 ) -> Reading | None:
-    """The trigger reading of a date that its cron moment opened; one that was there before counts from
-    that moment.
+    """The trigger reading of a date that its cron moment opened; a reading from before counts from that
+    moment.
     """
     reading = None if schedule.gate is None else readings.get(schedule.gate.key)
     if reading is None or not passes(schedule, reading, now):
@@ -100,7 +100,7 @@ def _noted(run: Run, look: EvaluationLook, step: Step) -> Run:
     now, ready, behind, readings = look.at, look.ready, look.behind, look.readings
     passed = ready and not behind
     waits = bool(behind) and (ready or run.waits_at is not None)
-    # At the look that ends the wait without a launch, the rules get their window from now on.
+    # When the wait ends without a launch, the rules get their full window from now.
     has_waited = waits or (bool(run.waits_for) and not passed)
     before = run.verdict
     judgement = Judgement(
@@ -157,7 +157,7 @@ def _answer(step: Step, run: Run, failing: list[str], now: datetime) -> dict[str
 
 
 def _until(step: Step, run: Run) -> datetime:
-    """When the rules must hold at the latest; a wait for a place makes it later."""
+    """The latest time for the rules to hold; waiting for a place extends it."""
     end = step.moment("windowEnd")
     return end if run.waits_at is None else max(end, window_end(run, step.pipeline))
 

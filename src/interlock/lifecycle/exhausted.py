@@ -1,4 +1,4 @@
-"""Giving up: the modes that end an attempt because something did not come in time, or not at all."""
+"""Exhausted: the modes that end an attempt because something came too late or not at all."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -51,8 +51,8 @@ def validation_exhausted(step: Step, ports: Ports) -> dict[str, Any]:
 
 
 def trigger_exhausted(step: Step, ports: Ports) -> dict[str, Any]:
-    """The launch was given up. A job that did start after all is asked to stop, and named. An attempt that
-    is RUNNING was launched: it is left as it is, and watched.
+    """The launch failed for good. A job that started after all is asked to stop, and named. An attempt that
+    is RUNNING was launched: it is left alone, and watched.
     """
     now = ports.clock()
     error = last_error(step.given, "Trigger")
@@ -123,7 +123,7 @@ def infra_failure(step: Step, ports: Ports) -> dict[str, Any]:
 
 
 def last_error(given: Mapping[str, Any], state: str) -> str:
-    """The text of what a state was caught with; a function's error comes wrapped in JSON."""
+    """The message of the error that was caught; a function's error comes wrapped in JSON."""
     caught = _caught(given, state)
     cause = str(caught.get("Cause") or caught.get("Error") or "unknown error")
     try:
@@ -140,13 +140,13 @@ def _caught(given: Mapping[str, Any], state: str) -> Mapping[str, Any]:
 
 
 def broken_state(given: Mapping[str, Any]) -> Breakdown:
-    """The state that brought the execution here, and not one that was caught and passed over."""
+    """The state that led here, not one whose error was caught on the way."""
     names = list(given.get("errors") or {}) or ["unknown"]
     state = ([name for name in names if name not in _PASSED_OVER] or names)[-1]
     return Breakdown(state, last_error(given, state), _caught(given, state).get("Error"))
 
 
-#: States whose errors are caught on the way to other ends.
+#: States whose errors are caught on the way to another outcome.
 _PASSED_OVER = frozenset({"Trigger", "CheckJob", "ScheduleSLAAlerts"})
 
 

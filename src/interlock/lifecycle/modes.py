@@ -40,8 +40,8 @@ SLA_MONITOR: dict[str, Mode] = {
 
 
 def call(modes: Mapping[str, Mode], given: Mapping[str, Any], ports: Ports) -> dict[str, Any]:
-    """Run one mode. It raises what goes wrong, but for a failed publish; it never answers with an error."""
+    """Run one mode. It raises on every failure except a failed publish; it never returns an error."""
     mode = modes.get(given["mode"])
     if mode is None:
-        raise ConfigError(f"unknown mode {given['mode']!r}, known are {', '.join(modes)}")
+        raise ConfigError(f"unknown mode {given['mode']!r}; known modes: {', '.join(modes)}")
     return mode(step_of(given), deferring(ports))

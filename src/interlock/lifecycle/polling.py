@@ -1,4 +1,4 @@
-"""Polling: what the state machine is told about a job, and when to look again."""
+"""Polling: what the state machine learns about a job, and when to poll again."""
 
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
@@ -19,31 +19,31 @@ LONGEST = timedelta(seconds=60)
 
 
 def poll_answer(step: Step, run: Run, now: datetime) -> dict[str, Any]:
-    """The data that Trigger and CheckJob leave behind; all fields, always."""
+    """The output of Trigger and CheckJob; all fields, always."""
     if step.is_current(run):
         return _answer(step, launch_of(run), now)
     return _answer(step, None, now) | {"current": False, "runId": run.run_id or ""}
 
 
 def running_answer(step: Step, launch: Launch, now: datetime) -> dict[str, Any]:
-    """The same, of a job of which there is nothing new."""
+    """The same, for a job without news."""
     return _answer(step, launch, now)
 
 
 def ended_answer(step: Step, launch: Launch, ending: JobRecord, now: datetime) -> dict[str, Any]:
-    """The same, of a job that has ended: the record of it is in the job log."""
+    """The same, for a job that has ended: its record is in the job log."""
     over = {"event": ending.event, "exhausted": False, "waitSeconds": 0}
     return _answer(step, launch, now) | over | {"ending": canonical.encode(ending)}
 
 
 def ending_seen_by(step: Step) -> JobRecord | None:
-    """The record that the last look found or wrote; None after an exhausted poll window."""
+    """The record that the last poll found or wrote; None after an exhausted poll window."""
     return _carried(step, "ending", JobRecord)
 
 
 def watched_by(step: Step) -> Launch | None:
-    """What the last look left for this one, so that it need not read the run. An execution that was
-    started by an older version has none.
+    """What the last poll left for this one, to avoid reading the run. Executions started by an older
+    version have none.
     """
     return _carried(step, "watched", Launch)
 
@@ -73,7 +73,7 @@ def _answer(step: Step, launch: Launch | None, now: datetime) -> dict[str, Any]:
 
 
 def _polled(step: Step, launch: Launch) -> Polled:
-    """As the last look of this execution left it; the first one counts from the launch."""
+    """As the last poll of this execution left it; the first one counts from the launch."""
     before = watched_by(step)
     return (before and before.polled) or Polled(launch.launched_at)
 
@@ -86,8 +86,8 @@ def _watched(launch: Launch | None, polled: Polled | None, wait: int) -> str:
 
 
 def _wait(step: Step, launch: Launch, now: datetime, rest: timedelta) -> int:
-    """As its owner says, or half the time it has run, within bounds; at once for a job that ended inside
-    its launch.
+    """The interval that the owner set, or half of the time the job has run, within bounds; at once for a job
+    that ended within its launch.
     """
     if launch.job.get("finished"):
         return 0

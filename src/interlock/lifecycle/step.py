@@ -26,12 +26,12 @@ class Step(msgspec.Struct, frozen=True):
     given: Mapping[str, Any]
 
     def is_current(self, run: Run) -> bool:
-        """Whether the run has not moved on from this attempt."""
+        """Whether the run is still at this attempt."""
         return run.attempt == self.attempt and run.status in OPEN
 
     def owns(self, run: Run) -> bool:
-        """Whether the run is this execution's. One whose state machine does not say its name owns what it
-        finds.
+        """Whether the run belongs to this execution. An execution whose state machine does not pass its name
+        owns any run.
         """
         return self.given.get("executionName") in (None, run.execution_name)
 
@@ -51,8 +51,8 @@ def step_of(given: Mapping[str, Any]) -> Step:
 
 
 def config_of(step: Step, ports: Ports) -> Config:
-    """The snapshot with what is in force around it, for use cases that take a config. A stored config that
-    can't be read does not keep an attempt from its end.
+    """The snapshot together with what is in force around it, for use cases that take a config. An unreadable
+    stored config does not keep an attempt from ending.
     """
     found = readable_config(step.key.pipeline_id, ports)
     if found is None:
@@ -62,7 +62,7 @@ def config_of(step: Step, ports: Ports) -> Config:
 
 
 def seconds_until(moment: datetime, now: datetime) -> int:
-    """Whole seconds, rounded up, so that nobody looks too early; at least zero."""
+    """Whole seconds, rounded up so that the next poll is never early; at least zero."""
     return max(0, math.ceil((moment - now).total_seconds()))
 
 

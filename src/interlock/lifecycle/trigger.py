@@ -18,13 +18,13 @@ from interlock.usecases.note_launch import launch_record, launched_write
 from interlock.usecases.ports import Ports
 from interlock.usecases.save_run import RunWrite, save_run
 
-#: No try follows another sooner than this.
+#: The shortest pause between tries.
 _SOONEST = timedelta(seconds=30)
 
 
 def trigger(step: Step, ports: Ports) -> dict[str, Any]:
-    """Called again while TRIGGERING, it looks for a job under its token before launching one. A call that
-    repeats one which died after its launch had failed answers with that failure: it is no further try.
+    """Called again while TRIGGERING, it looks for a job under its token before launching one. A repeat of a
+    call that died after a failed launch returns that failure: it does not count as another try.
     """
     now = ports.clock()
     again = False
@@ -42,7 +42,7 @@ def trigger(step: Step, ports: Ports) -> dict[str, Any]:
     if step.is_current(run) and run.status is Status.TRIGGERING:
         context = job_context(run, ports)
         found = _found(step, context, now, ports) if again else None
-        # a job may end before the answer to its launch is here: it runs since it was asked for
+        # a job may end before its launch returns, so it counts as running since the request
         began = run.changed_at if isinstance(found, Launched) else ports.clock()
         launched = found if isinstance(found, Launched) else _launch(step, context, found, ports)
         run = save_run(step.key, lambda stored: _noted(stored, launched, began, step, ports), ports)
@@ -52,8 +52,8 @@ def trigger(step: Step, ports: Ports) -> dict[str, Any]:
 
 
 def _found(step: Step, context: JobContext, now: datetime, ports: Ports) -> object:
-    """What is known of a job under this token. A failure that is in the log is what came of the launch,
-    unless it may pass and the next try is due.
+    """What is known of a job under this token. A logged failure is the outcome of the launch, unless it is
+    transient and the next try is due.
     """
     last = next(reversed(_failed_tries(step, ports)), None)
     if last is not None:
@@ -83,7 +83,7 @@ def _launch(step: Step, context: JobContext, found: object, ports: Ports) -> Lau
 
 
 def _failed_tries(step: Step, ports: Ports) -> list[JobRecord]:
-    """A line for each: the log keeps one of an attempt and event, so that of the second try says `-2`."""
+    """One line per try: the log keeps one line per attempt and event, so the second try is logged as `-2`."""
     return [
         line
         for line in ports.job_log.of_run(step.key)
@@ -104,7 +104,7 @@ def _failed_record(step: Step, category: str | None, message: str, ports: Ports)
 
 
 def _note_trouble(step: Step, message: str, ports: Ports) -> None:
-    """Keep for `why` what the launch failed of, while it is tried again."""
+    """Keep for `why` why the launch failed, while it is retried."""
 
     def decide(stored: Run) -> RunWrite | None:
         if not step.is_current(stored) or stored.status is not Status.TRIGGERING:

@@ -35,7 +35,7 @@ def make_token(
 ) -> Token:
     """Raises ConfigError for scopes that can't be granted."""
     if not scopes or not set(scopes) <= set(GRANTABLE):
-        raise ConfigError(f"scopes are {', '.join(GRANTABLE)}")
+        raise ConfigError(f"unknown scope; the scopes are {', '.join(GRANTABLE)}")
     if pipelines and set(scopes) != {Scope.OBSERVE}:
         raise ConfigError("only a token with the scope observe alone can be limited to pipelines")
     return Token(

@@ -12,7 +12,7 @@ from interlock.domain.event import Event
 
 
 class Deliveries(Protocol):
-    """Alerts on their way: one row for each event, sink and channel.
+    """Alerts to be sent: one row for each event, sink and channel.
 
     A waiting alert is looked at again at its `due_at`: locally by the sender that reads the due rows,
     on AWS because its message returns to the queue.

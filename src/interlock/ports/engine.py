@@ -33,11 +33,11 @@ class Workflows(Protocol):
         ...
 
     def running(self) -> set[str]:
-        """The names of all executions under way. It may lag a little; raises as `describe` does."""
+        """The names of all executions in progress. It may lag a little; raises as `describe` does."""
         ...
 
     def given(self, name: str) -> dict[str, Any] | None:
-        """What an execution was started with; None if the engine does not know it. Raises likewise."""
+        """The input of an execution; None if the engine does not know it. Raises likewise."""
         ...
 
     def wake(self, pipeline_id: str, waiting_for: WaitingFor) -> None:

@@ -38,7 +38,7 @@ class History(Protocol):
         ...
 
     def due(self, since: datetime | None, until: datetime, limit: int) -> list[Run]:
-        """Runs that are not done and are warned of in `since <= warning < until`, soonest first."""
+        """Runs that are not done and whose warning is in `since <= warning < until`, soonest first."""
         ...
 
     def failed(self, since: str, limit: int) -> list[Run]:

@@ -1,4 +1,4 @@
-"""Stores: what is kept."""
+"""Stores: what is stored."""
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
@@ -71,7 +71,7 @@ class Pipelines(Protocol):
 
 
 class Sensors(Protocol):
-    """Readings. Producers own them; we put only on their behalf, and for a cascade."""
+    """Readings. Producers own them; Interlock puts them only on their behalf, and for a cascade."""
 
     def put(self, reading: Reading) -> None:
         """One durable write, followed by a change record."""
@@ -111,7 +111,7 @@ class Runs(Protocol):
     """
 
     def get(self, key: RunKey) -> Run:
-        """To decide from. Raises NotFoundError or UnreadableError."""
+        """For decisions. Raises NotFoundError or UnreadableError."""
         ...
 
     def find(self, keys: Collection[RunKey]) -> dict[RunKey, Run]:
@@ -149,11 +149,11 @@ class Runs(Protocol):
         ...
 
     def open_executions(self) -> dict[str, RunKey]:
-        """The open runs by the name of their execution. It may lag a little."""
+        """The open runs, keyed by the name of their execution. It may lag a little."""
         ...
 
     def of_pipeline(self, pipeline_id: str | None, since: str, until: str, limit: int) -> list[Run]:
-        """Runs whose date label lies between the two, UNREADABLE ones too, newest first; for people."""
+        """Runs whose date label is between the two, UNREADABLE ones too, newest first; for people."""
         ...
 
 
@@ -170,14 +170,14 @@ class JobLog(Protocol):
 
 
 class Reruns(Protocol):
-    """Requests to run a date again, and the attempts that were granted."""
+    """Requests to run a date again, and the granted attempts."""
 
     def request(self, request: RerunRequest) -> None:
         """Store a request; a change record follows."""
         ...
 
     def unjudged(self) -> list[RerunRequest]:
-        """The requests that wait for their answer, oldest first."""
+        """The requests that have not been judged, oldest first."""
         ...
 
     def unlisted(self, pipeline_ids: Collection[str]) -> list[RerunRequest]:
@@ -264,7 +264,7 @@ class UnreadableRows(Protocol):
     """The unreadable rows that the stores of this process met."""
 
     def met(self) -> list[UnreadableRow]:
-        """Those that are not reported yet, each row and content once."""
+        """The rows not yet reported, once for each row and content."""
         ...
 
     def reported(self, row: UnreadableRow) -> None:

@@ -22,7 +22,7 @@ class AlertOutcome(msgspec.Struct, frozen=True, rename="camel", omit_defaults=Tr
 
 
 class Alerted(msgspec.Struct, frozen=True, rename="camel"):
-    """An event and where it went."""
+    """An event and where it was sent."""
 
     event: Event
     alerts: tuple[AlertOutcome, ...] = ()

@@ -31,7 +31,7 @@ _MISSED = (
 
 
 class AttentionKind(IntEnum):
-    """Why something needs a person; the smaller, the worse."""
+    """Why something needs a person; smaller is worse."""
 
     OVERDUE = 0
     GIVEN_UP = 1
@@ -166,8 +166,8 @@ def _unreadable(now: datetime, ports: Ports, history: History) -> Iterator[Conce
         key = keys[event.event_id]
         run = None if key is None else runs.get(key)
         of_run = event.detail.get("kind") == RowKind.RUN
-        mended = of_run and (run is None or run.status is not Status.UNREADABLE)
-        if mended or event.pipeline_id is None:
+        fixed = of_run and (run is None or run.status is not Status.UNREADABLE)
+        if fixed or event.pipeline_id is None:
             continue
         yield Concern(
             kind=AttentionKind.UNREADABLE,
@@ -209,7 +209,7 @@ def _paused(configs: Mapping[str, Config], now: datetime) -> Iterator[Concern]:
                 pipeline_id=config.pipeline.id,
                 since=config.paused_since,
                 due_at=config.paused_until,
-                reasons=("nothing opens until it is resumed",),
+                reasons=("no run opens until it is resumed",),
             )
 
 

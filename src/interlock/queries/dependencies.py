@@ -1,4 +1,4 @@
-"""Dependencies: which pipeline opens or is checked after which, and where each stands in that order."""
+"""Dependencies: which pipeline opens or is checked after which, and the position of each in that order."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ class Edge(msgspec.Struct, frozen=True, order=True):
 
 
 class Graph(msgspec.Struct, frozen=True):
-    """Pipelines in layers: every edge leads to a later layer, cycles apart."""
+    """Pipelines in layers: every edge leads to a later layer, except in cycles."""
 
     layers: list[list[str]]
     edges: list[Edge]
@@ -43,7 +43,7 @@ def _into(pipeline: Pipeline) -> Iterator[Edge]:
 
 
 def around(name: str, edges: Sequence[Edge]) -> set[str]:
-    """A pipeline with everything before it and everything after it."""
+    """A pipeline with everything upstream and downstream of it."""
     after, before = _neighbours(edges)
     return {name, *_reached(name, after), *_reached(name, before)}
 

@@ -1,4 +1,4 @@
-"""Stored reading: what became of a reading that a producer sent."""
+"""Stored reading: the outcome of a reading that a producer sent."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -22,18 +22,18 @@ class TimelineCell(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
     schedule_id: str
     date: str
-    #: A run's status; `expected` before its moment, `missing` after it.
+    #: A run's status; `expected` before its due time, `missing` after it.
     status: str
-    #: The moment by which a run should have opened, where the file says one.
+    #: The instant by which a run should have opened, if the file sets one.
     due_at: datetime | None = None
     attempt: int | None = None
     sla_verdict: str | None = None
-    #: Seconds that were left when it completed; negative when it was late.
+    #: Seconds left when it completed; negative when late.
     slack_seconds: int | None = None
 
 
 class TimelineRow(msgspec.Struct, frozen=True, rename="camel"):
-    """A pipeline's line in the timeline."""
+    """A pipeline's row in the timeline."""
 
     pipeline_id: str
     cells: list[TimelineCell]
@@ -86,7 +86,7 @@ def cells_of(
 def expected_dates(
     pipeline: Pipeline, schedule: Schedule, since: datetime, until: datetime
 ) -> Iterator[tuple[str, datetime]]:
-    """The dates on which a run is expected, each with the moment at which it is missing."""
+    """The dates on which a run is expected, each with the instant after which it counts as missing."""
     if not sensor_driven(schedule):
         for moment in occurrences(schedule, pipeline.calendars, since, until):
             yield moment.date, moment.due_at

@@ -88,7 +88,7 @@ def explain(pipeline_id: str, ports: Ports, date: str | None = None) -> list[Why
 
 
 def _current(config: Config, schedule: Schedule, now: datetime, ports: Ports) -> str:
-    """The newest date that has a run, or else today's."""
+    """The newest date that has a run, otherwise today's."""
     label = label_at(now, zone(schedule.timezone), Grain.DAY)
     runs = ports.runs.of_pipeline(config.pipeline.id, "0000", "9999", 20)
     present = config.pipeline.present_id
@@ -176,17 +176,17 @@ def _headline(
 ) -> str:
     if run is None:
         if config.is_paused(now):
-            return "the pipeline is paused; nothing opens"
+            return "the pipeline is paused; no run opens"
         if is_excluded:
             return "the calendar excludes this date; no run is expected"
         return "nothing has opened this date yet"
     if run.status is Status.UNREADABLE:
-        return "its stored row can't be read, so nothing is known of it and nothing opens it"
+        return "its stored row can't be read, so its state is unknown and it can't open"
     if run.is_bare:
         return _BARE_HEADLINES[run.status]
     age = duration.for_people(now - run.changed_at)
     if run.awaits_retry and run.retry_at is not None:
-        return f"attempt {run.attempt} failed; it is tried again {_in(run.retry_at, now)}"
+        return f"attempt {run.attempt} failed; retry {_in(run.retry_at, now)}"
     if run.waits_for and not failing_lines(run.verdict, now):
         return f"its rules hold, and it waits for a place (attempt {run.attempt})"
     return _HEADLINES[run.status].format(age=age, attempt=run.attempt)
@@ -260,7 +260,7 @@ def _unblock(
         wanted = [] if trigger is None else [f"a reading of {trigger.rule.key} for {key.date}"]
         return [*wanted, f"interlock rerun {name}"]
     if run.status is Status.UNREADABLE:
-        return ["interlock doctor: it names the row and what to do about it"]
+        return ["interlock doctor, which names the row and the remedy"]
     if run.status is Status.PENDING:
         ends = [f"the end of {each.date}" for each in run.waits_for]
         return [*ends, *(_wanted(rule) for rule in rules if rule.kind is not None)]

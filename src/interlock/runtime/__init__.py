@@ -1,1 +1,1 @@
-"""Runtime: the controller at work in one process. Loop, engine, workers, and what watches over them."""
+"""Runtime: the controller running in one process. Loop, engine, workers, and what watches over them."""

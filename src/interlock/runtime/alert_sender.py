@@ -1,6 +1,6 @@
-"""Dispatcher: brings events to people. It follows the event log, and sends the deliveries that are due.
+"""Alert sender: sends events to people. It follows the event log and sends the deliveries that are due.
 
-Each sink has its own pair of hands, so that one that does not answer keeps nobody else waiting.
+Each sink has its own thread, so a sink that does not respond delays no other.
 """
 
 import logging
@@ -29,17 +29,17 @@ AT_ONCE = 256
 
 
 class Senders(Protocol):
-    """Who sends: the dispatcher itself, or a thread for each sink."""
+    """What does the sending: the alert sender itself, or a thread for each sink."""
 
     def busy(self) -> Sequence[str]:
-        """The sinks whose alerts somebody has in hand."""
+        """The sinks whose alerts are being sent."""
         ...
 
     def send(self, sink: str, work: Callable[[], object]) -> None: ...
 
 
 class OwnSenders:
-    """One after another, at once."""
+    """Send one after another, in this thread."""
 
     def busy(self) -> Sequence[str]:
         return ()
@@ -49,7 +49,7 @@ class OwnSenders:
 
 
 class SenderThreads:
-    """One thread for each sink at most. `idle` is called whenever one is done."""
+    """At most one thread per sink. `idle` is called whenever one finishes."""
 
     def __init__(self, idle: Callable[[], None]) -> None:
         self._idle = idle
@@ -68,12 +68,12 @@ class SenderThreads:
             self._busy.add(sink)
             try:
                 self._pool.submit(self._work, sink, work)
-            except BaseException:  # no memory, or no further thread: it can be sent again
+            except BaseException:  # no memory, or no thread: a later round sends it
                 self._busy.discard(sink)
                 raise
 
     def stop(self) -> None:
-        """Begin nothing more; what is under way is repeated after the next start, if it must be."""
+        """Start nothing more; a send in progress is repeated after the next start if necessary."""
         with self._sending:
             self._stopped = True
             self._pool.shutdown(wait=False, cancel_futures=True)
@@ -89,7 +89,7 @@ class SenderThreads:
 
 
 class AlertSender:
-    """Reads the event log behind a cursor of its own, so that nothing is skipped and nothing waits."""
+    """Reads the event log with its own cursor, so that it skips nothing and blocks nothing."""
 
     def __init__(
         self, store: Store, alerting: Callable[[], Alerting], senders: Senders | None = None
@@ -100,7 +100,7 @@ class AlertSender:
         self._agenda = CommitCache(store.agenda.stamp, store.agenda.look)
 
     def step(self, now: datetime) -> bool:
-        """Route what is new, release what was held long enough, send what is due. Whether there was any."""
+        """Route new events, release alerts held long enough, send what is due. Whether there was any work."""
         routed = self._route()
         released = self._release(now)
         return self._send(now) or routed or released
@@ -121,12 +121,12 @@ class AlertSender:
         return bool(told)
 
     def _route_one(self, event: Event) -> None:
-        """An event that can't be routed stops nobody else, and does not vanish."""
+        """An event that can't be routed stops no other, and is not lost."""
         alerting = self._alerting()
         try:
             route_event(event, alerting.alerts, alerting.ports)
         except (InterlockError, sqlite3.Error):
-            raise  # the store is in trouble: the same again, later
+            raise  # the store failed: try the same again later
         except Exception:
             log.exception("an event can't be routed", extra={"action": "route_failed"})
             plain = Delivery(event=event, target=CONSOLE, due_at=alerting.ports.clock())

@@ -1,4 +1,4 @@
-"""Alerting: who is told of what, and the sinks that do it; replaced whole when the file changes."""
+"""Alerting: the routes and sinks of alerts; replaced as a whole when the file changes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from interlock.usecases.ports import AlertPorts
 
 @dataclass(frozen=True)
 class Alerting:
-    """What a dispatcher must know."""
+    """What the alert sender needs."""
 
     alerts: Alerts
     ports: AlertPorts
@@ -31,5 +31,5 @@ def local_ports(store: Store, events: Events, sinks: Mapping[str, Sink]) -> Aler
 
 
 def console_alone(store: Store, events: Events, console: Sink) -> Alerting:
-    """Nothing is declared: whoever looks at the screen is told."""
+    """Without declared routes, alerts go to the console."""
     return Alerting(with_sinks(Alerts(), None), local_ports(store, events, {CONSOLE.sink: console}))

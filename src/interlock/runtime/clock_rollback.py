@@ -1,7 +1,7 @@
-"""Set back: a clock that jumps back must put nothing to sleep that was to happen within minutes.
+"""Clock rollback: a clock that is set back must not delay work that was due within minutes.
 
-Deadlines and cron moments are instants and come again by themselves. A wait, a poll or a retry was an
-instant made of "in a while": with the clock an hour back it would take an hour longer.
+Deadlines and cron moments are absolute and come again by themselves. A wait, a poll or a retry was computed
+as "in a while": with the clock an hour back, it would take an hour longer.
 """
 
 import logging
@@ -17,19 +17,19 @@ from interlock.usecases.ports import Ports
 
 log = logging.getLogger(__name__)
 
-#: What a time service takes back in small steps is not worth a look.
+#: The small corrections of a time service are ignored.
 STEP = timedelta(seconds=5)
 
 
 class ClockRollback:
-    """Remembers the latest moment that was seen, and what the store has seen before."""
+    """Remembers the latest instant seen, by this process and by the store before it."""
 
     def __init__(self, store: Store, ports: Ports) -> None:
         self._store, self._ports = store, ports
         self._latest = store.watch.load().last_pass_at or ports.clock()
 
     def look(self, now: datetime) -> bool:
-        """Whether the clock was set back; what had been put off is due at once then."""
+        """Whether the clock was set back; if so, everything delayed is due at once."""
         latest, self._latest = self._latest, now
         if latest - now < STEP:
             return False
@@ -45,8 +45,8 @@ class ClockRollback:
         return True
 
     def wake_sleepers(self, now: datetime) -> None:
-        """What waits longer than anything can was stored by another clock: by hands that were late, or by a
-        process that ended before it had noted the time. To be called at the start and now and then.
+        """A wait longer than any possible wait was stored under another clock: by a worker that was late, or
+        by a process that ended before it recorded the time. Call this at the start and periodically.
         """
         self._store.workflows.wake_beyond(now + self._ports.execution_timeout, now)
         self._retry_soon(now)

@@ -1,4 +1,4 @@
-"""Clock watch: follows the clock, so that one that is wrong does not cost the history."""
+"""Clock watch: follows the clock, so that a wrong clock does not delete history."""
 
 import logging
 
@@ -10,7 +10,9 @@ log = logging.getLogger(__name__)
 
 
 class ClockWatch:
-    """To be made before anything works: a store without a trail was last seen at work by the watchdog."""
+    """Create this before any work starts: for a store without a trail, the watchdog's record is the last
+    sign of work.
+    """
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store, self._clock = store, clock
@@ -18,25 +20,25 @@ class ClockWatch:
         self._believed = True
 
     def look(self) -> bool:
-        """Whether what has expired by the clock may go. To be called every minute or so."""
+        """Whether expired data may be removed. Call this about every minute."""
         self._trail = follow(self._trail, self._clock())
         self._tell(self._trail.is_believed)
         self._store.clock_trail.save(self._trail)
         return self._trail.is_believed
 
     def notice(self) -> str | None:
-        """What everybody should know of it."""
+        """The notice about the clock, for everyone who looks."""
         trail = self._trail
         if trail is None or trail.jumped_from is None:
             return None
         return (
             f"the clock went from {trail.jumped_from:%Y-%m-%dT%H:%MZ} to"
-            f" {trail.seen_at:%Y-%m-%dT%H:%MZ}: nothing is removed for its age until the server has"
-            f" been at work for {_HOURS} hours, or `interlock prune` is run"
+            f" {trail.seen_at:%Y-%m-%dT%H:%MZ}: expired data is kept until the server has"
+            f" run for {_HOURS} hours, or until you run `interlock prune`"
         )
 
     def _tell(self, believed: bool) -> None:
-        """Once for each jump, and once more after a restart."""
+        """Log once per jump, and once more after a restart."""
         if not believed and self._believed:
             notice = self.notice()
             log.warning("the clock has jumped: %s", notice, extra={"action": "clock_jumped"})

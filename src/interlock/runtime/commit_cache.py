@@ -1,4 +1,4 @@
-"""Unchanged: an answer of the store, kept for as long as the store stands still."""
+"""Commit cache: an answer of the store, valid until the next commit."""
 
 from collections.abc import Callable
 from typing import Generic, TypeVar
@@ -7,7 +7,7 @@ T = TypeVar("T")
 
 
 class CommitCache(Generic[T]):
-    """Asks again only when the stamp has moved. For stores that one process has to itself."""
+    """Asks again only after the stamp has changed. For stores that only one process uses."""
 
     def __init__(self, stamp: Callable[[], object], ask: Callable[[], T]) -> None:
         self._stamp = stamp

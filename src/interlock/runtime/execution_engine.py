@@ -21,13 +21,13 @@ from interlock.usecases.ports import Ports
 log = logging.getLogger(__name__)
 
 RESOURCES = {"local:orchestrator": ORCHESTRATOR, "local:sla-monitor": SLA_MONITOR}
-#: How many executions are kept as they were last stored, so that they need not be read again.
+#: How many executions are cached as last stored, to avoid reading them again.
 _KEPT = 1024
 _WAITS = {"WaitInterval": WaitingFor.RULES, "WaitForJob": WaitingFor.JOB}
 
 
 class Engine:
-    """Moves executions on. Any number of threads may call `advance`; each execution has one at a time."""
+    """Advances executions. Any number of threads may call `advance`, but only one at a time per execution."""
 
     def __init__(
         self, workflows: SqliteWorkflows, ports: Ports, trigger_max_attempts: int = 3
@@ -49,7 +49,7 @@ class Engine:
         self._kept: dict[str, tuple[str, asl.Execution]] = {}
 
     def advance(self, name: str) -> bool:
-        """Move one execution on by one task, or to its end. False if it is not due, or taken."""
+        """Advance one execution by one task, or to its end. False if it is not due, or taken."""
         claimed = self._workflows.claim(name, self._ports.clock())
         if claimed is None:
             return False
@@ -64,7 +64,7 @@ class Engine:
         try:
             machine = self._machine(definition)
             execution, entries, step = self._begun(machine, claimed)
-        except (ConfigError, *DAMAGED) as error:  # of its definition, or of its own data
+        except (ConfigError, *DAMAGED) as error:  # in its definition or its data
             log.exception("an execution can't be read", extra={"action": "execution_unreadable"})
             self._workflows.break_off(claimed, error)
             return
@@ -76,11 +76,11 @@ class Engine:
     def _begun(
         self, machine: asl.Machine, claimed: Claimed
     ) -> tuple[asl.Execution, tuple[asl.HistoryEntry, ...], asl.Step]:
-        """The execution as it stands, what it has to say already, and what is to be done with it."""
+        """The execution as it stands, the history not yet stored, and its next step."""
         execution = self._restored(machine, claimed)
         entries = execution.log if claimed.snapshot is None else ()
         step = asl.next_step(machine, execution, self._ports.clock())
-        if isinstance(step, asl.Advance):  # a wait is over: what follows it is due as well
+        if isinstance(step, asl.Advance):  # a wait is over: the next state is due as well
             execution = step.execution
             entries += execution.log
             step = asl.next_step(machine, execution, self._ports.clock())
@@ -89,8 +89,8 @@ class Engine:
     def _do(
         self, name: str, machine: asl.Machine, execution: asl.Execution, task: asl.Do
     ) -> asl.Execution:
-        """Call a mode. What it raises is known to the machine by the name of its class, and told as
-        a Lambda function tells it.
+        """Call a mode. The machine knows an exception by its class name, formatted as a Lambda function
+        reports it.
         """
         try:
             result = call(RESOURCES[task.resource], task.payload, self._ports)
@@ -152,7 +152,7 @@ class Engine:
         )
 
     def _keep(self, name: str, snapshot: str, execution: asl.Execution) -> None:
-        """Good for as long as the store says the same."""
+        """Valid for as long as the store holds the same."""
         while len(self._kept) >= _KEPT:
             self._kept.pop(next(iter(self._kept)), None)
         if execution.running:
@@ -165,7 +165,7 @@ class Engine:
         return self._current
 
     def _machine(self, definition: str) -> asl.Machine:
-        """An execution keeps the definition it began with, whatever version of us moves it on."""
+        """An execution keeps the definition it began with, whichever version advances it."""
         if definition not in self._machines:
             text = self._workflows.definition(definition)
             self._machines[definition] = asl.parse(text or self._text)

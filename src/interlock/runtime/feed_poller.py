@@ -1,4 +1,4 @@
-"""Lookout: looks for news in a thread of its own, while somebody follows; however many do, once for all."""
+"""Feed poller: polls a feed in its own thread while it has followers; one poll serves all of them."""
 
 import threading
 import time
@@ -9,13 +9,13 @@ from interlock.domain.history import LoggedEvent
 from interlock.errors import InterlockError
 from interlock.ports.reads import EventFeed
 
-#: For so many looks after somebody has asked, they are taken to be still there.
+#: For this many polls after a request, the follower counts as present.
 _PATIENCE = 6
 _CLOSE_SECONDS = 2.0
 
 
 class PolledFeed(EventFeed, Protocol):
-    """A feed that finds nothing by itself."""
+    """A feed that must be polled."""
 
     def look(self) -> None:
         """Find what is new."""
@@ -23,7 +23,7 @@ class PolledFeed(EventFeed, Protocol):
 
 
 class FeedPoller:
-    """A feed. While a look fails, everybody who follows is told so."""
+    """A feed. While polling fails, every follower gets the error."""
 
     def __init__(
         self, feed: PolledFeed, every: float, monotonic: Callable[[], float] = time.monotonic
@@ -47,7 +47,7 @@ class FeedPoller:
         return self._feed.oldest()
 
     def last(self) -> int:
-        """Nobody may have followed for a while: then this is a look."""
+        """Polls now if the feed has had no follower for a while."""
         self._begin()
         self._look()
         return self._known().last()
@@ -56,7 +56,7 @@ class FeedPoller:
         return self._known().after(seq, limit)
 
     def look_if_wanted(self) -> None:
-        """What the thread does, again and again."""
+        """One round of the thread."""
         if self._monotonic() < self._wanted_until:
             self._look()
 
@@ -84,7 +84,7 @@ class FeedPoller:
             self.look_if_wanted()
 
     def _look(self) -> None:
-        """Not sooner than it is time: whoever comes meanwhile has the last one's answer."""
+        """Never early: a caller in between gets the last answer."""
         with self._lock:
             if self._monotonic() < self._looked_at + self._every * 0.9:
                 return

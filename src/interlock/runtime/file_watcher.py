@@ -1,8 +1,8 @@
-"""Loader: the project's files become what their owners want in force; a changed file is wanted anew.
+"""File watcher: submits the project's files for adoption, again after each change.
 
-A file that does not validate is refused, and the version before it stays in force. A file is read once
-its write is surely over (`domain/sightings.py`), and a pipeline is taken away only when its file is surely
-gone (`domain/missing.py`).
+An invalid file is refused, and the previous version stays in force. A file is read once its write is
+certainly over (`domain/sightings.py`), and a pipeline is retired only when its file is certainly gone
+(`domain/missing.py`).
 """
 
 import logging
@@ -29,7 +29,7 @@ from interlock.usecases.refuse_file import refusal, refuse_file
 
 log = logging.getLogger(__name__)
 
-#: A date that no clock shows: such a file counts as changed just now.
+#: An impossible timestamp: such a file counts as changed just now.
 _EVER = datetime.max.replace(tzinfo=UTC)
 _LONG_AGO = datetime.fromtimestamp(0, UTC)
 
@@ -38,12 +38,12 @@ class UnusableFiles(msgspec.Struct, frozen=True):
     """What of a project can't be used now."""
 
     files: tuple[RefusedConfig, ...] = ()
-    #: What is wrong with the file of alerts; nothing when it is sound.
+    #: The problem with the alerts file; empty when it is valid.
     alerts: str = ""
 
 
 class FileWatcher:
-    """Looks at one project. Not for several threads at once."""
+    """Watches one project. Not thread-safe."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class FileWatcher:
         use_alerts: Callable[[Alerts | None], None] = lambda alerts: None,
         note: Callable[[UnusableFiles], None] = lambda refused: None,
     ) -> None:
-        """`missing` outlives this process; `note` is told after each load what was refused."""
+        """`missing` outlives this process; `note` is called after each load with the refused files."""
         self._project = project
         self._ports = ports
         self._use_alerts = use_alerts
@@ -66,20 +66,20 @@ class FileWatcher:
         return self._follower.has_read
 
     def until_due(self) -> float | None:
-        """The seconds until a file that has changed may be read, if there is one."""
+        """The seconds until a changed file may be read, if there is one."""
         now = self._ports.clock()
         due = self._follower.next_due(now)
         return None if due is None else (due - now).total_seconds()
 
     def look(self) -> bool:
-        """Load the files if any of them has changed, and looks the same since. Whether that was so."""
+        """Load the files if any of them has changed and is stable since. Whether it loaded."""
         stamps = _stamps(self._project)
         return self._follower.look(stamps, {} if self.has_read else _changed_at(stamps))
 
     def _load(self, unsettled: Collection[str]) -> Present:
         if not (self._project / PIPELINES).is_dir():
             log.error(
-                "%s has no folder %s: what is in force stays so",
+                "%s has no folder %s: the configs in force stay in force",
                 self._project,
                 PIPELINES,
                 extra={"action": "no_pipelines"},
@@ -106,13 +106,13 @@ class FileWatcher:
         return Present(ids, is_known=None not in refused and not unsettled)
 
     def _refuse(self, project: Project, ids: list[str | None]) -> Iterator[RefusedConfig]:
-        """Each file that is wrong. `ids` gets those of pipelines; None for one that does not say its id."""
+        """Each invalid file. Adds pipeline ids to `ids`; None for a file without a readable id."""
         for file, problems in by_file(project.errors).items():
             for problem in problems:
                 log.error("%s", problem, extra={"action": "file_refused"})
             named = [self._within(problem) for problem in problems]
             if _is_calendar(Path(file), self._project):
-                yield refusal(None, named)  # the pipelines that name it are refused themselves
+                yield refusal(None, named)  # the pipelines that name it are refused separately
                 continue
             pipeline_id, digest = _identity(Path(file))
             if _is_alerts(Path(file), self._project):
@@ -125,7 +125,9 @@ class FileWatcher:
                 refuse_file(pipeline_id, digest, named, self._ports)
 
     def _within(self, problem: Problem) -> Problem:
-        """The problem, with its file as the project names it: the folder of the project is our own affair."""
+        """The problem, with its file relative to the project, so that the project's location stays
+        private.
+        """
         file = Path(problem.file)
         if not file.is_relative_to(self._project):
             return problem
@@ -133,7 +135,7 @@ class FileWatcher:
 
 
 def _stamps(project: Path) -> dict[str, Stamp]:
-    """How each file looks; what can't be seen looks like nothing else."""
+    """A fingerprint of each file; an unreadable file has a fingerprint that matches no other."""
     walk = Walk()
     for folder in (PIPELINES, CALENDARS):
         walk.enter(os.fspath(project / folder))
@@ -153,7 +155,7 @@ def _stamps(project: Path) -> dict[str, Stamp]:
 
 
 def _changed_at(stamps: Mapping[str, Stamp]) -> dict[str, datetime]:
-    """When each file was last changed by its own account."""
+    """When each file was last changed, according to its timestamp."""
     return {
         path: _instant(max(stamp[:2])) if stamp else _LONG_AGO for path, stamp in stamps.items()
     }
@@ -175,7 +177,7 @@ def _is_alerts(file: Path, project: Path) -> bool:
 
 
 def _identity(file: Path) -> tuple[str | None, str]:
-    """The id that a wrong file gives itself, if it can be told, and the hash of its bytes."""
+    """The id in an invalid file, if it can be read, and the hash of its bytes."""
     try:
         text = read_source(file)
     except Unreadable:

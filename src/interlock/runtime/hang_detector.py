@@ -1,8 +1,8 @@
-"""Overdue: who watches the watchdog. A controller that has hung ends, so that a supervisor restarts it.
+"""Hang detector: watches the watchdog. A controller that hangs exits, so that a supervisor restarts it.
 
-A hang is judged by the time in which this process really ran, counted in looks of its own: a machine that
-slept, a process that was stopped and a clock that was set say nothing of a thread. A store that refuses
-to be written to has not hung either: a full disk is mended by others, and what is due is tried again.
+It measures a hang by the time in which this process really ran, counted in its own checks: a machine that
+slept, a stopped process or a changed clock says nothing about a thread. A store that refuses writes has not
+hung either: an operator fixes a full disk, and the controller keeps retrying what is due.
 """
 
 import os
@@ -25,14 +25,14 @@ HUNG = 70
 
 
 def end_process(message: str) -> None:
-    """At once: what has hung can't be asked to stop."""
+    """Exit at once: a hung thread can't be asked to stop."""
     sys.stderr.write(f"interlock: {message}\n")
     sys.stderr.flush()
     os._exit(HUNG)
 
 
 class Probe(Protocol):
-    """Writes something, without waiting, and says what became of it."""
+    """Writes something without waiting, and reports the outcome."""
 
     def probe(self, settled: Settled) -> None: ...
 
@@ -64,7 +64,7 @@ class HangDetector:
         self._end, self._monotonic = end, monotonic
         self._patience = patience.total_seconds()
         self._allowed = max(3 * every, _QUIET).total_seconds() + self._patience
-        #: Look about so often, in seconds.
+        #: How often to check, in seconds.
         self.interval = min(_LONGEST_INTERVAL, max(_SHORTEST_INTERVAL, every.total_seconds() / 3))
         self._ran = 0.0
         self._looked_at = monotonic()
@@ -73,7 +73,7 @@ class HangDetector:
         self._answer: bool | None = None
 
     def look(self) -> None:
-        """To be called again and again, `interval` apart."""
+        """Call this repeatedly, `interval` apart."""
         self._count()
         ended = [thread.name for thread in self._vitals.threads() if not thread.is_alive()]
         if ended:
@@ -85,7 +85,7 @@ class HangDetector:
             self._judge()
 
     def _count(self) -> None:
-        """Of a time in which nobody let us look, little counts: others were not let either."""
+        """A gap between checks counts only a little: other threads did not run either."""
         now = self._monotonic()
         self._ran += min(now - self._looked_at, 2 * self.interval)
         self._looked_at = now
@@ -94,9 +94,9 @@ class HangDetector:
         if self._asked_at is None:
             self._ask()
         elif self._answer:
-            self._end("the watchdog is overdue and nothing moves it on; restart me")
+            self._end("the watchdog is overdue and makes no progress; restart the server")
         elif self._answer is None and self._ran - self._asked_at >= self._patience:
-            self._end("the writer of the state file has hung; restart me, and check the disk")
+            self._end("the writer of the state file hangs; restart the server, and check the disk")
         elif self._answer is False:
             self._asked_at = None
 
@@ -105,7 +105,7 @@ class HangDetector:
         asked = self._asked_at
 
         def settled(error: BaseException | None) -> None:
-            if self._asked_at == asked:  # and not what was asked long ago
+            if self._asked_at == asked:  # not an earlier request
                 self._answer = error is None
 
         try:

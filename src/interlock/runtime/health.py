@@ -1,4 +1,4 @@
-"""Health: whether the controller can do its work, and if not, why."""
+"""Health: whether the controller is ready, and if not, why."""
 
 import sqlite3
 import threading
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class NotedDatabase(Database):
-    """Remembers that it could not write, until something was written again."""
+    """Remembers a failed write until a later write succeeds."""
 
     trouble: str | None = None
 
@@ -51,7 +51,9 @@ class NotedDatabase(Database):
 
 
 class _Counted:
-    """A unit that knows whether it changed anything: one that did not succeeds on a full disk too."""
+    """A transaction that knows whether it changed anything: one without changes succeeds on a full disk
+    too.
+    """
 
     __slots__ = ("_unit", "has_changed")
 
@@ -67,7 +69,7 @@ class _Counted:
 
 
 class ControllerState(Protocol):
-    """What is asked of the controller."""
+    """What health checks ask of the controller."""
 
     def watchdog(self) -> Heartbeat: ...
 
@@ -77,7 +79,7 @@ class ControllerState(Protocol):
 
 
 class Health:
-    """Asked by whoever watches the process."""
+    """Answers the health checks of the process."""
 
     def __init__(self, database: NotedDatabase, controller: ControllerState) -> None:
         self._database = database
@@ -92,7 +94,7 @@ class Health:
     def note_controller(
         self, ended: Callable[[], list[str]], clock_notice: Callable[[], str | None]
     ) -> None:
-        """Whom to ask for the threads that have ended, and what is to be known of the clock."""
+        """The sources of ended threads and of clock notices."""
         self._ended, self._clock_notice = ended, clock_notice
 
     @property
@@ -108,7 +110,7 @@ class Health:
         self.refused = refused
 
     def notices(self) -> list[str]:
-        """What everybody who looks should know, although the controller does its work."""
+        """Notices to show although the controller is ready."""
         wrong, clock = self.refused.alerts, self._clock_notice()
         notices = [f"alerts.yaml is refused: {wrong}"] if wrong else []
         if clock is not None:
@@ -116,21 +118,21 @@ class Health:
         return [*notices, *missing_files(self._controller.missing().items)]
 
     def reasons(self, now: datetime) -> list[str]:
-        """Why it is not ready; nothing when it is."""
+        """Why it is not ready; empty when it is."""
         reasons = [f"{name} has ended; restart the server" for name in self._ended()]
         problem = self._database.problem() or self._database.trouble
         if problem is not None:
-            reasons.append(f"the store can't be written to: {problem}")
+            reasons.append(f"the store is not writable: {problem}")
         if not self._loaded.is_set():
             reasons.append("the pipeline files are being read")
         try:
             heartbeat = self._controller.watchdog()
             if self._loaded.is_set() and not self._has_adopted():
-                reasons.append("the pipeline files are being taken up")
+                reasons.append("the pipeline files are being adopted")
         except (InterlockError, sqlite3.Error) as error:
             return [*reasons, f"the store can't be read: {error}"]
         if heartbeat.last_ok_at is None:
-            reasons.append("the watchdog has made no pass yet")
+            reasons.append("the watchdog has not completed a pass yet")
         elif heartbeat.is_late:
             reasons.append(
                 "the watchdog's last good pass is older than three cadences:"
@@ -139,6 +141,6 @@ class Health:
         return reasons
 
     def _has_adopted(self) -> bool:
-        """Once what stood in the files at the start is in force, their changes keep nobody waiting."""
+        """Once the files of the start are in force, later changes don't affect readiness."""
         self._adopted = self._adopted or not self._controller.is_adopting()
         return self._adopted

@@ -1,6 +1,6 @@
-"""Dead man: after each clean pass of the watchdog somebody outside is told that we live.
+"""Heartbeat ping: reports to an outside service after each clean pass of the watchdog.
 
-Nobody else can tell that the whole machine is gone. A request that fails is counted and fails nothing.
+Only an outside service can notice that the whole machine is gone. A failed request is counted, no more.
 """
 
 import logging
@@ -13,7 +13,7 @@ SECONDS = 5.0
 
 
 class HeartbeatPing:
-    """One request at a time, beside whatever else is done."""
+    """One request at a time, in the background."""
 
     def __init__(self, url: str, told: Callable[[bool], None]) -> None:
         self._url, self._told = url, told
@@ -32,7 +32,7 @@ class HeartbeatPing:
 
 
 def tell_alive(url: str) -> bool:
-    """Whether it was heard. The address may hold a secret: of what went wrong only the kind is told."""
+    """Whether it arrived. The URL may hold a secret, so only the kind of an error is logged."""
     import urllib3
 
     try:

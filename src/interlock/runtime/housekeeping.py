@@ -1,4 +1,4 @@
-"""House: what has expired goes, by a clock that is to be believed."""
+"""Housekeeping: removes expired data, if the clock can be trusted."""
 
 import time
 from collections.abc import Callable
@@ -9,12 +9,12 @@ from interlock.ports.engine import Clock
 from interlock.runtime.clock_watch import ClockWatch
 
 SWEEP = timedelta(hours=1)
-#: A start has other work first.
+#: After a start, other work comes first.
 FIRST_SWEEP = timedelta(seconds=20)
 
 
 class Housekeeping:
-    """Looks at the clock each time, and sweeps now and then."""
+    """Checks the clock on each call, and removes expired data periodically."""
 
     def __init__(
         self, store: Store, clock: Clock, monotonic: Callable[[], float] = time.monotonic
@@ -24,12 +24,12 @@ class Housekeeping:
         self._next = monotonic() + FIRST_SWEEP.total_seconds()
 
     def look(self) -> None:
-        """To be called every minute or so."""
+        """Call this about every minute."""
         believed = self._clock_watch.look()
         if believed and self._monotonic() >= self._next:
             self._next = self._monotonic() + SWEEP.total_seconds()
             self._store.retention.sweep(self._clock())
 
     def notice(self) -> str | None:
-        """Why nothing is removed, for everybody who looks."""
+        """Why nothing is removed, as a notice."""
         return self._clock_watch.notice()

@@ -1,6 +1,6 @@
-"""Runtime: the local home at work. Changes, executions, timers, leftovers and the watchdog, as they fall due.
+"""Loop: the local backend at work. Changes, executions, timers, leftovers and the watchdog, as they fall due.
 
-Everything that waits is a row, so a new runtime over the same store goes on where the last one stopped.
+Everything that waits is a row, so a new runtime over the same store continues where the last one stopped.
 The simulator drives the very same object with a virtual clock.
 """
 
@@ -40,31 +40,31 @@ ROUTER = "router"
 AT_ONCE = 256
 PAUSE = timedelta(seconds=5)
 OUTBOX_PAUSE = timedelta(seconds=1)
-#: How long news may keep timers and the watchdog waiting.
+#: How long new changes may delay timers and the watchdog.
 PATIENCE = timedelta(seconds=1)
 _EVER = datetime.max.replace(tzinfo=UTC)
 
 
 class TaskRunner(Protocol):
-    """Who moves executions on: the runtime itself, or workers that may wait for the network."""
+    """What advances executions: the runtime itself, or workers that may wait for the network."""
 
     def take(self, names: Sequence[str]) -> bool:
-        """Move these on, now or soon. Whether any of them was not in hand already."""
+        """Advance these, now or soon. Whether any of them was not in progress already."""
         ...
 
     def do(self, name: str, act: Callable[[], object]) -> bool:
-        """Do something that may wait for the network, now or soon, while nobody is at work on that
-        execution. False if somebody is.
+        """Do something that may wait for the network, now or soon, while no worker has that execution. False
+        if a worker has it.
         """
         ...
 
     def each(self, works: Sequence[Callable[[], bool]]) -> list[bool]:
-        """Do all of these, in any order, and wait for them: what each has answered."""
+        """Do all of these, in any order, and wait for them. Returns each result."""
         ...
 
 
 class InlineRunner:
-    """One after another, at once."""
+    """One after another, in this thread."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -97,26 +97,26 @@ class Runtime:
         self._hands = hands(self.engine)
         self.decisions = Decisions()
         self._on_pass = on_pass
-        #: Changes with every piece of work, so that others see whether any is done.
+        #: Changes with every piece of work, as a sign of progress.
         self.beats = 0
         self._store = store
         self._ports = ports
         self._every = every
         self._busy_since: datetime | None = None
         self._later: dict[str, datetime] = {}
-        #: Timers that are in the hands of somebody, or wait for the execution that is.
+        #: Timers that a worker has, or that wait for an execution that a worker has.
         self._in_hand: set[str] = set()
         self._waiting: set[str] = set()
         self._set_back = ClockRollback(store, ports)
         self._agenda = CommitCache(store.agenda.stamp, store.agenda.look)
         self._watch_state = CommitCache(lambda: store.database.commits, store.watch.load)
-        #: Our last pass raised: its claim may still stand, where the write that ends it could not be made.
+        #: Our last pass raised: its claim may remain if the write that ends it failed.
         self._broke_off = False
         self._void_pass()
         self._start_orphans()
 
     def _void_pass(self) -> None:
-        """A pass that was under way died with its process, or broke off in this one."""
+        """A pass in progress died with its process, or failed in this one."""
         state = self._store.watch.load()
         if state.pass_until is not None:
             self._store.watch.save(
@@ -124,7 +124,7 @@ class Runtime:
             )
 
     def _start_orphans(self) -> None:
-        """Runs whose opener died before it could start them. The watchdog would find them too, later."""
+        """Runs whose opener died before starting them. The watchdog would find them too, later."""
         soon = self._ports.clock() + START_GRACE
         for run in self._ports.runs.due(soon):
             if run.status is not Status.PENDING or run.started_at is not None:
@@ -145,10 +145,10 @@ class Runtime:
             pass
 
     def step(self) -> bool:
-        """One round. Whether there was anything to do.
+        """One round. Whether there was any work.
 
-        Due polls come before due deadlines: a job that ended in time has met its deadline, however
-        late we hear of it.
+        Due polls come before due deadlines: a job that ended in time has met its deadline, however late the
+        answer arrives.
         """
         self._beat()
         now = self._ports.clock()
@@ -169,7 +169,7 @@ class Runtime:
         return True
 
     def _report(self, now: datetime) -> None:
-        """Rows that something has met since the last look and that can't be read."""
+        """The unreadable rows met since the last round."""
         if self._later.get("unreadable", now) > now:
             return
         self._later.pop("unreadable", None)
@@ -180,24 +180,24 @@ class Runtime:
             self._later["unreadable"] = now + PAUSE
 
     def _is_impatient(self, now: datetime) -> bool:
-        """Under a load that never ends, what is due by the clock must have its turn all the same."""
+        """Under endless load, timers must still get their turn."""
         self._busy_since = self._busy_since or now
         return now - self._busy_since >= PATIENCE
 
     def next_due(self) -> datetime | None:
-        """When there is something to do again."""
+        """When the next work is due."""
         moments = [
             self._agenda().next_try,
             self._agenda().next_wake,
             self._next_timer(self._ports.clock()),
             self._watch_due(self._ports.clock()),
-            *list(self._later.values()),  # at once: hands may add to it
+            *list(self._later.values()),  # copied: workers may add to it
         ]
         return min((moment for moment in moments if moment is not None), default=None)
 
     def _next_timer(self, now: datetime) -> datetime | None:
-        """Of timers that are due and whose effect has just failed, `_later` says when; those in hand are
-        heard of.
+        """For due timers whose effect has just failed, `_later` says when to retry; workers report on those
+        they have.
         """
         due = self._agenda().next_timer
         if due is None or due > now:
@@ -215,12 +215,12 @@ class Runtime:
         changes = feed.next(ROUTER, AT_ONCE) if self._agenda().has_changes else []
         for change in changes:
             self._route(change, now)
-        if changes:  # once for all: what a crash repeats has happened already
+        if changes:  # once for all of them: repeating them after a crash is harmless
             feed.done(ROUTER, changes[-1])
         return bool(parked or changes)
 
     def _route(self, change: Change, now: datetime) -> bool:
-        """False when it was put aside: one bad record does not stop the feed."""
+        """False when it was parked: one bad record does not stop the feed."""
         self._beat()
         try:
             admissions = route_change(change, self._ports)
@@ -249,7 +249,7 @@ class Runtime:
             error=clean(str(error)),
             change=change.id,
         )
-        claim_event(event, deferring(self._ports))  # it may be the bus that made the change fail
+        claim_event(event, deferring(self._ports))  # the bus may be what made the change fail
 
     def _executions(self, now: datetime) -> bool:
         if not _is_due(self._agenda().next_wake, now):
@@ -276,7 +276,7 @@ class Runtime:
         return held or self._later.get(timer.name, now) > now
 
     def _sound_timers(self, now: datetime) -> Iterator[Timer]:
-        """One that can't be fired is dropped: the watchdog does what it was for."""
+        """A timer that can't be fired is dropped: the watchdog does its work."""
         for timer in self._store.timers.due(now, AT_ONCE):
             try:
                 check_timer(timer.kind, timer.payload)
@@ -286,8 +286,8 @@ class Runtime:
                 yield timer
 
     def _begin(self, timer: Timer, now: datetime) -> bool:
-        """Fire it. A deadline before which a job must be asked is work for the hands, once the execution
-        of its run is in none: the answer to a poll that is under way may be its end.
+        """Fire it. A deadline that must first poll a job is work for the workers, once none of them has the
+        execution of its run: the answer to a poll in progress may be its end.
         """
         execution = self._asked_by(timer)
         if execution is None:
@@ -300,7 +300,7 @@ class Runtime:
         return False
 
     def _asked_by(self, timer: Timer) -> str | None:
-        """The execution whose job must be asked before this timer has its effect."""
+        """The execution whose job must be polled before this timer takes effect."""
         if timer.kind in tuple(TimerKind):
             return None
         given = timer.payload
@@ -316,7 +316,7 @@ class Runtime:
             self._in_hand.discard(timer.name)
 
     def _fire(self, timer: Timer, now: datetime) -> bool:
-        """A timer whose effect failed stays armed and is tried again."""
+        """A timer whose effect failed stays armed and is retried."""
         self._beat()
         try:
             fire_timer(timer.kind, timer.payload, self._ports)
@@ -329,7 +329,7 @@ class Runtime:
         return True
 
     def _leftovers(self, now: datetime) -> bool:
-        """Events that were stored and not told, because somebody died or nobody listened."""
+        """Events stored but not published, because a process died or the bus failed."""
         if self._later.get("outbox", now) > now:
             return False
         self._later.pop("outbox", None)
@@ -364,7 +364,7 @@ class Runtime:
         return report is not None
 
     def _watch_due(self, now: datetime) -> datetime:
-        """The next pass: after the last, or when a pass of somebody else has lost its claim."""
+        """The next pass: after the last, or when the claim of another process's pass expires."""
         state = self._watch_state()
         last = state.last_pass_at
         if last is None or last > now:  # never, or the clock was set back

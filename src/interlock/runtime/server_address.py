@@ -1,6 +1,6 @@
-"""Address: where the server of a state folder is found, and the secret that its owner shows there.
+"""Server address: the URL of the server of a state folder, and the secret of its owner.
 
-It lies beside the state file, for nobody but its owner: who can read it could change the state itself.
+The file lies next to the state file and only its owner can read it: that user could change the state anyway.
 """
 
 import os
@@ -14,7 +14,7 @@ NAME = "serve.json"
 
 
 class Address(msgspec.Struct, frozen=True):
-    """Of a server that runs."""
+    """The address of a running server."""
 
     url: str
     token: str
@@ -26,7 +26,7 @@ class Address(msgspec.Struct, frozen=True):
 
 @contextmanager
 def left_at(state: Path, address: Address) -> Iterator[None]:
-    """Leave the address while the server runs."""
+    """Publish the address while the server runs."""
     path = state / NAME
     new = state / f"{NAME}.{os.getpid()}"
     handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
@@ -41,7 +41,7 @@ def left_at(state: Path, address: Address) -> Iterator[None]:
 
 
 def find_address(state: Path) -> Address | None:
-    """What the last server left; it may be gone meanwhile."""
+    """The address that the last server left; that server may be gone."""
     try:
         return msgspec.json.decode((state / NAME).read_bytes(), type=Address)
     except (OSError, msgspec.DecodeError):

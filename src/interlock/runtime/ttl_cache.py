@@ -1,4 +1,4 @@
-"""Kept: answers that serve everybody who asks the same within a few seconds."""
+"""TTL cache: answers shared by all callers who ask the same within a few seconds."""
 
 import threading
 import time
@@ -13,7 +13,7 @@ MOST = 200
 
 
 class _Slot:
-    """An answer, and whoever is looking for it."""
+    """An answer, and the caller that is computing it."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -23,7 +23,7 @@ class _Slot:
 
 
 class TtlCache:
-    """Many who ask at once wait for one answer, also where it is that nobody can tell."""
+    """Concurrent callers wait for one answer, even if that answer is an error."""
 
     def __init__(self, seconds: float, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._seconds = seconds
@@ -51,7 +51,7 @@ class TtlCache:
         slot.until = self._monotonic() + self._seconds
 
     def _slot(self, key: Hashable) -> _Slot:
-        """The one that was asked for longest ago makes room."""
+        """Evict the least recently used answer."""
         with self._lock:
             slot = self._slots.pop(key, None) or _Slot()
             self._slots[key] = slot

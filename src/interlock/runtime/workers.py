@@ -1,4 +1,4 @@
-"""Workers: threads that move executions on, so that a slow network holds up nobody else."""
+"""Workers: threads that advance executions, so that a slow network delays nothing else."""
 
 import logging
 import threading
@@ -11,13 +11,13 @@ from interlock.runtime.execution_engine import Engine
 log = logging.getLogger(__name__)
 
 COUNT = 8
-#: Who waits for the disk together waits once: many deadlines of one minute are done in few commits.
+#: Threads that wait for the disk together share a commit: many deadlines of one minute take few commits.
 TOGETHER = 32
 _PAUSE = 1.0
 
 
 class Workers:
-    """Each execution is in one pair of hands at a time. `idle` is called whenever one is put down."""
+    """One worker at a time has an execution. `idle` is called whenever a worker finishes."""
 
     def __init__(self, engine: Engine, idle: Callable[[], None], count: int = COUNT) -> None:
         self._engine = engine
@@ -29,7 +29,7 @@ class Workers:
         self._taking = threading.Lock()
 
     def take(self, names: Sequence[str]) -> bool:
-        """Whether there was anything to take. Who is stopping takes nothing."""
+        """Whether there was anything to take. Takes nothing while stopping."""
         fresh = [name for name in names if name not in self._held]
         with self._taking:
             if self._stopping.is_set():
@@ -42,7 +42,7 @@ class Workers:
         self._held.add(name)
         try:
             self._pool.submit(work)
-        except BaseException:  # no memory, or no further thread: it can be taken again
+        except BaseException:  # no memory, or no thread: a later round takes it
             self._held.discard(name)
             raise
 
@@ -50,7 +50,7 @@ class Workers:
         return name in self._held
 
     def do(self, name: str, act: Callable[[], object]) -> bool:
-        """Do something else while nobody is at work on that execution. False if somebody is."""
+        """Do something else while no worker has that execution. False if one has it."""
         with self._taking:
             if self._stopping.is_set() or name in self._held:
                 return False
@@ -58,7 +58,7 @@ class Workers:
         return True
 
     def each(self, works: Sequence[Callable[[], bool]]) -> list[bool]:
-        """By threads of their own: those that wait for a network keep no deadline waiting."""
+        """Uses separate threads, so that those waiting for a network delay no deadline."""
         if len(works) == 1:
             return [self._unless_stopping(works[0])]
         with self._taking:
@@ -71,10 +71,10 @@ class Workers:
         return not self._stopping.is_set() and work()
 
     def stop(self, seconds: float) -> None:
-        """Begin nothing more. What is under way may end; what does not is repeated after the start."""
+        """Start nothing more. Work in progress may finish; the rest is repeated after the next start."""
         with self._taking:
             self._stopping.set()
-            # What was not begun is put down, each by its own thread.
+            # Each thread drops the work it has not started.
             self._pool.shutdown(wait=False)
             self._together.shutdown(wait=False)
         until = threading.Event()
@@ -92,12 +92,12 @@ class Workers:
             self._idle()
 
     def _work(self, name: str) -> None:
-        """State after state, for as long as one follows at once."""
+        """State after state, as long as the next one is due at once."""
         try:
             while not self._stopping.is_set() and self._engine.advance(name):
                 pass
         except Exception:
-            log.exception("an execution can't be moved on", extra={"action": "advance_failed"})
+            log.exception("an execution can't be advanced", extra={"action": "advance_failed"})
             self._stopping.wait(_PAUSE)
         finally:
             self._held.discard(name)

@@ -1,12 +1,12 @@
-"""Branches: play faults of a scenario by forking the world where they would strike.
+"""Branches: play the faults of a scenario by forking the world where they strike.
 
-The trunk plays the scenario as it is written. At each crash point, and at each call to the outside, a
-child process takes over the world as it stands, suffers the fault, and goes on until the state is the
-trunk's again but for timestamps, or until the end. So a fault costs what it changes, not a whole run. A
-child may fork children of its own: a second fault, while the first one is being made good.
+The trunk plays the scenario as written. At each crash point, and at each call to the outside, a child
+process takes over the world as it stands, suffers the fault, and continues until its state equals the
+trunk's again except for timestamps, or until the end. So a fault costs what it changes, not a whole run. A
+child may fork its own children: a second fault, during the recovery from the first.
 
 A world whose calls take time has threads, which a fork would lose: there each fault is played from the
-beginning, in a process of its own.
+beginning, in its own process.
 """
 
 import os
@@ -22,15 +22,15 @@ from interlock.simulation.scenario import Call
 _AT_ONCE = max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
 _SHOWN, _LONGEST = 20, 1000
 
-#: Where faults strike: at the how-manieth point of the trunk, and of the branch that it made.
+#: Where faults strike: the index of the point in the trunk, then in the branch that it created.
 Path = tuple[int, ...]
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """Which faults strike, and after which of its points a branch has no more of them."""
+    """Which faults strike, and the point after which a branch has no more faults."""
 
     takes: Callable[[Path], bool]
-    #: Where they strike, of so many points of the trunk.
+    #: Where they strike, given the number of points of the trunk.
     paths: Callable[[int], Iterable[Path]] = lambda points: ()
     #: How many faults a branch suffers before it is judged.
     depth: int = 1
@@ -43,7 +43,7 @@ class Plan(msgspec.Struct, frozen=True):
 
     @staticmethod
     def each(every: int = 1) -> "Plan":
-        """Every point of the trunk, or every so many: a sample, for tests that must be quick."""
+        """Every point of the trunk, or every n-th: a sample, for quick tests."""
         return Plan(
             lambda path: len(path) == 1 and path[0] % every == 0,
             lambda points: ((point,) for point in range(every, points + 1, every)),
@@ -60,12 +60,12 @@ class Plan(msgspec.Struct, frozen=True):
 
 
 class BranchVerdict(msgspec.Struct):
-    """What a branch has to say: what broke in it, and how many points it had until it was made good."""
+    """The report of a branch: what broke in it, and how many points it had before it recovered."""
 
     path: Path
     problems: list[str]
     points: int = 0
-    #: How many of them lay in the step in which its fault struck.
+    #: How many of them were in the step in which its fault struck.
     near: int = 0
     branches: int = 0
 
@@ -79,7 +79,7 @@ class Branching(Faults):
         self._on_branch = on_branch
         self._path: Path = ()
         self._near: int | None = None
-        #: The faults that are still to strike in a play from the beginning.
+        #: The faults yet to strike in a play from the beginning.
         self._ahead: Path = ()
         self._children: dict[int, tuple[int, str]] = {}
         self.points = 0
@@ -92,7 +92,7 @@ class Branching(Faults):
 
     @property
     def is_judged(self) -> bool:
-        """Whether it has suffered all its faults; one with fewer is judged in a play of its own."""
+        """Whether it has suffered all its faults; one with fewer is judged in its own play."""
         return len(self._path) == self._plan.depth
 
     def written(self) -> None:
@@ -101,7 +101,7 @@ class Branching(Faults):
             raise Crash
 
     def meet(self, call: Call) -> None:
-        """A reading is read too often to try each: every pass reads them all."""
+        """Reads of readings are too frequent to try each: every pass reads them all."""
         if call is not Call.READ and self._strikes(f"{call} {self.calls + 1} fails"):
             self.calls += 1
             self.calls_of[call] += 1
@@ -121,7 +121,7 @@ class Branching(Faults):
         return False
 
     def report(self, problems: Iterable[str]) -> NoReturn:
-        """A child's last words. What its own children have found is among them."""
+        """The final report of a child, including what its own children found."""
         found = [problem[:_LONGEST] for problem in (*problems, *self.gather())]
         near = self.points if self._near is None else self._near
         verdict = BranchVerdict(self._path, found[:_SHOWN], self.points, near, self.branches)

@@ -1,7 +1,7 @@
 """Edited schedules: that an edit makes nothing due that lies before its adoption (I10).
 
-It looks at the files in force from outside and decides for itself since when each schedule has the form
-that it has, so that what is stored about that can't hide a defect.
+It looks at the files in force from outside and determines for itself since when each schedule has had its
+form, so that stored data can't hide a defect.
 """
 
 from collections.abc import Iterator, Mapping
@@ -165,7 +165,7 @@ class EditedSchedules:
             yield f"I10: {key} was opened by a reading of {came}, and its file is of {form.since}"
 
     def _told_ahead(self, event: Event, form: Form, run: Run | None) -> Iterator[str]:
-        """What the form before left is told by the time of the edit; an open run keeps its deadlines."""
+        """What the previous form left is published by the edit; an open run keeps its deadlines."""
         name, of_deadline = _MOMENTS[event.type]
         since = form.deadlines_since if of_deadline else form.since
         at = event.detail.get(name)

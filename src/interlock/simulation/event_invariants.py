@@ -1,4 +1,6 @@
-"""Telling: that what was told was true when it was recorded, once, and that nobody overspent (I3, I5-I7)."""
+"""Event invariants: every event was true when recorded, published once, and no budget overspent (I3,
+I5-I7).
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -22,7 +24,7 @@ class EventInvariants:
         self._once: Counter[tuple[object, ...]] = Counter()
 
     def check(self, store: Store) -> Iterator[str]:
-        """Whatever spends has an event, so the runs that new events are about are looked at too."""
+        """Everything that spends has an event, so the runs of new events are checked too."""
         told = store.events.after(self._heard, _AT_ONCE)
         for each in told:
             self._heard = each.seq
@@ -40,7 +42,7 @@ class EventInvariants:
         facts = (event.type, event.pipeline_id, event.schedule_id, event.date, event.attempt)
         self._once[facts] += 1
         if self._once[facts] > 1:
-            yield f"I7: {facts} was told {self._once[facts]} times"
+            yield f"I7: {facts} was published {self._once[facts]} times"
 
 
 def _by_run(events: list[Event]) -> dict[RunKey, list[Event]]:
@@ -58,11 +60,11 @@ def _is_true(event: Event, run: Run | None) -> Iterator[str]:
     if event.type in _MOMENTS:
         due_at = instant(event.detail[_MOMENTS[event.type]])
         if event.timestamp < due_at:
-            yield f"I3: {event.event_id} was told before its moment, {due_at}"
+            yield f"I3: {event.event_id} was published before its time, {due_at}"
         if run is not None and run.completed_at is not None and run.completed_at < due_at:
-            yield f"I3: {event.event_id} was told of a run that was done at {run.completed_at}"
+            yield f"I3: {event.event_id} was published about a run that completed at {run.completed_at}"
     if event.type is EventType.SLA_MET and not _is_earlier(event, "completedAt", "breachAt"):
-        yield f"I3: {event.event_id} was told of a run that was late"
+        yield f"I3: {event.event_id} was published about a run that was late"
 
 
 def _is_earlier(event: Event, first: str, second: str) -> bool:
@@ -80,14 +82,14 @@ def _within_budgets(run: Run, store: Store) -> Iterator[str]:
     granted = Counter(record.source for record in store.reruns.granted(run.key))
     for source, spent in _ACCOUNTS.items():
         if spent(run.spending) > granted[source]:
-            yield f"I5: {run.key}: {source} paid for an attempt that nobody granted"
+            yield f"I5: {run.key}: {source} paid for an attempt that was never granted"
 
 
 def _spent(spending: Spending) -> dict[str, int]:
     return {name: getattr(spending, name) for name in spending.__struct_fields__}
 
 
-#: Who grants attempts, and what is spent on their account.
+#: The sources of attempts, and the budgets they spend.
 _ACCOUNTS: dict[str, Callable[[Spending], int]] = {
     _JOB: lambda spending: spending.retries + spending.code_retries,
     RerunSource.DRIFT: lambda spending: spending.drift_reruns,

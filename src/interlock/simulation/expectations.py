@@ -1,4 +1,4 @@
-"""Expectations: what a scenario says must have come of it, judged on what did."""
+"""Expectations: what a scenario says must have happened, compared with what did."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -31,7 +31,7 @@ def _problem(expected: Expectation, outcome: Outcome, slack: timedelta) -> str |
     if expected.event is not None:
         return _event(expected, outcome.events, slack)
     if expected.no is not None:
-        # what a fault delays may come later, but what must not happen gets no longer
+        # a fault may delay an expected event, but does not extend the time for a forbidden one
         found = _matching(expected, expected.no, outcome.events, timedelta(0))
         return f"found {len(found)}, first at {_at(found[0].timestamp)}" if found else None
     if expected.run is not None:
@@ -120,7 +120,7 @@ def _launches(expected: Expectation, outcome: Outcome) -> str | None:
 
 
 def _order(expected: Expectation, events: Sequence[Event]) -> str | None:
-    """A subsequence of what happened. Of one instant, any order will do."""
+    """A subsequence of what happened. Within one instant, any order is accepted."""
     assert expected.order is not None
     told = [
         e

@@ -1,4 +1,4 @@
-"""Faults: calls that fail as often or as long as they were told to, and crashes after chosen writes."""
+"""Faults: calls that fail as often or as long as scripted, and crashes after chosen writes."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -36,7 +36,7 @@ class Crash(BaseException):
 
 
 class Faults:
-    """Which calls fail, and how many calls and durable writes there were."""
+    """Which calls fail, and the number of calls and durable writes so far."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -46,12 +46,12 @@ class Faults:
         self._away: dict[Call, Callable[[], bool]] = {}
         self._routine = 0
         self.in_watch = False
-        #: Told of each call that fails.
+        #: Called for each call that fails.
         self.on_failure: Callable[[], None] = lambda: None
 
     def is_repetition(self) -> bool:
-        """Whether the write just made repeats one that has been tried: the watchdog noting a pass
-        in which nothing happened, again.
+        """Whether the write just made repeats one already tried: the watchdog again recording a pass
+        in which nothing happened.
         """
         return self._routine > 2
 
@@ -62,7 +62,7 @@ class Faults:
         self._away[call] = is_away
 
     def meet(self, call: Call) -> None:
-        """Raises TransientError when this call's turn to fail has come."""
+        """Raises TransientError when this call is due to fail."""
         self.calls += 1
         self.calls_of[call] += 1
         if call in self._away and self._away[call]():
@@ -85,7 +85,7 @@ class Faults:
 
 
 class NotedWatch:
-    """Lets the faults know which writes are only the watchdog noting its passes."""
+    """Tells the faults which writes are only the watchdog recording its passes."""
 
     def __init__(self, watch: Watch, faults: Faults) -> None:
         self._watch, self._faults = watch, faults
@@ -154,7 +154,7 @@ class FailingJobs:
 
 
 class FailingSensors:
-    """Readings that may not be read; what producers put is theirs."""
+    """Readings whose reads may fail; writes by producers are not affected."""
 
     def __init__(self, sensors: Sensors, faults: Faults) -> None:
         self._sensors, self._faults = sensors, faults
@@ -173,7 +173,7 @@ class FailingSensors:
 
 
 class RecordingSink:
-    """A channel to nobody: keeps what was sent, and into which thread."""
+    """A channel without recipients: keeps what was sent, and to which thread."""
 
     def __init__(self, faults: Faults) -> None:
         self._faults = faults

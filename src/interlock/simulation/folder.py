@@ -1,4 +1,4 @@
-"""Folder: the pipeline files of a world. They are looked at as the loader looks at real ones."""
+"""Folder: the pipeline files of a world. The controller reads them as the file watcher reads real ones."""
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
@@ -24,7 +24,7 @@ class Folder:
         self._follower: Follower | None = None
 
     def follow(self, files: MissingFiles, ports: Ports) -> None:
-        """A new controller looks at all files as at new ones."""
+        """To a new controller, all files are new."""
 
         def read(unsettled: Collection[str]) -> Present:
             settled = {n: each for n, each in self._files.items() if n not in unsettled}
@@ -35,7 +35,7 @@ class Folder:
 
     @property
     def files(self) -> Mapping[str, Any]:
-        """What there is, by pipeline."""
+        """The files, by pipeline."""
         return self._files
 
     @property
@@ -44,13 +44,13 @@ class Folder:
         return self._follower is not None and self._follower.is_waiting
 
     def put(self, name: str, config: object, now: datetime) -> None:
-        """A file that came whole, and that the controller has read already."""
+        """A complete file that the controller has already read."""
         self._put(name, config, now - SETTLED)
         if self._follower is not None:
             self._follower.note_read(name, self._stamps[name])
 
     def happen(self, entry: FileEntry, now: datetime) -> None:
-        """What the story does to a file; to one that is not as it must be for that, nothing."""
+        """What the scenario does to a file; nothing if the file is not in the required state."""
         if entry.remove is not None and entry.remove in self._files:
             self._removed[entry.remove] = self._files.pop(entry.remove)
             del self._stamps[entry.remove]
@@ -60,11 +60,11 @@ class Folder:
             self._put(name, entry.writing, now)
 
     def look(self) -> bool:
-        """The controller looks; whether it had to read."""
+        """The controller checks the files. Whether it had to read any."""
         return self._follower is not None and self._follower.look(self._stamps, self._changed_at)
 
     def next_due(self, now: datetime) -> datetime | None:
-        """When a look may find something to do."""
+        """When the next check may find something to do."""
         if self._follower is None:
             return None
         moments = [each.until for each in self._follower.missing]

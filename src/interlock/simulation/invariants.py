@@ -17,17 +17,17 @@ from interlock.simulation.true_verdicts import TrueVerdicts
 
 _MANY = 10_000
 
-#: By then whatever failed has been tried again.
+#: By then everything that failed has been retried.
 _TRIED_AGAIN = timedelta(seconds=10)
 
 
 class Invariants:
-    """Looks at the store from outside, and remembers how far it has looked."""
+    """Checks the store from outside, and remembers how far it has checked."""
 
     def __init__(
         self, store: Store, jobs: ScriptedJobs, clock: Clock, every: timedelta | None = None
     ) -> None:
-        """`every` is the cadence of the watchdog; without one nothing is said of when things are done."""
+        """`every` is the cadence of the watchdog; without it, promptness is not checked."""
         self.store = store
         #: Since when the controller has been up and no call to the outside has failed.
         self.calm_since = clock()
@@ -58,7 +58,7 @@ class Invariants:
         self.broken += self._occurrences.check(self.store)
 
     def note_raised(self, error: Exception) -> None:
-        """Whatever a step meets is its own to deal with; what comes out of it is a defect."""
+        """A step must handle every error itself; an exception that escapes it is a defect."""
         self.broken.append(f"I0: a step raised {type(error).__name__}: {error}")
 
     def check_rest(self) -> None:
@@ -68,8 +68,8 @@ class Invariants:
             self.broken += self._promptness.check(self.store, self.calm_since, now)
 
     def check_end(self, is_down: bool = False) -> None:
-        """What can only be said when the story is over; not much of a controller that is down then, or
-        whose calls have failed just now.
+        """What can be checked only at the end; little of it for a controller that is down then, or whose
+        calls have failed just now.
         """
         self._looked_at = None
         self.check_step()
@@ -77,7 +77,7 @@ class Invariants:
         if not is_down and now - self.calm_since >= _TRIED_AGAIN:
             self.broken += self._timers.overdue(now)
             for event in self.store.outbox.leftovers(now):
-                self.broken.append(f"I7: {event.event_id} was stored and never told")
+                self.broken.append(f"I7: {event.event_id} was stored and never published")
 
     def _launched(self) -> Iterator[str]:
         for launch in self._jobs.launches[self._seen_launches :]:
@@ -104,7 +104,7 @@ class Invariants:
             yield f"I1: {key}: the evidence does not satisfy the rules"
 
     def _has_a_place(self, launch: SimulatedJob) -> Iterator[str]:
-        """Of runs under one file that limits them, no more have a job than it says."""
+        """No more runs of a pipeline have a job at once than its file allows."""
         config = self.store.pipelines.find(launch.pipeline)
         most = None if config is None else config.pipeline.job.max_concurrent
         if config is None or most is None:
@@ -117,7 +117,7 @@ class Invariants:
         alike = all(run.config_hash == config.config_hash for run in busy)
         if alike and len(busy) > most:
             dates = ", ".join(run.key.date for run in busy)
-            yield f"I5: {launch.pipeline} may have {most} at once, and has {dates}"
+            yield f"I5: {launch.pipeline} may run {most} at once, but runs {dates}"
 
     def _satisfies(self, run: Run, at: datetime) -> bool:
         config = self.store.pipelines.find(run.key.pipeline_id)

@@ -1,4 +1,4 @@
-"""Play: run a scenario, plain or with every fault in turn, and say whether it held."""
+"""Play: run a scenario, plain or with every fault in turn, and report whether it passed."""
 
 import random
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from interlock.usecases.ports import Ports
 
 #: What one fault may cost in time: the longest retry of a task or a parked change, and two passes.
 SLACK = timedelta(minutes=10)
-#: How many pairs of faults are drawn, beside those of one step.
+#: How many pairs of faults are drawn, besides those within one step.
 PAIRS = 200
 
 Told = Callable[[int, int], None]
@@ -42,13 +42,13 @@ class FaultOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     #: Above one: a sample of the faults.
     every: int = 1
-    #: Two: pairs of faults as well, the second while the first is being made good.
+    #: Two: pairs of faults as well, the second during the recovery from the first.
     depth: int = 1
     pairs: int = PAIRS
     seed: int = 0
     #: Puts other ports in place.
     around: Callable[[Ports], Ports] = lambda ports: ports
-    #: Hears how many branches were played, and of how many.
+    #: Called with the number of branches played, and their total.
     told: Told = lambda done, total: None
 
     def telling(self, told: Told) -> "FaultOptions":
@@ -56,15 +56,15 @@ class FaultOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def play(scenario: Scenario) -> Played:
-    """Play it once, as it is written."""
+    """Play it once, as written."""
     outcome = World(scenario).play()
     return Played(scenario, outcome, _problems(scenario, outcome))
 
 
 def play_with_faults(scenario: Scenario, how: FaultOptions | None = None) -> Played:
-    """Play it with a crash after each durable write in turn, and each outside call failing once; with
-    pairs of such faults too, if that is asked for. One that fails without any fault is played once: each
-    fault would only repeat what is wrong.
+    """Play it with a crash after each durable write in turn, and each outside call failing once; with pairs
+    of such faults too, on request. A scenario that fails without any fault is played once: each fault would
+    only repeat the failure.
     """
     how = how or FaultOptions()
     trunk = _Trunk(scenario, how)
@@ -81,7 +81,7 @@ def play_with_faults(scenario: Scenario, how: FaultOptions | None = None) -> Pla
 
 
 class _Trunk:
-    """A scenario that was played as it is written, as branches of it are held against it."""
+    """A scenario played as written, the reference for its branches."""
 
     def __init__(self, scenario: Scenario, how: FaultOptions) -> None:
         self._scenario, self._how = scenario, how
@@ -152,7 +152,7 @@ def _problems(scenario: Scenario, outcome: Outcome, slack: timedelta = timedelta
 
 
 def _joined(branch: Outcome, trunk: Outcome) -> Outcome:
-    """A branch that has come back to the trunk goes on as the trunk did."""
+    """A branch that has rejoined the trunk continues as the trunk did."""
     told = {event.event_id for event in branch.events}
     launched = {launch.token for launch in branch.launches}
     alerted = {event.event_id for event, _ in branch.alerts}

@@ -1,7 +1,7 @@
-"""Promptness: that what is due is done soon, while the controller is up and the outside answers (I9).
+"""Promptness: what is due is done soon, while the controller is up and the outside responds (I9).
 
-It looks at the store from outside, once a pass, and decides for itself what is due: the watchdog can't
-hide what it does not look for.
+It looks at the store from outside, once per pass, and determines for itself what is due: the watchdog can't
+hide what it fails to check.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ from interlock.simulation.scripted_jobs import ScriptedJobs, SimulatedJob
 from interlock.simulation.waiting_readings import WaitingReadings
 from interlock.usecases.job_ending import ending_of
 
-#: How long the ordinary path may take before the watchdog looks after it.
+#: How long the ordinary path may take before the watchdog steps in.
 GRACE = timedelta(minutes=2)
 _MANY = 1000
 
@@ -32,7 +32,7 @@ class Obligation(msgspec.Struct, frozen=True):
 
     what: str
     since: datetime
-    #: How long it may take beside the passes.
+    #: How long it may take in addition to the passes.
     grace: timedelta = GRACE
 
 
@@ -47,7 +47,7 @@ class StoreView(msgspec.Struct):
     served: dict[str, datetime]
 
     def since(self, key: RunKey, at: datetime) -> datetime | None:
-        """Since when the controller owes what fell due at that moment; None while it owes nothing."""
+        """Since when the controller has been obliged to do what fell due then; None while it is not."""
         config = self.configs.get(key.pipeline_id)
         if at > self.now or key.pipeline_id not in self.served or key.dry or config is None:
             return None
@@ -77,7 +77,7 @@ class Promptness:
             late = now - max(due.since, calm_since)
             if late > 2 * self._every + due.grace and due.what not in self._broken:
                 self._broken.add(due.what)
-                yield f"I9: {due.what} was due at {due.since} and is not done"
+                yield f"I9: {due.what} was due at {due.since} and has not been done"
 
     def _look(self, store: Store, now: datetime) -> StoreView:
         configs = {config.pipeline.id: config for config in store.pipelines.in_force()}
@@ -95,7 +95,7 @@ class Promptness:
             yield Obligation("the next pass of the watchdog", last + self._every)
 
     def _first_seen(self, view: StoreView) -> Iterator[Obligation]:
-        """What has no moment of its own is due since it was first seen here."""
+        """What has no due time of its own is due since it was first seen here."""
         readings = self._readings.find(view.store, view.configs, view.served, view.now)
         # a timer may have been armed for a moment that was over
         timers = (f"the timer {t.name}" for t in view.store.timers.due(view.now, _MANY))
@@ -168,7 +168,7 @@ def _deadlines(view: StoreView) -> Iterator[Obligation]:
 
 
 def _passed_while_away(run: Run, at: datetime, config: Config) -> bool:
-    """A pipeline that was taken away has no deadlines until it is back, which makes it new."""
+    """A retired pipeline has no deadlines until it returns, which makes it new."""
     return run.opened_at < config.active_since and at < config.active_since
 
 
@@ -183,9 +183,7 @@ def _requests(view: StoreView) -> Iterator[Obligation]:
         name = request.key.pipeline_id
         if name not in view.configs or name in view.served:  # else it is paused
             since = max(request.requested_at, view.served.get(name, request.requested_at))
-            yield Obligation(
-                f"the rerun of {request.key} that was asked for at {request.id}", since
-            )
+            yield Obligation(f"the rerun of {request.key} requested at {request.id}", since)
 
 
 def _events(view: StoreView) -> Iterator[Obligation]:
@@ -193,7 +191,7 @@ def _events(view: StoreView) -> Iterator[Obligation]:
         lambda connection: connection.execute("SELECT event_id, at FROM outbox").fetchall()
     )
     for event_id, at in rows:
-        yield Obligation(f"telling of {event_id}", instant(at))
+        yield Obligation(f"publishing {event_id}", instant(at))
 
 
 def _alerts(view: StoreView) -> Iterator[Obligation]:
@@ -219,7 +217,7 @@ def _steps(view: StoreView) -> Iterator[Obligation]:
         yield Obligation("the next step of an execution", agenda.next_wake)
 
 
-#: Whatever can be due beside jobs, executions, readings and timers.
+#: Everything that can be due besides jobs, executions, readings and timers.
 FINDERS: tuple[Callable[[StoreView], Iterator[Obligation]], ...] = (
     _ended_by_themselves,
     _retries,

@@ -22,7 +22,7 @@ _IDS = ("first", "second", "nightly")
 
 
 def edited(document: Document, chance: random.Random) -> Document:
-    """A copy with one thing changed, or with nothing: files are saved again, too."""
+    """A copy with one thing changed, or with nothing: owners also save unchanged files."""
     changed = copy.deepcopy(document)
     chance.choice(_EDITS)(changed, chance)
     return changed

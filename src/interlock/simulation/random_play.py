@@ -1,4 +1,4 @@
-"""Random play: look for broken invariants in random worlds, and make what is found small."""
+"""Random play: look for broken invariants in random worlds, and shrink what is found."""
 
 import random
 from collections.abc import Iterator
@@ -15,14 +15,14 @@ from interlock.simulation.scenario import Call, Scenario, parse_scenario
 from interlock.simulation.shrinking import shrunk
 from interlock.simulation.world import Outcome, World
 
-#: How often each world is played with faults of chance, and how many of them there are at most.
+#: How often each world is played with random faults, and how many faults at most.
 _STORMS = 2
 _MOST_CRASHES = 5
 _MOST_BURSTS = 3
 _LONGEST_BURST = 8
 
-#: The errors that faults make; any other that reaches an event is a defect of ours.
-_PLANNED = ("as planned", "as the scenario says", "no cluster", "somebody got there first")
+#: The errors that faults cause; any other error that reaches an event is our defect.
+_PLANNED = ("as planned", "as the scenario says", "no cluster", "another writer got there first")
 _OF_OURS = frozenset({EventType.INFRA_FAILURE, EventType.WATCHDOG_DEGRADED})
 
 
@@ -71,7 +71,7 @@ def _burst(chance: random.Random, count: int) -> range:
 
 
 def play_random(seed: int) -> BrokenWorld | None:
-    """Play the world of a seed; None when everything held."""
+    """Play the world of a seed; None when every invariant held."""
     document = random_scenario(seed)
     problems = problems_of(document, seed)
     if not problems:

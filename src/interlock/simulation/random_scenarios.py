@@ -1,7 +1,7 @@
-"""Random scenarios: worlds that nobody thought of, made from a seed.
+"""Random scenarios: unforeseen worlds, generated from a seed.
 
-A scenario is made as the document that a file would hold, so that one that breaks an invariant can be
-made smaller and printed as a file.
+A scenario is generated as the document that a file would hold, so that one that breaks an invariant can be
+shrunk and printed as a file.
 """
 
 import random
@@ -190,7 +190,7 @@ class _Maker:
         ]
 
     def _happenings(self, pipelines: list[Document]) -> list[Document]:
-        """Mostly one; sometimes several calls fail at the same time, and the controller may die too."""
+        """Mostly one fault; sometimes several calls fail at the same time, and the controller may die too."""
         kind = self._chance.random()
         if kind >= 0.13:
             return [self._happening(pipelines)]
@@ -229,7 +229,7 @@ class _Maker:
         return {"config": pipelines[position]}
 
     def _absence(self, pipelines: list[Document]) -> list[Document]:
-        """A file goes, and comes back soon, late, or not at all."""
+        """A file disappears, and returns soon, late, or never."""
         chance = self._chance
         name = chance.choice(pipelines)["pipeline"]["id"]
         gone: Document = {"file": {"remove": name}}

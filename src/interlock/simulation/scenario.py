@@ -1,4 +1,4 @@
-"""Scenario: a story for the simulator, as its file tells it, and what must come of it."""
+"""Scenario: a timeline for the simulator, as its file declares it, and what must happen."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -106,7 +106,7 @@ class JobEntry(Declared, frozen=True):
 
 
 class FileEntry(Declared, frozen=True):
-    """What becomes of the file of a pipeline; exactly one of these."""
+    """What happens to the file of a pipeline; exactly one of these."""
 
     remove: PipelineId | None = None
     restore: PipelineId | None = None
@@ -120,7 +120,7 @@ class FailEntry(Declared, frozen=True):
 
 
 class TimelineEntry(Declared, frozen=True):
-    """Something that happens in the world; exactly one beside `at`."""
+    """Something that happens in the world; exactly one besides `at`."""
 
     at: When
     sensor: SensorEntry | None = None
@@ -163,12 +163,12 @@ class Expectation(Declared, frozen=True):
     attempt: Annotated[int, Meta(ge=0)] | None = None
     sla_verdict: str | None = None
     threads: Annotated[int, Meta(ge=0)] | None = None
-    #: Of which a fault may change the truth: a launch that is late by seconds ends behind the deadline.
+    #: Expectations that a fault may change: a launch late by seconds may end after the deadline.
     undisturbed: bool = False
 
 
 class ScenarioFile(Declared, frozen=True):
-    """A scenario as it is written."""
+    """A scenario as written."""
 
     name: str
     start: Instant
@@ -366,7 +366,7 @@ def _check(written: ScenarioFile, at: At) -> None:
 
 
 def _check_names(configs: Iterable[Any], timeline: Sequence[TimelineEntry], at: At) -> None:
-    """What is done to a pipeline that the whole story does not have would be done to none."""
+    """An entry for a pipeline that the scenario never declares would have no effect."""
     coming = (
         each for entry in timeline for each in (entry.config, entry.file and entry.file.writing)
     )

@@ -43,7 +43,7 @@ class ScriptedJobs:
         clock: Clock,
         rest: Callable[[timedelta], None] = lambda span: None,
     ) -> None:
-        """`rest` lets a time pass for whoever calls, and for nobody else."""
+        """`rest` lets time pass for its caller only."""
         self._rest = rest
         self._scripts = scripts
         self._clock = clock
@@ -97,7 +97,7 @@ class ScriptedJobs:
         return Failed(script.category, script.error or "the job failed", ended_at=ends_at)
 
     def cancel(self, metadata: Mapping[str, Any]) -> bool:
-        """A scripted job does not hear it; that it was asked is kept."""
+        """A scripted job ignores it; the request is recorded."""
         launch = self._by_token.get(metadata.get("token", ""))
         if launch is not None:
             launch.cancelled = True
@@ -108,7 +108,7 @@ class ScriptedJobs:
         return self._ends[0][0] if self._ends else None
 
     def ended(self, now: datetime) -> list[SimulatedJob]:
-        """The jobs that have ended by now, each told once."""
+        """The jobs that have ended by now, each reported once."""
         found = []
         while self._ends and self._ends[0][0] <= now:
             found.append(self.launches[heapq.heappop(self._ends)[1]])

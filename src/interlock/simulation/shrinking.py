@@ -9,7 +9,7 @@ Breaks = Callable[[Document], bool]
 
 
 def shrunk(document: Document, breaks: Breaks) -> Document:
-    """Leave things out, one after another, as long as it still breaks."""
+    """Remove things, one after another, as long as it still breaks."""
     again = True
     while again:
         again = False

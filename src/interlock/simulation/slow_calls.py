@@ -1,7 +1,7 @@
-"""Slow calls: work that waits for the outside while everything else goes on, on the virtual clock.
+"""Slow calls: work that waits for the outside while everything else continues, on the virtual clock.
 
-Each piece of work has a thread of its own, and one thread at a time has the baton: a call that takes time
-gives it back and gets it again when its time has come. So a play is the same every time.
+Each piece of work has its own thread, and one thread at a time holds the baton: a call that takes time
+gives it back and gets it again when its time has come. So every play is deterministic.
 """
 
 import heapq
@@ -37,7 +37,7 @@ class _Work:
         self._back.acquire()
 
     def kill(self) -> None:
-        """The process that did it has died: it goes no further."""
+        """Its process has died: it goes no further."""
         self.is_killed = True
         self.go_on()
 
@@ -51,14 +51,14 @@ class _Work:
     def _run(self) -> None:
         try:
             self._act()
-        except BaseException as error:  # noqa: BLE001 - whoever has the baton next raises it
+        except BaseException as error:  # noqa: BLE001 - the next holder of the baton raises it
             self.error = error
         self.is_over = True
         self._back.release()
 
 
 class Crew:
-    """The hands of a controller whose calls may take time, and the time that they take."""
+    """The workers of a controller whose calls take time, and the time they take."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -90,7 +90,7 @@ class Crew:
         return [work() for work in works]
 
     def rest(self, span: timedelta) -> None:
-        """Called by what takes time: come back after so long."""
+        """Called by work that takes time: resume after this long."""
         work = self._at_work
         if work is None or not span:
             return  # what the main thread asks is answered at once
@@ -114,7 +114,7 @@ class Crew:
         return True
 
     def die(self) -> None:
-        """The controller has died, and with it all that was under way."""
+        """The controller has died, and with it all work in progress."""
         while self._resting:
             heapq.heappop(self._resting)[2].kill()
         self._held.clear()

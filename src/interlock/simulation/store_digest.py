@@ -1,4 +1,4 @@
-"""Digest: the state of a store but for its timestamps, to tell whether a fault still makes a difference."""
+"""Store digest: the state of a store without timestamps, to see whether a fault still makes a difference."""
 
 import sqlite3
 
@@ -12,7 +12,7 @@ _UNDER_WAY = (
     " + (SELECT count(*) FROM alerts WHERE state NOT IN ('sent', 'dead'))"
 )
 
-#: What a future can depend on. Times appear only where they are facts of files and dates.
+#: What the future can depend on. Times appear only where they derive from files and dates.
 _SHAPE = (
     "SELECT pipeline, schedule, date, dry, status, attempt, json_extract(run, '$.slaVerdict',"
     " '$.slaTold', '$.spending', '$.triggerVersion', '$.evidence', '$.postRun.outcome',"
@@ -31,7 +31,7 @@ _SHAPE = (
 
 
 def digest(database: Database) -> str | None:
-    """None while something is under way: then even equal states may go different ways."""
+    """None while work is in progress: then even equal states may diverge."""
     return database.read(_digest)
 
 

@@ -1,4 +1,4 @@
-"""Moments: that every armed timer ends once (I3), and every expected occurrence is accounted for (I4)."""
+"""Timer invariants: every armed timer ends once (I3), every expected occurrence is accounted for (I4)."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -37,14 +37,14 @@ class EndedTimers:
                 self._open[armed] = count
 
     def overdue(self, now: datetime) -> Iterator[str]:
-        """Those that were due before the end, and did not."""
+        """Timers that were due before the end, and did not end."""
         for name, due_at in self._open:
             if due_at < now:
                 yield f"I3: timer {name} was due at {due_at} and has not ended"
 
 
 class HandledOccurrences:
-    """Follows the watchdog: by the end of a good pass, what is over has a run or was reported."""
+    """Follows the watchdog: by the end of a good pass, every past occurrence has a run or was reported."""
 
     def __init__(self, edits: EditedSchedules) -> None:
         self._edits = edits
@@ -86,7 +86,7 @@ class HandledOccurrences:
             keys = [RunKey(place[0], each, moment.date) for each in self._edits.names(place)]
             handled = any(_is_accounted_for(key, store) for key in keys)
             if not handled and not _is_repeated(place[0], moment.date, store):
-                yield f"I4: {keys[0]} was expected and nobody said what became of it"
+                yield f"I4: {keys[0]} was expected, but has neither a run nor an event"
         self._until[name] = over
 
 
@@ -97,13 +97,13 @@ def _is_accounted_for(key: RunKey, store: Store) -> bool:
 
 
 def _is_repeated(pipeline_id: str, date: str, store: Store) -> bool:
-    """Whether it was told that the date has a run from before an edit, under whatever name that was."""
+    """Whether an event said that the date has a run from before an edit, under any name."""
     told = store.events.newest(kind=EventType.DATE_ALREADY_RUN, limit=_LOOK_BACK)
     return any((each.pipeline_id, each.date) == (pipeline_id, date) for each in told)
 
 
 def _not_watched(store: Store) -> list[tuple[datetime, datetime]]:
-    """The spans that the watchdog has told it could not look back on, or is about to tell."""
+    """The spans that the watchdog has reported, or is about to report, as too far back to check."""
     told = store.events.newest(kind=EventType.WATCHDOG_RECOVERED, limit=_LOOK_BACK)
     stored = store.outbox.leftovers(_EVER)
     return [

@@ -1,4 +1,4 @@
-"""True verdicts: that no date is told to be late whose job, as the world knows, ended in time (I3)."""
+"""True verdicts: no date is reported late whose job, as the world knows, ended in time (I3)."""
 
 from collections.abc import Iterator
 
@@ -27,7 +27,7 @@ class TrueVerdicts:
                 yield from self._is_true(each.event)
 
     def _is_true(self, event: Event) -> Iterator[str]:
-        """A platform that could not be asked leaves the matter open, and the event says so."""
+        """If the platform could not be asked, the verdict is open, and the event says so."""
         unasked = any("can't be asked" in cause for cause in event.detail.get("blockedBy", ()))
         if event.detail.get("status") not in _WITH_A_JOB or unasked:
             return
@@ -35,7 +35,7 @@ class TrueVerdicts:
         for launch in self._jobs.launches:
             ends_at = launch.ends_at
             if _is_its(launch, event) and ends_at is not None and ends_at < due_at:
-                yield f"I3: {event.event_id} was told, and its job had succeeded at {ends_at}"
+                yield f"I3: {event.event_id} was published, but its job had succeeded at {ends_at}"
 
 
 def _is_its(launch: SimulatedJob, event: Event) -> bool:

@@ -1,4 +1,4 @@
-"""Waiting readings: those that should open a date and have not yet; only what may have changed is read."""
+"""Waiting readings: readings that should open a date but have not yet; reads only what may have changed."""
 
 from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime, timedelta
@@ -28,7 +28,7 @@ class WaitingReadings:
     def find(
         self, store: Store, configs: Mapping[str, Config], served: Collection[str], now: datetime
     ) -> list[str]:
-        """Where they stand. `served` are the pipelines that are not paused."""
+        """The readings that wait. `served` are the pipelines that are not paused."""
         candidates = self._waiting | self._put_since(store)
         candidates |= self._of_other_files(store, configs, served)
         candidates |= set(_of_failed(store.runs.active(), configs))
@@ -95,5 +95,5 @@ def _opened(reading: Reading, config: Config, store: Store, now: datetime) -> It
 
 
 def _is_near(key: RunKey, now: datetime) -> bool:
-    """Whether the date lies within what every pass looks at, whatever the zone."""
+    """Whether the date is within the range that every pass checks, in any zone."""
     return f"{now - _DAY:%Y-%m-%d}" <= key.date[:10] <= f"{now:%Y-%m-%d}"

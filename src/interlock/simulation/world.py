@@ -55,7 +55,7 @@ _AFTER_TROUBLE = timedelta(seconds=1)
 
 
 class Outcome(msgspec.Struct):
-    """What came of a scenario."""
+    """The outcome of a scenario."""
 
     events: list[Event]
     runs: list[Run]
@@ -95,7 +95,7 @@ class World:
         self._boot()
 
     def play(self) -> Outcome:
-        """From the start to the end, jumping from one due moment to the next."""
+        """Play from start to end, jumping from one due instant to the next."""
         quiet = logging.getLogger("interlock")
         level = quiet.level
         quiet.setLevel(_SILENT)
@@ -127,7 +127,7 @@ class World:
         return self._store
 
     def digest(self) -> str | None:
-        """The state but for its timestamps; None while something is under way."""
+        """The state without timestamps; None while work is in progress."""
         is_moving = self._is_down() or self._folder.is_waiting or self._crew.is_busy
         return None if is_moving else digest(self._database)
 
@@ -167,7 +167,7 @@ class World:
         self._dispatcher = AlertSender(store, lambda: alerting)
 
     def _settle(self) -> None:
-        """Let the controller do what is due now; when it dies, boot it and let it go on."""
+        """Let the controller do what is due now; when it dies, boot it and continue."""
         if self._is_down():
             return
         while True:
@@ -199,7 +199,7 @@ class World:
         return did
 
     def _look_at_files(self) -> bool:
-        """As a server does: after an error it waits a little."""
+        """Like a server, it waits a little after an error."""
         now = self._clock()
         if now < self._files_from:
             return False
@@ -210,7 +210,7 @@ class World:
             return False
 
     def _send_alerts(self) -> bool:
-        """As a server does: after an error it waits a little."""
+        """Like a server, it waits a little after an error."""
         now = self._clock()
         if now < self._alerts_from:
             return False
@@ -299,8 +299,8 @@ class World:
         self._faults.will_fail_while(entry.call, lambda: self._clock() < until)
 
     def _operate(self, entry: TimelineEntry) -> None:
-        """What an operator asks of the controller, or of the state file while it is down. Told to try
-        again, they do; of a pipeline that is not there they ask in vain.
+        """What an operator requests from the controller, or from the state file while it is down. Operators
+        retry when told to; requests for an unknown pipeline have no effect.
         """
         for _ in range(_PATIENCE):
             try:
@@ -323,7 +323,7 @@ class World:
         self._folder.happen(entry, at)
 
     def _write(self, entry: TimelineEntry) -> None:
-        """What producers, operators and jobs write into the store themselves."""
+        """What producers, operators and jobs write directly into the store."""
         now = self._clock.now
         if entry.sensor is not None:
             fields = canonical.as_json(entry.sensor.data)
@@ -362,7 +362,7 @@ class World:
         return RunKey(pipeline_id, schedule_id, date)
 
     def _want(self, config: object) -> None:
-        """As a loader of files would: the file as it is, to be judged by the controller."""
+        """Like the file watcher: pass the file on as it is, for the controller to judge."""
         name = pipeline_id(config)
         if name is not None:
             self._folder.put(name, config, self._clock.now)

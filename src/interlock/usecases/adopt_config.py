@@ -62,7 +62,7 @@ def _adopt(
 ) -> Config | None:
     if current is not None and not current.is_retired:
         settle_schedules(current, dates_ahead(current.pipeline, pipeline, now), now, ports)
-        current = ports.pipelines.find(pipeline.id)  # firing a moment arms the next
+        current = ports.pipelines.find(pipeline.id)  # firing one occurrence arms the next
     returning = current is None or current.is_retired
     edit = foresee_edit(current, pipeline, now, ports)
     config = Config(

@@ -1,4 +1,4 @@
-"""Arm cron: a timer for the next moment of each schedule that fires by itself."""
+"""Arm cron: a timer for the next occurrence of each schedule that fires by itself."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""Attend a run: its execution is over; do at once what the next pass of the watchdog would find."""
+"""Attend a run: its execution ended; do at once what the next watchdog pass would do."""
 
 from datetime import datetime
 
@@ -14,8 +14,8 @@ from interlock.usecases.watchdog_checks import act_on_finding
 def attend_run(key: RunKey, execution: str, config: Config, ports: Ports) -> WatchdogFinding | None:
     """What was done about the run; None when it has its end, or another execution goes on with it.
 
-    One whose second execution has broken off is left to the passes: once each is often enough. So is one
-    that is heard of after its lease: the passes know whether anything was at work on it meanwhile.
+    A run whose second execution failed is left to the passes: once each is enough. So is one reported after
+    its lease: the passes know whether anything worked on it meanwhile.
     """
     now = ports.clock()
     run = ports.runs.find([key]).get(key)

@@ -1,4 +1,4 @@
-"""Fire cron: open a run for every moment that is due, then arm the next one."""
+"""Fire cron: open a run for every occurrence that is due, then arm the next one."""
 
 from datetime import datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Fire a timer: its moment has come; do what it was armed for."""
+"""Fire a timer: its time has come; do what it was armed for."""
 
 import logging
 from collections.abc import Mapping

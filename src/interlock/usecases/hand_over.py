@@ -1,6 +1,6 @@
 """Hand over: a wait for a place that outlasts its execution continues in the next one.
 
-The run gets the name of the next execution first. A line in the job log then has the router start it.
+The run gets the name of the next execution first. A line in the job log then makes the router start it.
 """
 
 from datetime import datetime, timedelta

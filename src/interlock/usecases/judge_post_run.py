@@ -36,7 +36,7 @@ def judge_post_run(
 ) -> Run:
     """Report drift and changed outcomes, once each; drift requests a rerun in the same write.
 
-    The first reading of a key that has no baseline becomes its baseline.
+    The first reading of a key without a baseline becomes its baseline.
     """
     post_run = pipeline.post_run
     assert post_run is not None

@@ -1,4 +1,4 @@
-"""Judge a rerun: grant a request in one write with the new attempt, or refuse it and say why."""
+"""Judge a rerun: accept a request in one write with the new attempt, or reject it with a reason."""
 
 from collections.abc import Callable
 from typing import Any
@@ -234,7 +234,7 @@ def _has_schedule(config: Config, key: RunKey) -> bool:
 _EXPLAINED = {
     Cause.UNKNOWN_PIPELINE: "no such pipeline or schedule is in force",
     Cause.EXCLUDED: "the calendar excludes the date",
-    Cause.BEYOND_HORIZON: "the date lies beyond the schedule's horizon",
+    Cause.BEYOND_HORIZON: "the date is beyond the schedule's horizon",
     Cause.IN_PROGRESS: "a run is in progress, or a retry is due",
     Cause.BUDGET: "the budget is spent",
     Cause.NO_NEW_DATA: "no reading has changed since the run succeeded",

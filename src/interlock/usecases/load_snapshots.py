@@ -1,7 +1,7 @@
-"""Snapshots: what the watchdog must see of many schedules, read in few requests.
+"""Load snapshots: what the watchdog needs from many schedules, read in few requests.
 
-What each needs is a pure question; the answers are fetched together for a hundred at a time, so a pass
-costs requests by the hundred pipelines and not by the pipeline.
+What each schedule needs is computed first; the answers are fetched together for a hundred at a time, so the
+requests of a pass grow by hundreds of pipelines, not by pipelines.
 """
 
 from collections.abc import Iterable, Sequence
@@ -45,7 +45,7 @@ _TRIGGER_DAYS = timedelta(days=2)
 
 
 class ScheduleLook(msgspec.Struct):
-    """One schedule to be looked at, and what has been read for it."""
+    """One schedule to check, and what has been read for it."""
 
     config: Config
     schedule: Schedule
@@ -58,7 +58,7 @@ class ScheduleLook(msgspec.Struct):
 
     @property
     def is_quiet(self) -> bool:
-        """A retired or dry pipeline, or a schedule that is gone, is only asked about its open runs."""
+        """For a retired or dry pipeline, or a removed schedule, only open runs are checked."""
         pipeline = self.config.pipeline
         gone = not pipeline.has_schedule(self.schedule.id)
         return gone or self.config.is_retired or pipeline.dry_run
@@ -69,14 +69,14 @@ class ScheduleLook(msgspec.Struct):
 
 
 class LoadedRows(msgspec.Struct, frozen=True):
-    """What was read for a number of looks together."""
+    """What was read for several schedules together."""
 
     runs: dict[RunKey, Run]
     watches: dict[RunKey, SlaWatch]
 
 
 def load(looks: Sequence[ScheduleLook], now: datetime, ports: Ports) -> LoadedRows:
-    """Fetch the runs and deadline watches that the looks need."""
+    """Fetch the runs and deadline watches that the schedules need."""
     dates = {look.key(date) for look in looks for date in look.needs.dates}
     of_readings = {
         key
@@ -95,7 +95,7 @@ def load(looks: Sequence[ScheduleLook], now: datetime, ports: Ports) -> LoadedRo
 def snapshot(
     look: ScheduleLook, loaded: LoadedRows, state: WatchdogState, now: datetime, ports: Ports
 ) -> Snapshot:
-    """The look as the guards see it."""
+    """The snapshot for the guards."""
     wanted = {look.key(date): date for date in look.needs.dates}
     hours = {
         key for date in wanted.values() for key in map(look.key, stand_ins(look.schedule, date))
@@ -120,13 +120,13 @@ def snapshot(
 
 
 def last_looked(state: WatchdogState, config: Config) -> datetime:
-    """From when on a pipeline has not been looked at; in a pause nothing is."""
+    """From when on a pipeline has not been checked; a paused one is not checked."""
     start = state.lagging.get(config.pipeline.id) or state.since or config.active_since
     return start if config.paused_since is None else min(start, config.paused_since)
 
 
 def looked_since(state: WatchdogState, config: Config, now: datetime) -> datetime:
-    """From when on to look at it; not farther back than we can promise."""
+    """From when on to check it; no further back than guaranteed."""
     return max(last_looked(state, config) - OVERLAP, now - FARTHEST)
 
 
@@ -145,8 +145,8 @@ def trigger_readings(look: ScheduleLook, now: datetime, ports: Ports) -> list[Re
 
 
 def _names_a_date(reading: Reading, where: ZoneInfo) -> bool:
-    """Of one that names none and that nobody knows when it came, nobody can say which run it missed; nor
-    of one that can't be read.
+    """For a reading without a date and without a time of receipt, the run it missed is unknown; so it is
+    for an unreadable one.
     """
     if isinstance(reading, UnreadableReading):
         return False
@@ -154,8 +154,8 @@ def _names_a_date(reading: Reading, where: ZoneInfo) -> bool:
 
 
 def unattended(ports: Ports) -> list[Run]:
-    """Open runs that no execution under way works on. Both lists may lag: the engine is asked about each
-    before anything is said of it.
+    """Open runs that no execution in progress works on. Both lists may lag: the engine is asked about
+    each run before anything is reported.
     """
     by_execution = ports.runs.open_executions()
     names = by_execution.keys() - ports.workflows.running() if by_execution else set()
@@ -192,7 +192,7 @@ def came_after(look: ScheduleLook, now: datetime, ports: Ports) -> dict[str, Any
 def _stand_ins(
     look: ScheduleLook, runs: dict[RunKey, Run], watches: dict[RunKey, SlaWatch], now: datetime
 ) -> Iterable[RunKey]:
-    """The hours of days about whose deadline something may have to be said; most have their timers."""
+    """The hours of days whose deadline may have to be reported; most have their timers."""
     for date in look.needs.dates:
         key = look.key(date)
         if key in runs or not _is_open_question(look, date, watches.get(key), now):
@@ -224,7 +224,7 @@ def _came_since(reading: Reading, since: datetime) -> bool:
 def _decided(
     look: ScheduleLook, loaded: LoadedRows, now: datetime, ports: Ports
 ) -> Iterable[tuple[Reading, tuple[Admission, ...]]]:
-    """The readings, with what the ordinary path would make of them now."""
+    """The readings, with what the ordinary path would do with them now."""
     pipeline = look.config.pipeline
     for reading in look.readings:
         runs = {key: loaded.runs[key] for key in run_keys(pipeline, reading) if key in loaded.runs}
@@ -234,7 +234,7 @@ def _decided(
             admission
             for admission in admit(pipeline, reading, runs, now, look.config.standings)
             if pipeline.present_id(_schedule_of(admission)) == look.schedule.id
-            and not isinstance(admission, StartAgain)  # stale-triggers sees to it
+            and not isinstance(admission, StartAgain)  # the guard stale-triggers handles it
             and not _is_judged(admission)
             and not _is_told(admission, look.config, ports)
             and not _is_pruned(admission, reading, pipeline, ports)
@@ -249,13 +249,13 @@ def _schedule_of(admission: Admission) -> str:
 
 
 def _has_seen(run: Run, reading: Reading) -> bool:
-    """Whether a run under way was opened by this reading, or has judged it since."""
+    """Whether a run in progress was opened by this reading, or has judged it since."""
     started = run.is_open and run.started_at is not None and run.first_sensor_at is not None
     return started and run.trigger_version == reading.version
 
 
 def _is_judged(admission: Admission) -> bool:
-    """A post-run reading is news only if it came after completion and nobody has judged it."""
+    """A post-run reading is new only if it came after completion and has not been judged."""
     if not isinstance(admission, PostRunReading):
         return False
     run, at = admission.run, admission.reading.received_at
@@ -265,7 +265,7 @@ def _is_judged(admission: Admission) -> bool:
 
 
 def _is_pruned(admission: Admission, reading: Reading, pipeline: Pipeline, ports: Ports) -> bool:
-    """A reading that was there when the run of its date was pruned was that run's."""
+    """A reading that existed when the run of its date was pruned belonged to that run."""
     if not isinstance(admission, OpenRun):
         return False
     watch = find_watch(admission.key, pipeline, ports)
@@ -274,7 +274,7 @@ def _is_pruned(admission: Admission, reading: Reading, pipeline: Pipeline, ports
 
 
 def _is_told(admission: Admission, config: Config, ports: Ports) -> bool:
-    """A refusal that has been told already is no news, however often it is found."""
+    """A rejection that was already published is not new, however often it is found."""
     if not isinstance(admission, Exclude | Reject | NoteRepeat):
         return False
     ids = [event.event_id for event in refusal_events(admission, config)]
@@ -284,7 +284,7 @@ def _is_told(admission: Admission, config: Config, ports: Ports) -> bool:
 
 
 def _is_told_of_former(admission: Exclude, config: Config, ports: Ports) -> bool:
-    """Whether it was told while the schedule had another id."""
+    """Whether it was published while the schedule had another id."""
     former = former_keys(admission.key, config.pipeline)
     told = (msgspec.structs.replace(admission, key=key) for key in former)
     ids = [event.event_id for each in told for event in refusal_events(each, config)]

@@ -31,7 +31,7 @@ class Breakdown(msgspec.Struct, frozen=True):
 def note_infra_failure(
     key: RunKey, attempt: int, broke: Breakdown, pipeline: Pipeline, ports: Ports
 ) -> Run:
-    """Return the run as it stands. A launch in doubt is looked for first, by its token."""
+    """Return the run as it stands. A launch of unknown outcome is looked up first, by its token."""
     now = ports.clock()
 
     def decide(run: Run) -> RunWrite | None:

@@ -44,7 +44,7 @@ class Foreseen(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def pause(pipeline_id: str, ports: Ports, until: datetime | None = None) -> Config:
-    """While paused nothing opens; readings are kept, and SLA deadlines still count."""
+    """While paused, no run opens; readings are kept, and SLA deadlines still apply."""
     now = ports.clock()
     return _change(
         pipeline_id,
@@ -102,7 +102,7 @@ def _foreseen(
         there = {key.date for key in find_runs(keys, pipeline, ports)}
         for moment in moments:
             if moment.date not in there:
-                yield Foreseen(schedule.id, moment.date, "its cron moment fell into the pause")
+                yield Foreseen(schedule.id, moment.date, "its cron time fell into the pause")
 
 
 def _would_open(

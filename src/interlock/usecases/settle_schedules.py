@@ -1,4 +1,4 @@
-"""Settle schedules: do what is due by the file in force, before another file takes over from it."""
+"""Settle schedules: do what is due by the file in force, before a new file replaces it."""
 
 from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
@@ -24,9 +24,9 @@ from interlock.usecases.watchdog_checks import act_on_finding
 def settle_schedules(
     config: Config, edited: Mapping[str, Collection[str]], now: datetime, ports: Ports
 ) -> None:
-    """Fire the moments whose timers are about to fire. Of the edited schedules also do what the next pass
-    of the watchdog would have done: afterwards their former moments mean nothing any more. `edited` says
-    which dates of each the new file has ahead, and sees to itself.
+    """Fire the occurrences whose timers are about to fire. For edited schedules, also do what the next
+    watchdog pass would have done: afterwards their former occurrences mean nothing. `edited` says which
+    dates of each the new file has ahead and handles itself.
 
     Safe to call again after dying at any line.
     """

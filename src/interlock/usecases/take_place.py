@@ -1,5 +1,5 @@
-"""Take a place: the limit on jobs of one pipeline that run at once. A place is taken by one conditional write
-on a row that all dates of the pipeline share.
+"""Take a place: the limit on concurrent jobs of one pipeline. A place is taken by one conditional write on
+a row that all dates of the pipeline share.
 """
 
 from collections.abc import Callable, Iterable

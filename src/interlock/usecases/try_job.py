@@ -26,7 +26,7 @@ from interlock.errors import LaunchError, TransientError
 from interlock.ports.jobs import Jobs
 from interlock.usecases.job_context import context_of
 
-#: Waits a while; False when there is no patience left.
+#: Waits a while; False when the time is up.
 Waiting = Callable[[], bool]
 
 
@@ -40,7 +40,7 @@ class Part(StrEnum):
 
 
 class TrialStep(msgspec.Struct, frozen=True):
-    """How one part went. `is_good` is False for what an attempt would suffer from."""
+    """The result of one part. `is_good` is False for what would harm an attempt."""
 
     part: Part
     message: str
@@ -93,8 +93,8 @@ def _look(pipeline: Pipeline, context: JobContext, launched: Launched, jobs: Job
 
 
 _UNFOUND: dict[type[Absent | CannotTell], str] = {
-    Absent: "not listed under its token: a repeat is recognised only if the platform knows tokens",
-    CannotTell: "this job can't be looked for: a start of unknown outcome is repeated,"
+    Absent: "not listed under its token: a repeat is recognised only if the platform supports tokens",
+    CannotTell: "this job can't be looked up: a start of unknown outcome is repeated,"
     " unless atMostOnce says otherwise",
 }
 

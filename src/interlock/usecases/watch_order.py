@@ -44,6 +44,6 @@ def in_turn(
 
 
 def _round(pipeline_id: str, moment: datetime, every: timedelta) -> int:
-    """How many moments of a pipeline lie before this one."""
+    """How many turns of a pipeline come before this instant."""
     own = timedelta(seconds=zlib.crc32(pipeline_id.encode()) % every.total_seconds())
     return (moment - _EPOCH - own) // every

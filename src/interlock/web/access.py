@@ -1,7 +1,7 @@
-"""Access: who is calling, and what they may do.
+"""Access: who the caller is, and what they may do.
 
-Secrets are known by their hashes only, and compared in constant time. What a caller may do stands in
-scopes; `own` is for those who hold the installation itself and can't be given to a token.
+The server keeps only the hashes of secrets, and compares them in constant time. Scopes say what a caller
+may do; `own` belongs to the operators of the installation itself, and no token can carry it.
 """
 
 import hmac
@@ -23,7 +23,7 @@ MOST_SESSIONS = 1000
 
 
 class Caller(msgspec.Struct, frozen=True):
-    """Somebody who has shown a secret. No pipelines means all of them."""
+    """A caller who presented a valid secret. No pipelines means all of them."""
 
     name: str
     scopes: frozenset[Scope]
@@ -50,7 +50,7 @@ class Access:
         owners: dict[str, str],
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`owners`: secrets that may do everything, by the name under which they act."""
+        """`owners`: secrets that may do everything, keyed by the name recorded for their actions."""
         self._tokens = tokens
         self._owners = tuple(
             (digest_of(secret), Caller(name, frozenset(Scope))) for name, secret in owners.items()
@@ -62,7 +62,7 @@ class Access:
         self._known: tuple[tuple[str, Caller], ...] | None = None
 
     def refresh(self) -> None:
-        """Tokens were made or revoked: look again. Sessions that came of a token go with it."""
+        """Reload the tokens after one was created or revoked. Revoking a token ends its sessions."""
         known = (*self._owners, *((each.hash, _caller(each)) for each in self._tokens.all()))
         callers = {caller for _, caller in known}
         with self._lock:
@@ -90,7 +90,7 @@ class Access:
         return code
 
     def log_in(self, given: str) -> str | None:
-        """The secret of a new session, for a code (once) or a token; None for anything else."""
+        """The secret of a new session, in exchange for a one-time code or a token; None for anything else."""
         caller = self._spend_code(given) or self.by_secret(given)
         if caller is None:
             return None

@@ -1,4 +1,4 @@
-"""App: the endpoints behind their gate."""
+"""App: the endpoints, behind the gate."""
 
 import asyncio
 from collections.abc import Callable
@@ -78,7 +78,7 @@ def _stream_query(request: Request) -> Any:
     try:
         return stream_query(dict(request.query_params))
     except msgspec.ValidationError as error:
-        raise HttpProblem(422, f"the query is not right: {error}") from None
+        raise HttpProblem(422, f"invalid query: {error}") from None
 
 
 async def _alive(request: Request) -> Response:
@@ -94,9 +94,9 @@ def _readiness(context: ApiContext) -> Callable[[Request], Any]:
                     context.health.reasons, now, abandon_on_cancel=True
                 )
         except TimeoutError:
-            reasons = ["the store does not answer"]
+            reasons = ["the store does not respond"]
         except Exception as error:  # noqa: BLE001 - who can't tell is not ready
-            reasons = [f"its state can't be told: {type(error).__name__} {error}"]
+            reasons = [f"the server can't determine its state: {type(error).__name__} {error}"]
         if reasons:
             return problem(503, "\n".join(reasons), headers={"Retry-After": "1"})
         return Response(b'{"status":"ready"}', media_type="application/json")
@@ -129,7 +129,7 @@ def _described() -> Callable[[Request], Any]:
 
 
 def _refusing(site: Site) -> Callable[[Request, Exception], Any]:
-    """Programs read problem documents, people read pages."""
+    """Programs get problem documents, browsers get pages."""
 
     async def refuse(request: Request, error: Exception) -> Response:
         refusal = error if isinstance(error, HttpProblem) else _refusal_of(error)

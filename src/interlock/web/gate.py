@@ -1,4 +1,4 @@
-"""Gate: what every request must pass before anything looks at it, and what every answer carries."""
+"""Gate: the checks every request passes before it is handled, and the headers every response carries."""
 
 import ipaddress
 import logging
@@ -20,17 +20,17 @@ from interlock.web.http_problem import HttpProblem, problem_of
 
 log = logging.getLogger(__name__)
 
-#: Asked by machines that hold no secret, and by names that we can't know.
+#: Probes call these without a secret, and under host names that the server can't know.
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 LONGEST_ADDRESS = 8 * 1024
 LOGIN = "/login"
 STATIC = "/static/"
-#: The token in the path is the right.
+#: The token in the path is the credential.
 PING = "/ping/"
-#: Anybody may log in; everything else needs a caller.
+#: Logging in needs no caller; everything else does.
 _WITHOUT_CALLER = OPEN_PATHS | {LOGIN}
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
-#: A route takes a line break at the end of a path for its end: the key would lose it.
+#: A route treats a trailing line break as the end of the path, so the key would lose it.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _ANY_ADDRESS = frozenset({"0.0.0.0", "::"})  # noqa: S104 - what it means to listen on them
@@ -43,7 +43,7 @@ HEADERS = {
     ),
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
-    # with no-referrer browsers send `Origin: null`, and our own forms would be refused
+    # with no-referrer, browsers send `Origin: null` and the gate would refuse our own forms
     "referrer-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
@@ -51,7 +51,7 @@ HEADERS = {
 
 
 class KnownHosts:
-    """By which names we may be called: a page that made its own name ours must not reach us."""
+    """The host names this server answers to: protects against DNS rebinding by a hostile page."""
 
     def __init__(self, host: str, further: Iterable[str] = ()) -> None:
         self._any_address = host in _ANY_ADDRESS
@@ -93,7 +93,7 @@ def _is_address(text: str) -> bool:
 
 
 class Gate:
-    """An ASGI application around another. The caller is found in the request's state."""
+    """ASGI middleware. Stores the caller in the request's state."""
 
     def __init__(self, app: ASGIApp, access: Access, hosts: KnownHosts) -> None:
         self._app, self._access, self._hosts = app, access, hosts
@@ -117,16 +117,14 @@ class Gate:
     def _admit(self, scope: Scope, headers: Headers) -> Caller | None:
         path, method = scope["path"], scope["method"]
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > LONGEST_ADDRESS:
-            raise HttpProblem(414, f"the address has more than {LONGEST_ADDRESS // 1024} KiB")
+            raise HttpProblem(414, f"the URL is longer than {LONGEST_ADDRESS // 1024} KiB")
         if _CONTROL.search(path):
-            raise HttpProblem(400, "the path has a control character")
+            raise HttpProblem(400, "the path contains a control character")
         hosts = headers.getlist("host")
         if len(hosts) != 1:
-            raise HttpProblem(400, "one Host header is needed")
+            raise HttpProblem(400, "exactly one Host header is required")
         if path not in OPEN_PATHS and not self._hosts.admits(hosts[0]):
-            raise HttpProblem(
-                421, "this server does not go by that name; see `hosts` in interlock.toml"
-            )
+            raise HttpProblem(421, "unknown host name; add it to `hosts` in interlock.toml")
         if path.startswith(PING):
             return None
         authorization = headers.get("authorization")
@@ -138,7 +136,7 @@ class Gate:
             if method not in _SAFE:
                 _check_origin(scope, headers, hosts[0])
         if caller is None and path not in _WITHOUT_CALLER and not path.startswith(STATIC):
-            raise HttpProblem(401, "a token is needed", headers={"WWW-Authenticate": "Bearer"})
+            raise HttpProblem(401, "a token is required", headers={"WWW-Authenticate": "Bearer"})
         return caller
 
     def _bearer(self, authorization: str) -> Caller:
@@ -146,7 +144,7 @@ class Gate:
         caller = self._access.by_secret(secret.strip()) if scheme.lower() == "bearer" else None
         if caller is None:
             challenge = {"WWW-Authenticate": 'Bearer error="invalid_token"'}
-            raise HttpProblem(401, "the token is not known here", headers=challenge)
+            raise HttpProblem(401, "invalid token", headers=challenge)
         return caller
 
     def _session(self, headers: Headers) -> Caller | None:
@@ -155,12 +153,12 @@ class Gate:
 
 
 def wants_page(path: str, headers: Headers) -> bool:
-    """Whether somebody looks at this in a browser."""
+    """Whether the request comes from a browser."""
     return not path.startswith("/api/") and "text/html" in headers.get("accept", "")
 
 
 def _at_the_door(error: Exception, scope: Scope, headers: Headers) -> Response | None:
-    """Where a person goes who has no session; None for programs, and for whatever else is wrong."""
+    """The redirect to the login for a browser without a session; None for programs and other errors."""
     if not isinstance(error, HttpProblem) or error.status != HTTPStatus.UNAUTHORIZED:
         return None
     if scope["method"] != "GET" or not wants_page(scope["path"], headers):
@@ -173,22 +171,22 @@ def _at_the_door(error: Exception, scope: Scope, headers: Headers) -> Response |
     return RedirectResponse(f"{LOGIN}?{urlencode({'next': wanted})}", HTTPStatus.SEE_OTHER)
 
 
-#: A link on another site leads here without our cookie, which is strict; coming again from ourselves has it.
+#: Following a link from another site omits our strict cookie; reloading from our own page sends it.
 _KNOCK = '<!doctype html><meta http-equiv="refresh" content="0"><title>Interlock</title>'
 
 
 def caller_of(request: Request, needed: Needed, pipeline_id: str | None = None) -> Caller:
-    """Who has passed the gate. Raises Refusal unless they may do this."""
+    """The caller admitted by the gate. Raises HttpProblem unless they may do this."""
     caller: Caller | None = request.scope["state"]["caller"]
     if caller is None or not caller.may(needed, pipeline_id):
         whom = "" if pipeline_id is None else f" for {pipeline_id}"
-        raise HttpProblem(403, f"this needs the scope {needed}{whom}")
+        raise HttpProblem(403, f"this requires the scope {needed}{whom}")
     return caller
 
 
 def cookie_of(headers: Headers, name: str) -> str | None:
-    """Our cookies need no quoting, so their header is only split: the parser of the standard library takes
-    time by the square of a hostile one on some Pythons.
+    """Our cookies need no quoting, so the header is only split: on some Python versions, the parser of the
+    standard library takes quadratic time on a hostile one.
     """
     for pair in headers.get("cookie", "").split(";"):
         named, _, value = pair.strip().partition("=")
@@ -201,12 +199,12 @@ def _check_origin(scope: Scope, headers: Headers, host: str) -> None:
     """Without a bearer token, only our own pages may change anything."""
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     if site is not None and site != "same-origin":
-        raise HttpProblem(403, "a page of another site must not do this")
-    # a proxy before us may speak TLS to the browser, and plainly to us
+        raise HttpProblem(403, "cross-site request refused")
+    # a proxy in front may speak TLS to the browser and plain HTTP to us
     if origin is not None and origin not in (f"{scope['scheme']}://{host}", f"https://{host}"):
-        raise HttpProblem(403, "a page of another origin must not do this")
+        raise HttpProblem(403, "cross-origin request refused")
     if site is None and origin is None:
-        raise HttpProblem(401, "a token is needed", headers={"WWW-Authenticate": "Bearer"})
+        raise HttpProblem(401, "a token is required", headers={"WWW-Authenticate": "Bearer"})
 
 
 def _with_headers(send: Send) -> Send:
@@ -219,7 +217,7 @@ def _with_headers(send: Send) -> Send:
     return answer
 
 
-#: As they go over the wire: every answer has them, unless it has its own.
+#: Encoded for the wire. Every response carries them unless it sets its own.
 WIRE_HEADERS = [
     (name.encode(), value.encode())
     for name, value in {**HEADERS, "cache-control": "no-store"}.items()

@@ -1,4 +1,4 @@
-"""Problems: how every refusal is told, as RFC 9457 has it."""
+"""Problems: every refusal as an RFC 9457 problem document."""
 
 from http import HTTPStatus
 
@@ -24,13 +24,13 @@ class ProblemDocument(msgspec.Struct, frozen=True, omit_defaults=True):
     title: str
     status: int
     detail: str = ""
-    #: More than one thing was wrong.
+    #: Every problem found, when there is more than one.
     problems: tuple[str, ...] = ()
     type: str = "about:blank"
 
 
 class HttpProblem(Exception):  # noqa: N818 - not an error of ours: the caller's
-    """An answer that is no success."""
+    """A response that reports a failure."""
 
     def __init__(self, status: int, detail: str, *, headers: dict[str, str] | None = None) -> None:
         super().__init__(detail)
@@ -51,7 +51,7 @@ def problem(status: int, detail: str = "", *, headers: dict[str, str] | None = N
 
 
 def problem_of(error: Exception) -> Response:
-    """What an error means to a caller."""
+    """The status and detail that a caller gets for an error."""
     status, detail = status_of(error)
     if isinstance(error, HttpProblem):
         return problem(status, detail, headers=error.headers)
@@ -60,15 +60,15 @@ def problem_of(error: Exception) -> Response:
 
 
 def status_of(error: Exception) -> tuple[int, str]:
-    """Of a fault of our own callers learn nothing but that it is one."""
+    """Callers learn nothing about an internal error except that it happened."""
     if isinstance(error, HttpProblem):
         return error.status, error.detail
     if isinstance(error, InterlockError):
         status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 500)
         return status, str(error) if status in _STATUS.values() else ""
     if isinstance(error, MemoryError):
-        return 503, "out of memory; free some memory"
-    return 500, "a fault of Interlock itself; its log says more"
+        return 503, "the server is out of memory; free some memory"
+    return 500, "internal error; see the server's log"
 
 
 _STATUS: dict[type[InterlockError], int] = {

@@ -1,4 +1,4 @@
-"""Listener: the socket, and how what comes over it is answered until somebody asks us to stop."""
+"""Listener: the socket, and the server that answers on it until a signal stops it."""
 
 import asyncio
 import contextlib
@@ -16,12 +16,12 @@ from interlock.web.protocol import BoundedProtocol, Bounds
 
 KEEP_ALIVE_SECONDS = 15
 CLOSE_SECONDS = 2
-#: Connections whose requests are under way give way to nobody; beyond so many, newcomers are refused.
+#: A connection with a request in progress is never closed for another; past this limit, new ones are refused.
 _ALL_BUSY = 100
 
 
 class Listener(uvicorn.Server):
-    """Signals are ours to handle: the controller stops with the server, in that order."""
+    """We handle the signals ourselves, to stop the controller and the server in order."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -29,9 +29,9 @@ class Listener(uvicorn.Server):
 
 
 def bound(host: str, port: int) -> socket.socket:
-    """Raises UnavailableError when the address can't be had."""
+    """Raises UnavailableError when the server can't bind the address."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # By its protocol asyncio knows that small answers must not wait for each other.
+    # From the protocol, asyncio knows to set TCP_NODELAY: small answers must not wait for each other.
     found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -39,7 +39,7 @@ def bound(host: str, port: int) -> socket.socket:
     except OSError as error:
         found.close()
         reason = error.strerror or str(error)
-        raise UnavailableError(f"{host}:{port} can't be listened on: {reason}") from error
+        raise UnavailableError(f"can't listen on {host}:{port}: {reason}") from error
     return found
 
 
@@ -66,7 +66,7 @@ def listener_of(app: ASGIApp, bounds: Bounds | None = None) -> Listener:
 def listen(
     app: ASGIApp, where: socket.socket, started: Callable[[], None], stopping: Callable[[], None]
 ) -> None:
-    """Answer until SIGTERM or SIGINT; then finish what is under way, within seconds."""
+    """Serve until SIGTERM or SIGINT; then finish requests in progress, within seconds."""
     listener = listener_of(app)
 
     def stop(*_: object) -> None:

@@ -1,4 +1,4 @@
-"""Login: how a browser gets a session. Looking at the page does nothing; sending its form does."""
+"""Login: how a browser gets a session. Opening the page changes nothing; submitting the form does."""
 
 import re
 from http import HTTPStatus
@@ -14,7 +14,7 @@ from interlock.web.gate import cookie_of
 from interlock.web.pages.site import Site
 
 _LARGEST = 4096
-#: A place on this server: one slash, and nothing that a browser could read as another host.
+#: A path on this server: one slash, and nothing that a browser could read as another host.
 _OURS = re.compile(r"/(?![/\\])[\x21-\x5b\x5d-\x7e]{0,1000}")
 
 
@@ -58,5 +58,5 @@ class Login:
 
 
 def _ours(place: str) -> str:
-    """Where to go after logging in: never to another host, whoever wrote the address."""
+    """Where to go after logging in: never to another host, even if the link says so."""
     return place if _OURS.fullmatch(place) else "/"

@@ -1,4 +1,4 @@
-"""Logs: one line each, for whoever repairs it, and no secret in any of them."""
+"""Logs: one line per record, for operators, and never a secret."""
 
 import logging
 import sys
@@ -9,7 +9,7 @@ from typing import Any
 from interlock.domain.event import plain
 from interlock.errors import SAY_ALL
 
-#: Libraries that tell of every step, some of it nobody else's business.
+#: Libraries that log every step, sometimes with private data.
 _TALKATIVE = ("asyncio", "botocore", "urllib3")
 
 _LONGEST = 8000
@@ -17,11 +17,11 @@ _FORM = "%(asctime)s %(levelname)-7s %(action)s: %(message)s"
 
 
 class _Formatter(logging.Formatter):
-    """UTC; a record that has no action has the name of its logger there.
+    """Times are UTC. A record without an action shows the name of its logger instead.
 
-    What others wrote can't look like a line of ours: lines have no control characters, and those of a
-    traceback are indented. An error whose message says all has no traceback: on a full disk there would be
-    one for each try.
+    Text from outside can't imitate a log line: lines hold no control characters, and traceback lines are
+    indented. An error whose message is complete has no traceback: on a full disk, every attempt would
+    log one.
     """
 
     def __init__(self, mask: Callable[[str], str]) -> None:
@@ -54,5 +54,5 @@ def log_to_stderr(mask: Callable[[str], str], debug: bool = False) -> None:
     root.setLevel(logging.DEBUG if debug else logging.INFO)
     for name in _TALKATIVE:
         logging.getLogger(name).setLevel(logging.WARNING)
-    # What strangers send is no reason for a line: they could fill a disk with them.
+    # Invalid input from strangers is not logged: they could fill the disk with it.
     logging.getLogger("uvicorn").setLevel(logging.ERROR)

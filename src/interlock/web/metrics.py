@@ -1,4 +1,4 @@
-"""Metrics: figures for Prometheus. Counters are kept here, states are asked of the store when wanted."""
+"""Metrics: figures for Prometheus. Counters live here; gauges are read from the store at each scrape."""
 
 from collections.abc import Callable, Iterator
 
@@ -15,7 +15,7 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class Metrics:
-    """A registry of our own: nothing that others register gets in."""
+    """Our own registry: metrics that other libraries register stay out."""
 
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
@@ -27,13 +27,13 @@ class Metrics:
         )
         self.seconds = Histogram(
             "interlock_http_request_seconds",
-            "How long answers took.",
+            "Time to answer a request.",
             ["endpoint"],
             buckets=(0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10.0),
             registry=registry,
         )
         self.readings = Counter(
-            "interlock_readings", "Readings put.", ["result"], registry=registry
+            "interlock_readings", "Readings received.", ["result"], registry=registry
         )
         self._last_ok = Gauge(
             "interlock_watchdog_last_ok_timestamp_seconds",
@@ -41,13 +41,21 @@ class Metrics:
             registry=registry,
         )
         self._pass_seconds = Gauge(
-            "interlock_watchdog_pass_seconds", "How long its last pass took.", registry=registry
+            "interlock_watchdog_pass_seconds",
+            "Duration of the watchdog's last pass.",
+            registry=registry,
         )
         self._findings = Counter(
-            "interlock_watchdog_findings", "What its checks found.", ["check"], registry=registry
+            "interlock_watchdog_findings",
+            "Findings of the watchdog's checks.",
+            ["check"],
+            registry=registry,
         )
         self._failures = Counter(
-            "interlock_watchdog_failures", "Checks that failed.", ["check"], registry=registry
+            "interlock_watchdog_failures",
+            "Watchdog checks that failed.",
+            ["check"],
+            registry=registry,
         )
         self.pings = Counter(
             "interlock_dead_man_pings", "Requests to DEAD_MAN_URL.", ["result"], registry=registry
@@ -57,13 +65,13 @@ class Metrics:
         ).set(1)
 
     def watch(self, backend: LocalBackend) -> None:
-        """Ask this home's store whenever somebody wants figures."""
+        """Read this backend's store at each scrape."""
         self.registry.register(_States(backend))
 
     def watch_files(self, refused: Callable[[], float]) -> None:
-        Gauge(
-            "interlock_files_refused", "Files that can't be used.", registry=self.registry
-        ).set_function(refused)
+        Gauge("interlock_files_refused", "Files refused.", registry=self.registry).set_function(
+            refused
+        )
 
     def passed(self, report: PassReport, seconds: float) -> None:
         self._pass_seconds.set(seconds)
@@ -79,7 +87,7 @@ class Metrics:
 
 
 class _States(Collector):
-    """What stands in the store right now."""
+    """Gauges read from the store at scrape time."""
 
     def __init__(self, backend: LocalBackend) -> None:
         self._backend = backend
@@ -89,24 +97,26 @@ class _States(Collector):
             figures = self._backend.store.figures.read()
         except InterlockError:
             return
-        runs = GaugeMetricFamily("interlock_runs_active", "Runs under way.", labels=["status"])
+        runs = GaugeMetricFamily("interlock_runs_active", "Runs in progress.", labels=["status"])
         for status, count in figures.active_runs.items():
             runs.add_metric([status], count)
         yield runs
         yield CounterMetricFamily(
             "interlock_jobs_unverified",
-            "Successes of Glue that could not be held against its analysis.",
+            "Glue successes that could not be verified against its analysis.",
             value=self._backend.jobs.unverified,
         )
         yield GaugeMetricFamily(
             "interlock_pipelines", "Pipelines in force.", value=figures.pipelines
         )
         yield GaugeMetricFamily(
-            "interlock_changes_waiting", "Changes that nobody handled yet.", value=figures.changes
+            "interlock_changes_waiting", "Changes not yet handled.", value=figures.changes
         )
         yield GaugeMetricFamily(
-            "interlock_changes_parked", "Changes that could not be handled.", value=figures.parked
+            "interlock_changes_parked",
+            "Changes set aside after handling failed.",
+            value=figures.parked,
         )
         yield GaugeMetricFamily(
-            "interlock_alerts_waiting", "Alerts on their way.", value=figures.alerts
+            "interlock_alerts_waiting", "Alerts not yet delivered.", value=figures.alerts
         )

@@ -1,7 +1,7 @@
-"""Protocol: HTTP as uvicorn reads it, with an end to everything that a stranger could draw out.
+"""Protocol: HTTP as uvicorn reads it, with a limit on everything a client could drag out.
 
-Whoever sends slowly, reads slowly, sends too much before a request is one, or holds a connection that
-somebody else needs, is cut off. What is not HTTP is refused in the same words as everything else.
+The server cuts off a client that sends slowly, reads slowly, sends too much before its request is complete,
+or holds a connection that another client needs. Malformed requests get problem documents like any other.
 """
 
 import asyncio
@@ -21,16 +21,16 @@ from interlock.web.http_problem import problem
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a connection may take of us."""
+    """The limits of one connection."""
 
-    #: For the head of a request, and for what is left of a body once it has been answered.
+    #: For the head of a request, and for the rest of a body after its response.
     head_seconds: float = 10.0
-    #: For the reader of an answer, whenever it keeps us from writing on.
+    #: For a client that reads slowly, each time it blocks our writing.
     read_seconds: float = 30.0
     largest_head: int = 64 * 1024
     most_headers: int = 100
-    #: When there are more, the one that has kept us waiting the longest gives way. The usual limit of
-    #: open files is 1,024, and the store needs some.
+    #: Past this limit, the server closes the connection that has kept it waiting the longest. The usual
+    #: limit of open files is 1,024, and the store needs some of them.
     most_connections: int = 500
 
 
@@ -45,7 +45,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._in_head = False
         self._head_bytes = 0
         self._waits_since = self.loop.time()
-        self._reason = 400, "this is no HTTP/1.1, or could be read in more than one way"
+        self._reason = 400, "malformed or ambiguous HTTP/1.1 request"
 
     # --- the connection
 
@@ -56,7 +56,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         if self.transport.is_closing():
-            return  # it was refused already
+            return  # already refused
         was_in_head = self._in_head
         super().data_received(data)
         if self._is_answering():
@@ -89,11 +89,11 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_message_begin()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if self._in_head:  # a trailer is no header: it comes after everything has been decided
+        if self._in_head:  # trailers are ignored: they arrive after the request was judged
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """What is raised here makes the parser give up, and the request is refused."""
+        """An exception here stops the parser, and the server refuses the request."""
         self._check_head()
         self._in_head = False
         self._waits_since = self.loop.time()
@@ -104,7 +104,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if size > self._bounds.largest_head or len(self.headers) > self._bounds.most_headers:
             self._reason = self._too_large()
         elif not _is_sent_plainly(self.headers):
-            self._reason = 501, "the only transfer coding is chunked"
+            self._reason = 501, "unsupported transfer coding; only chunked is supported"
         elif not _names_one_host(self.url, self.headers):
             self._reason = 400, "the request line and the Host header name different hosts"
         else:
@@ -120,7 +120,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def _too_large(self) -> tuple[int, str]:
         most, kib = self._bounds.most_headers, self._bounds.largest_head // 1024
-        return 431, f"a request has at most {most} headers and {kib} KiB before its body"
+        return 431, f"headers too large; the limit is {most} headers and {kib} KiB before the body"
 
     def _refuse(self, status: int, detail: str) -> None:
         if self.transport.is_closing():
@@ -134,7 +134,7 @@ class BoundedProtocol(HttpToolsProtocol):
     # --- patience
 
     def waits_for_client(self) -> bool:
-        """Whether it is the other side's turn."""
+        """Whether the server is waiting for the client."""
         turn = not self._is_answering() or self.cycle.more_body
         return turn and not self.transport.is_closing()
 
@@ -179,7 +179,7 @@ def _is_sent_plainly(headers: list[tuple[bytes, bytes]]) -> bool:
 
 
 def _names_one_host(url: bytes, headers: list[tuple[bytes, bytes]]) -> bool:
-    """Who is named in the request line must be named in the Host header, which is the one we check."""
+    """The host in the request line must match the Host header, which is the one the gate checks."""
     if url.startswith(b"/"):
         return True
     parts = httptools.parse_url(url)

@@ -1,11 +1,11 @@
-"""Read only: what a server that only looks at a home answers to whoever wants something done there."""
+"""Read-only refusals: what a read-only server answers when a caller requests a change."""
 
 from collections.abc import Mapping
 
 from interlock.web.http_problem import HttpProblem
 from interlock.wiring.backend import BackendInfo
 
-#: What does it instead, by the name of the endpoint or form; `{}` are parts of the path.
+#: The command to use instead, by the name of the endpoint or form; `{}` are parts of the path.
 INSTEAD: dict[str, str] = {
     "putSensor": "sensor put {pipeline} {key} FIELD=VALUE",
     "putSensors": "sensor put PIPELINE KEY FIELD=VALUE",
@@ -18,28 +18,28 @@ INSTEAD: dict[str, str] = {
     "retryChanges": "doctor --retry",
     "parkedChanges": "doctor --retry",
 }
-#: What nobody does there, and why.
-NOBODY: dict[str, str] = {
-    "retire": "an apply without its file retires a pipeline at once",
-    "prunable": "rows expire there by themselves",
-    "prune": "rows expire there by themselves",
-    "listTokens": "its only token is the INTERLOCK_TOKEN with which it was started",
-    "createToken": "its only token is the INTERLOCK_TOKEN with which it was started",
-    "revokeToken": "its only token is the INTERLOCK_TOKEN with which it was started",
+#: Actions that do not exist on this backend, and why.
+UNSUPPORTED: dict[str, str] = {
+    "retire": "`terraform apply` without its file retires a pipeline at once",
+    "prunable": "rows expire by themselves",
+    "prune": "rows expire by themselves",
+    "listTokens": "its only token is the INTERLOCK_TOKEN it was started with",
+    "createToken": "its only token is the INTERLOCK_TOKEN it was started with",
+    "revokeToken": "its only token is the INTERLOCK_TOKEN it was started with",
 }
 
 
 def is_refused(name: str) -> bool:
-    return name in INSTEAD or name in NOBODY
+    return name in INSTEAD or name in UNSUPPORTED
 
 
 def refusal(
     place: BackendInfo, name: str = "", path: Mapping[str, str] | None = None
 ) -> HttpProblem:
-    """`name` is that of the endpoint or form."""
-    said = f"this server only reads {place.name}"
-    if name in NOBODY:
-        return HttpProblem(403, f"{said}: {NOBODY[name]}")
+    """`name` is the name of the endpoint or form."""
+    said = f"this server is read-only for {place.name}"
+    if name in UNSUPPORTED:
+        return HttpProblem(403, f"{said}: {UNSUPPORTED[name]}")
     if name in INSTEAD:
         return HttpProblem(
             403, f"{said}; use: {place.command} {INSTEAD[name].format_map(path or {})}"

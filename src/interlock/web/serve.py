@@ -36,9 +36,9 @@ def serve(
     debug: bool = False,
     greet: Callable[[], None] = lambda: None,
 ) -> None:
-    """Serve a project until somebody asks us to stop. `greet` is called once the address is told.
+    """Serve a project until a signal stops the server. `greet` is called once the URL is printed.
 
-    Raises ConfigError or UnavailableError when it can't be begun.
+    Raises ConfigError or UnavailableError when the server can't start.
     """
     metrics = Metrics()
     on_pass = _after_pass(settings, metrics)
@@ -100,19 +100,21 @@ def answer(
     say: Say,
     greet: Callable[[], None] = lambda: None,
 ) -> None:
-    """Answer there until somebody asks us to stop; `what` is told with the address."""
+    """Serve there until a signal stops the server; `what` is printed with the URL."""
     url = url_of(settings, where)
 
     def started() -> None:
         say(f"{what} at {url}")
-        say(f"To log in, once and within 15 minutes: {url}{LOGIN}?code={context.access.new_code()}")
+        say(
+            f"To log in (works once, within 15 minutes): {url}{LOGIN}?code={context.access.new_code()}"
+        )
         greet()
 
     def stopping() -> None:
         context.closing = True
 
     hosts = KnownHosts(settings.host, settings.hosts)
-    prepare_types()  # requests are read by threads
+    prepare_types()  # threads parse requests
     listen(application(context, hosts), where, started, stopping)
 
 
@@ -121,8 +123,8 @@ def _check_address(backend: LocalBackend) -> None:
     if is_loopback(settings.host) or settings.token is not None or backend.store.tokens.all():
         return
     raise ConfigError(
-        f"others can reach {settings.host}, and there is no token:\n"
-        "set INTERLOCK_TOKEN, or make one with `interlock token create`, or use 127.0.0.1"
+        f"other machines can reach {settings.host}, but no token protects it:\n"
+        "set INTERLOCK_TOKEN, create a token with `interlock token create`, or listen on 127.0.0.1"
     )
 
 

@@ -1,6 +1,6 @@
-"""Serve AWS: the pages and the reads of the interface, over an installation that runs elsewhere.
+"""Serve AWS: the pages and the reads of the interface, over an installation on AWS.
 
-Nothing of the controller is here: no engine, no timers, no watchdog, and nothing that writes.
+The controller does not run here: no engine, no timers, no watchdog, and nothing that writes.
 """
 
 from contextlib import closing
@@ -22,9 +22,10 @@ from interlock.wiring.settings import Settings
 def show(
     settings: Settings, say: Say, *, make: MakeClient | None = None, debug: bool = False
 ) -> None:
-    """Serve until somebody asks us to stop.
+    """Serve until a signal stops the server.
 
-    Raises ConfigError when it can't be begun, UnavailableError or TransientError when no table can be read.
+    Raises ConfigError when the server can't start, and UnavailableError or TransientError when no table
+    can be read.
     """
     _check_address(settings)
     with closing(open_aws_reads(settings, make=make)) as backend:
@@ -38,31 +39,32 @@ def show(
 
 
 def context_of(backend: AwsReads, settings: Settings) -> ApiContext:
-    """Callers are known by INTERLOCK_TOKEN, or by the code that was printed."""
+    """Callers authenticate with INTERLOCK_TOKEN or with the printed login code."""
     owners = {} if settings.token is None else {"operator": settings.token}
     return ApiContext(backend, backend, Access(_NoTokens(), owners), Metrics())
 
 
 class _NoTokens:
-    """The tables of AWS hold none."""
+    """The AWS tables hold no tokens."""
 
     def all(self) -> list[Token]:
         return []
 
 
 def _say_troubles(backend: AwsReads, say: Say) -> None:
-    """With some of the tables there is something to show; with none there is nothing."""
+    """Readable tables are shown even when others are not; if none can be read, raise."""
     troubles = backend.troubles()
     names = backend.backend.store.names
     if {names.control, names.events} <= troubles.keys():
         raise next(iter(troubles.values()))
     for name, error in troubles.items():
-        say(f"{name} can't be read, and what it holds will be missing: {error}")
+        say(f"can't read {name}; its data will be missing: {error}")
 
 
 def _check_address(settings: Settings) -> None:
     if is_loopback(settings.host) or settings.token is not None:
         return
     raise ConfigError(
-        f"others can reach {settings.host}, and there is no token: set INTERLOCK_TOKEN, or use 127.0.0.1"
+        f"other machines can reach {settings.host}, but no token protects it:"
+        " set INTERLOCK_TOKEN, or use 127.0.0.1"
     )

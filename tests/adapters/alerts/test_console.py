@@ -1,4 +1,4 @@
-"""The console: a line for whoever looks, and a record of everything in a file."""
+"""The console: a line on the screen, and a record of everything in a file."""
 
 import json
 from pathlib import Path
@@ -44,7 +44,7 @@ def test_every_type_is_a_line_and_a_line_of_json(
     assert json.loads(written)["type"] == kind
 
 
-def test_every_note_is_told(tmp_path: Path, screen: Screen) -> None:
+def test_every_note_is_printed(tmp_path: Path, screen: Screen) -> None:
     sink = ConsoleAlerts(tmp_path, screen.show)
     for note in (
         AlertNote(FAILED, "slack C1: is_archived"),

@@ -55,7 +55,7 @@ def test_a_message_is_posted_and_named(slack: Slack, server: SlackStandIn) -> No
     assert asked.headers["Content-Type"].startswith("application/json")
 
 
-def test_a_reply_hangs_in_its_thread_and_only_a_critical_one_is_told_to_all(
+def test_a_reply_stays_in_its_thread_and_only_a_critical_one_is_broadcast(
     slack: Slack, server: SlackStandIn
 ) -> None:
     root = slack.post("C0MAIN", RootNote(a_thread(), NOTE.event, is_first=True), None)
@@ -97,14 +97,14 @@ def test_a_first_message_is_changed_in_place(slack: Slack, server: SlackStandIn)
         (refused("message_not_found"), NoThread("Slack: message_not_found")),
     ],
 )
-def test_what_slack_says_is_told_in_our_words(
+def test_what_slack_says_is_reported_in_our_words(
     slack: Slack, server: SlackStandIn, said: Said, meaning: Any
 ) -> None:
     server.plans.append(said)
     assert slack.post("C0MAIN", NOTE, None) == meaning
 
 
-def test_nobody_there_is_a_failure_that_others_would_meet_too(server: SlackStandIn) -> None:
+def test_a_refused_connection_is_a_failure_that_others_would_meet_too(server: SlackStandIn) -> None:
     server.plans.append(Said(hang_up=True))
     send = guarded(HttpClient(HERE), Secrets({}))
     answer = Slack(send, lambda fresh: TOKEN, api=server.url).post("C0MAIN", NOTE, None)
@@ -142,7 +142,7 @@ def test_a_token_that_is_refused_is_read_once_more(server: SlackStandIn) -> None
     assert slack.post("C0MAIN", NOTE, None) == NoAccess("Slack: invalid_auth")
 
 
-def test_without_a_token_nobody_is_asked(server: SlackStandIn) -> None:
+def test_without_a_token_no_request_is_sent(server: SlackStandIn) -> None:
     slack = Slack(guarded(HttpClient(HERE), Secrets({})), lambda fresh: None, api=server.url)
     assert isinstance(slack.post("C0MAIN", NOTE, None), NoAccess)
     assert server.asked == []

@@ -1,4 +1,4 @@
-"""Block Kit: what people see in Slack is right, within its limits, and nobody can misuse it."""
+"""Block Kit: what people see in Slack is right, within its limits, and can't be misused."""
 
 import re
 from typing import Any

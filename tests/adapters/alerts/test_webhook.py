@@ -27,7 +27,7 @@ NOTE = AlertNote(EVENT)
 
 
 class Receiver:
-    """Answers what it is told to, else well."""
+    """Answers as scripted, otherwise with success."""
 
     def __init__(self) -> None:
         self.said = Said()
@@ -122,7 +122,7 @@ def test_only_a_2xx_is_done_and_a_410_is_for_ever(
     assert len(receiver.asked) == 1  # no redirects
 
 
-def test_nobody_there_is_a_failure(receiver: Receiver) -> None:
+def test_a_refused_connection_is_a_failure(receiver: Receiver) -> None:
     receiver.said = Said(hang_up=True)
     answer = hook(receiver).post("-", NOTE, None)
     assert isinstance(answer, SendFailed) and answer.unreachable

@@ -148,14 +148,14 @@ def test_a_connection_that_ends_up_elsewhere_is_not_used(stand_in: StandIn) -> N
     assert not stand_in.seen
 
 
-def test_nobody_there_means_not_started() -> None:
+def test_a_refused_connection_means_not_started() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/"
         assert not trouble(CLIENT, Request(url=url)).maybe_started
 
 
-def test_a_name_that_nobody_knows_means_not_started() -> None:
+def test_an_unknown_host_name_means_not_started() -> None:
     def unknown(host: str, port: int) -> list[str]:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 

@@ -48,7 +48,7 @@ class AirflowWorld(Made):
 
 
 def _echo(seen: Seen) -> Reply | None:
-    """Whoever looks at a run is told what they sent, and the password."""
+    """Returns the request of a run, with the password."""
     if seen.method != "GET" or "dagRuns" not in seen.path:
         return None
     said = f"{seen.headers['authorization']} is not {CANARY}"

@@ -1,4 +1,4 @@
-"""A stand-in for whoever starts jobs over HTTP: a real server that can misbehave.
+"""A stand-in for a platform that starts jobs over HTTP: a real server that can misbehave.
 
 It keeps runs by their Idempotency-Key. `POST /jobs/FATE` starts one, `GET /runs/KEY` tells of it,
 `POST /runs/KEY/cancel` ends it. What is planned for a path happens instead of the usual, once a request.

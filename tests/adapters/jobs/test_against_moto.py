@@ -1,4 +1,4 @@
-"""AWS jobs against moto: somebody else's idea of AWS, where it has one.
+"""AWS jobs against moto: an independent model of AWS, where it has one.
 
 What it lacks or does otherwise (stopping, ends of steps, client tokens) is played by the stand-in.
 """

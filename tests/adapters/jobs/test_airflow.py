@@ -103,7 +103,7 @@ def test_an_id_has_only_what_ids_may_have(airflow3: AirflowStandIn, jobs: JobsBy
 
 
 @pytest.mark.parametrize("status", [301, 401, 403, 404, 410])
-def test_whoever_has_no_page_of_versions_is_airflow_2(
+def test_a_server_without_a_version_page_is_airflow_2(
     airflow: AirflowStandIn, jobs: JobsByType, status: int
 ) -> None:
     airflow.plan("/api/v2/version", Reply(status, b"<html>"))
@@ -122,7 +122,7 @@ def test_a_page_with_something_else_on_it_is_airflow_2(
 
 
 @pytest.mark.parametrize("status", [408, 425, 429, 500, 503, None])
-def test_while_nobody_can_tell_nothing_is_started(
+def test_while_the_outcome_is_unknown_nothing_is_started(
     airflow3: AirflowStandIn, jobs: JobsByType, status: int | None
 ) -> None:
     airflow3.plan("/api/v2/version", Reply(status))
@@ -141,7 +141,7 @@ def test_a_login_is_made_once_and_kept(airflow3: AirflowStandIn, jobs: JobsByTyp
 
 
 @pytest.mark.parametrize("refusal", [401, 403])
-def test_a_login_that_has_run_out_is_made_anew(
+def test_an_expired_login_is_renewed(
     airflow3: AirflowStandIn, jobs: JobsByType, refusal: int
 ) -> None:
     launched = jobs.launch(a_dag(airflow3), a_context())
@@ -160,7 +160,9 @@ def test_a_login_that_has_run_out_starts_nothing_twice(
     assert airflow3.starts[a_context(1).token] == 1
 
 
-def test_who_may_not_is_told_so_after_one_login(airflow3: AirflowStandIn, jobs: JobsByType) -> None:
+def test_a_forbidden_user_gets_the_error_after_one_login(
+    airflow3: AirflowStandIn, jobs: JobsByType
+) -> None:
     airflow3.fault = lambda seen: Reply(403, b"no") if "dagRuns" in seen.path else None
     error = failure(jobs, a_dag(airflow3))
     assert error.category == "PERMANENT" and airflow3.logins == 1
@@ -206,7 +208,7 @@ def test_headers_of_the_file_may_be_the_login(airflow3: AirflowStandIn, jobs: Jo
 @pytest.mark.parametrize("version", ["v1", "v2"])
 def test_a_password_does_not_travel_in_the_open(tmp_path: Path, version: str) -> None:
     def connect(*place: Any) -> Any:
-        raise AssertionError("somebody connected")
+        raise AssertionError("a client connected")
 
     client = HttpClient(NOWHERE, resolve=lambda host, port: ["93.184.216.34"], connect=connect)
     pipeline = a_job(
@@ -225,7 +227,7 @@ def test_a_conflict_is_with_ourselves(airflow: AirflowStandIn, jobs: JobsByType)
     assert airflow.starts[TOKEN] == 1
 
 
-def test_a_conflict_with_nobody_is_tried_again(airflow: AirflowStandIn, jobs: JobsByType) -> None:
+def test_a_conflict_without_a_rival_is_retried(airflow: AirflowStandIn, jobs: JobsByType) -> None:
     path = f"/api/{airflow.version}/dags/hang/dagRuns"
     airflow.plan(path, Reply(409, b"{}"))
     error = failure(jobs, a_dag(airflow))
@@ -319,7 +321,7 @@ def test_a_paused_dag_is_named_when_its_run_is_queued_for_long(
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, None])
-def test_a_poll_that_nobody_answers_is_repeated(
+def test_an_unanswered_poll_is_repeated(
     airflow: AirflowStandIn, jobs: JobsByType, status: int | None
 ) -> None:
     launched = jobs.launch(a_dag(airflow), a_context())

@@ -58,7 +58,7 @@ def test_without_a_message_the_state_speaks_for_itself() -> None:
     assert isinstance(judged(Meaning.SUCCEEDED, "DONE"), Succeeded)
 
 
-def test_a_state_that_nobody_knows_is_no_end_and_logged_once(
+def test_an_unknown_state_is_no_end_and_logged_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.WARNING)

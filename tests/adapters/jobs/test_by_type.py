@@ -141,7 +141,7 @@ def test_a_type_that_is_not_installed_says_what_to_install(tmp_path: Path) -> No
     assert error.value.category == Category.PERMANENT
 
 
-def test_a_type_that_nobody_serves_is_permanent(tmp_path: Path) -> None:
+def test_an_unsupported_type_is_permanent(tmp_path: Path) -> None:
     jobs = JobsByType(surroundings(tmp_path), {})
     with pytest.raises(LaunchError, match="glue") as error:
         jobs.launch(GLUE, a_context())

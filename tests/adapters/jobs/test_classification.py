@@ -95,7 +95,7 @@ def test_a_gateway_that_gave_up_may_have_started_the_job(status: int | None, may
         ("AnalysisException: cannot resolve 'x'", P),
         ("ModuleNotFoundError: No module named 'x'", P),
         ("User: x is not authorized to perform: s3:GetObject", P),
-        ("AccessDenied while Service Unavailable", None),  # both kinds: nobody knows
+        ("AccessDenied while Service Unavailable", None),  # both kinds: unknown
         ("it did not work", None),
         ("", None),
         ("x" * 4096 + "SyntaxError", None),  # only the beginning is looked at

@@ -1,4 +1,4 @@
-"""Commands when somebody is killed: never two, never lost without a word."""
+"""Commands when a process is killed: never two, never lost silently."""
 
 import fcntl
 import json
@@ -251,16 +251,16 @@ def test_a_supervisor_that_is_shut_down_takes_its_command_along(
 TIDY = "trap 'echo half done; exit 0' TERM; echo ready > ready; while :; do sleep 0.05; done"
 
 
-@pytest.mark.parametrize("everybody", [False, True])
+@pytest.mark.parametrize("every_process", [False, True])
 def test_a_command_that_was_shut_down_has_not_succeeded_whatever_it_says(
-    jobs: JobsByType, tmp_path: Path, everybody: bool
+    jobs: JobsByType, tmp_path: Path, every_process: bool
 ) -> None:
     """A service manager sends TERM to all processes at once; the command may be the first to end."""
     job = a_job("command", command=["sh", "-c", TIDY], cwd=str(tmp_path))
     launched = jobs.launch(job, a_context())
     soon((tmp_path / "ready").exists)
     pid = pid_of(tmp_path)
-    for process in (parent_of(pid), *((pid,) if everybody else ())):
+    for process in (parent_of(pid), *((pid,) if every_process else ())):
         with suppress(ProcessLookupError):  # its supervisor may have ended it by now
             os.kill(process, signal.SIGTERM)
     answer = ending(jobs, launched)
@@ -293,9 +293,7 @@ def lose(jobs: JobsByType, folder: Path, pid: str) -> None:
 
 
 @pytest.mark.parametrize("when", ["1", "-", ""])
-def test_a_pid_that_is_somebody_elses_now_is_left_alone(
-    jobs: JobsByType, tmp_path: Path, when: str
-) -> None:
+def test_a_reused_pid_is_left_alone(jobs: JobsByType, tmp_path: Path, when: str) -> None:
     with stranger() as pid:
         lose(jobs, tmp_path, f"{pid} {when}\n")
         answer = ending(jobs, Launched(TOKEN, METADATA))

@@ -72,9 +72,7 @@ def test_before_the_launch_there_is_nothing_to_find(world: World, kind: Kind) ->
     assert isinstance(found, Absent if kind.promises.findable else CannotTell)
 
 
-def test_a_launch_that_nobody_wrote_down_is_found_and_not_repeated(
-    world: World, kind: Kind
-) -> None:
+def test_an_unrecorded_launch_is_found_and_not_repeated(world: World, kind: Kind) -> None:
     context = a_context()
     launched = world.jobs().launch(world.pipeline("hang"), context)
     jobs = world.jobs()
@@ -115,7 +113,7 @@ def test_a_job_that_took_too_long(world: World, kind: Kind) -> None:
     assert not answer.stopped
 
 
-def test_a_job_that_somebody_stopped_on_purpose(world: World, kind: Kind) -> None:
+def test_a_job_stopped_on_purpose(world: World, kind: Kind) -> None:
     jobs = world.jobs()
     launched = jobs.launch(world.pipeline("hang"), a_context())
     assert isinstance(jobs.poll(launched.metadata), Running)
@@ -126,7 +124,7 @@ def test_a_job_that_somebody_stopped_on_purpose(world: World, kind: Kind) -> Non
         assert answer.stopped is kind.promises.says_stopped
 
 
-def test_a_job_that_nobody_can_see_has_not_failed(world: World, kind: Kind) -> None:
+def test_an_invisible_job_has_not_failed(world: World, kind: Kind) -> None:
     jobs = world.jobs()
     launched = jobs.launch(world.pipeline("succeed"), a_context())
     ending(jobs, launched)

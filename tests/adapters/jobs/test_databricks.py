@@ -210,9 +210,7 @@ def test_a_success_with_failures_says_so(workspace: DatabricksStandIn, jobs: Job
     assert answer.ended_at is not None
 
 
-def test_a_poll_that_nobody_answers_is_repeated(
-    workspace: DatabricksStandIn, jobs: JobsByType
-) -> None:
+def test_an_unanswered_poll_is_repeated(workspace: DatabricksStandIn, jobs: JobsByType) -> None:
     launched = jobs.launch(a_run(workspace), a_context())
     workspace.plan(GET, Reply(503), Reply(None), Reply(429))
     for _ in range(3):

@@ -101,7 +101,7 @@ def test_a_full_cluster_may_have_room_later(world: EmrWorld) -> None:
 @pytest.mark.parametrize(
     ("state", "category"), [("CANCELLED", None), ("INTERRUPTED", Category.TRANSIENT)]
 )
-def test_ends_that_are_nobodys_wish(world: EmrWorld, state: str, category: Category | None) -> None:
+def test_ends_without_a_request(world: EmrWorld, state: str, category: Category | None) -> None:
     launched = world.jobs().launch(a_step(), a_context())
     world.service.jobs[launched.run_id]["state"] = state
     answer = world.jobs().poll(launched.metadata)

@@ -78,7 +78,7 @@ def test_a_conflict_is_with_ourselves_when_the_run_is_there(world: EmrServerless
     assert world.jobs().launch(a_run(), a_context()).run_id == first.run_id
 
 
-def test_a_conflict_with_nobody_is_tried_again(world: EmrServerlessWorld) -> None:
+def test_a_conflict_without_a_rival_is_retried(world: EmrServerlessWorld) -> None:
     world.aws.fault = conflicting
     with pytest.raises(LaunchError) as raised:
         world.jobs().launch(a_run(), a_context())

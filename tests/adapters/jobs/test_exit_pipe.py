@@ -1,4 +1,4 @@
-"""Whoever waits for ends hears of them at once."""
+"""A listener hears of ends at once."""
 
 import os
 import threading
@@ -28,7 +28,7 @@ def test_when_nothing_ends_the_wait_does(tmp_path: Path) -> None:
         assert time.monotonic() - began < 5
 
 
-def test_ends_that_come_together_are_told_together(tmp_path: Path) -> None:
+def test_ends_that_come_together_are_reported_together(tmp_path: Path) -> None:
     with Ends(tmp_path) as ends:
         writer = os.open(ends_path(tmp_path), os.O_WRONLY | os.O_NONBLOCK)
         os.write(writer, b"a\nb\nc")
@@ -46,7 +46,7 @@ def test_a_wait_can_be_interrupted(tmp_path: Path) -> None:
         assert time.monotonic() - began < 10
 
 
-def test_an_end_that_nobody_listens_for_holds_nobody_up(tmp_path: Path) -> None:
+def test_an_end_without_a_listener_blocks_nothing(tmp_path: Path) -> None:
     Ends(tmp_path).close()
     jobs = JobsByType(surroundings(tmp_path))
     launched = jobs.launch(a_job("command", command=["true"]), a_context())

@@ -95,7 +95,7 @@ def test_without_a_status_page_the_answer_is_the_end(jobs: JobsByType, stand_in:
     assert launched.finished and launched.run_id == TOKEN
     answer = jobs.poll(launched.metadata)
     assert isinstance(answer, Succeeded) and answer.ended_at is not None
-    assert len(stand_in.seen) == 1  # polling asked nobody
+    assert len(stand_in.seen) == 1  # polling sent no request
 
 
 def test_a_job_that_tells_its_own_end_is_running_until_then(
@@ -413,6 +413,6 @@ def test_without_an_address_for_it_a_job_can_not_be_cancelled(
     assert not jobs.cancel(launched.metadata)
 
 
-def test_cancelling_when_nobody_answers_does_not_raise(jobs: JobsByType, stand_in: StandIn) -> None:
+def test_cancelling_without_an_answer_does_not_raise(jobs: JobsByType, stand_in: StandIn) -> None:
     pipeline = polled(stand_in, cancelUrl="http://127.0.0.1:1/")
     assert not jobs.cancel(jobs.launch(pipeline, a_context()).metadata)

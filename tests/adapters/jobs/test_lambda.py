@@ -30,7 +30,7 @@ def payload(world: LambdaWorld) -> Any:
     return json.loads(world.aws.asked("lambda:Invoke")[-1]["Payload"])
 
 
-def test_a_function_is_told_of_its_run(world: LambdaWorld) -> None:
+def test_a_function_gets_the_facts_of_its_run(world: LambdaWorld) -> None:
     context = a_context(2, "2026-03-03T10")
     launched = world.jobs().launch(a_call(qualifier="live"), context)
     [sent] = world.aws.asked("lambda:Invoke")

@@ -22,7 +22,7 @@ def test_a_preview_starts_nothing_and_names_the_token(world: World) -> None:
     assert world.starts(TOKEN) == 0
 
 
-def test_a_preview_of_a_platform_elsewhere_contacts_nobody(world: World, kind: Kind) -> None:
+def test_a_preview_of_a_remote_platform_sends_no_request(world: World, kind: Kind) -> None:
     world.jobs().preview(world.pipeline("succeed"), a_context())
     for seen in (getattr(world, "stand_in", None), getattr(world, "aws", None)):
         asked: Any = getattr(seen, "seen", None) or getattr(seen, "calls", None)
@@ -49,7 +49,7 @@ def test_a_preview_is_what_is_sent(tmp_path: Path, stand_in: StandIn) -> None:
     assert shown["body"] == json.loads(seen.body)
 
 
-def test_a_command_is_shown_with_what_it_is_told(tmp_path: Path) -> None:
+def test_a_command_is_shown_with_its_environment(tmp_path: Path) -> None:
     env = {"KEY": "secret://env/INTERLOCK_CANARY", "MODE": "full"}
     pipeline = a_job("command", command=["etl", "${DATE}"], env=env, timeout="5m")
     shown = JobsByType(surroundings(tmp_path)).preview(pipeline, a_context())

@@ -155,7 +155,7 @@ def test_a_run_is_found_and_followed_to_its_end(
     assert isinstance(answer, end) and answer.ended_at is not None
 
 
-def test_a_login_that_has_run_out_is_made_anew(airflow: Airflow, jobs: JobsByType) -> None:
+def test_an_expired_login_is_renewed(airflow: Airflow, jobs: JobsByType) -> None:
     pipeline = airflow.pipeline("paused")
     launched = jobs.launch(pipeline, a_context(label="2026-03-05"))
     token = airflow.token()  # younger than that of the jobs
@@ -222,7 +222,7 @@ def test_thirty_dates_launched_three_times_each_are_thirty_runs(
             try:
                 return jobs.launch(airflow.pipeline("paused"), contexts[number]).run_id
             except LaunchError as error:
-                if error.category != "TRANSIENT":  # else somebody is at it
+                if error.category != "TRANSIENT":  # otherwise another login is in progress
                     raise
         raise AssertionError("it never came to an end")
 

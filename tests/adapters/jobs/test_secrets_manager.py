@@ -33,7 +33,7 @@ def test_a_secret_that_does_not_exist_is_a_mistake(aws: AwsStandIn) -> None:
         fetch_secret(f"{ARN}-other", AwsClients(aws.client))
 
 
-def test_a_secret_that_nobody_answers_for_may_come_later(aws: AwsStandIn) -> None:
+def test_an_unanswered_secret_may_come_later(aws: AwsStandIn) -> None:
     def lose(operation: str, params: Params) -> None:
         raise ReadTimeoutError(endpoint_url="https://x", error="late")
 

@@ -25,7 +25,7 @@ class World(Protocol):
         ...
 
     def hide(self, token: str) -> None:
-        """From now on nobody is told about the job."""
+        """From now on the platform hides the job."""
         ...
 
     def stored(self) -> bytes:

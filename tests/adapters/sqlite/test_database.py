@@ -318,7 +318,7 @@ def test_a_thread_that_ends_takes_its_reader_with_it(file: Database) -> None:
 @pytest.mark.parametrize("garbage", [b"not a database" * 100, b"SQLite format 3\x00" + b"x" * 500])
 def test_a_file_that_is_no_store_says_what_to_do(path: Path, garbage: bytes) -> None:
     path.write_bytes(garbage)
-    with pytest.raises(UnavailableError, match=r"interlock\.db.*put the last backup in its place"):
+    with pytest.raises(UnavailableError, match=r"interlock\.db.*replace it with the last backup"):
         Database(path)
 
 

@@ -22,7 +22,7 @@ def test_a_file_is_served_by_one_at_a_time(path: Path) -> None:
     assert not is_served(path)
     with serving(path):
         assert is_served(path)
-        with pytest.raises(UnavailableError, match="served by another process"), serving(path):
+        with pytest.raises(UnavailableError, match="in use by another server"), serving(path):
             pass
     assert not is_served(path)
     with serving(path):

@@ -125,7 +125,7 @@ def test_a_line_is_what_its_columns_say(store: Store) -> None:
     assert [record.event for record in store.job_log.of_run(KEY)] == ["triggered", "success"]
 
 
-def test_an_event_that_waits_under_another_id_is_told_by_its_id(store: Store) -> None:
+def test_an_event_that_waits_under_another_id_is_published_by_its_id(store: Store) -> None:
     store.runs.open(a_run(), [an_event(1), an_event(2)])
     swap(store, "outbox", "body", "seq")
     waiting = store.outbox.pending(str(KEY))

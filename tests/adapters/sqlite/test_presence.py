@@ -43,7 +43,7 @@ def test_a_file_that_was_replaced_takes_nothing_more(file: Database, path: Path)
         file.write(put("after"))
 
 
-def test_who_does_not_wait_is_told_too(file: Database, path: Path) -> None:
+def test_a_caller_that_does_not_wait_gets_the_error_too(file: Database, path: Path) -> None:
     heard: Future[BaseException | None] = Future()
     path.unlink()
 

@@ -14,7 +14,7 @@ from interlock.errors import UnavailableError
 
 
 class Starved(sqlite3.Connection):
-    """A connection for which memory runs out at a statement, so many times."""
+    """A connection for which memory runs out at a statement, this many times."""
 
     statement, times = "", 0
 
@@ -69,7 +69,7 @@ def test_a_transaction_is_rolled_back_however_often_that_fails(
     assert writer.write(keys) == {"kept"}
 
 
-def test_memory_that_runs_out_is_told_in_our_words(file: Database) -> None:
+def test_memory_that_runs_out_is_reported_in_our_words(file: Database) -> None:
     def starve(connection: sqlite3.Connection) -> None:
         raise MemoryError
 

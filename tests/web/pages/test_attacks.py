@@ -1,4 +1,4 @@
-"""Attacks: whatever somebody writes into an id, a reading, a message or an address stays text."""
+"""Attacks: whatever an attacker writes into an id, a reading, a message or an address stays text."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ def is_harmless(page: Words) -> bool:
 
 
 def fill_with_evil(house: House) -> None:
-    """Everything that somebody else may write, written badly."""
+    """Everything that others may write, written badly."""
     now = house.home.ports.clock()
     house.declare(
         "pipeline: {id: silver-orders, owner: %s, description: %s, tags: {tier: %s}}"

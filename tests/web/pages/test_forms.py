@@ -1,4 +1,4 @@
-"""What a page asks for is done, in somebody's name and for a reason; or refused, and told why."""
+"""What a page asks for is done, in the caller's name and with a reason; or refused, with the cause."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def test_a_rerun_is_asked_for_in_the_callers_name(house: House, visitor: Visitor
 
     assert answer.status_code == 303 and answer.headers["location"] == f"{RUN}?asked=rerun"
     page = visitor.see(answer.headers["location"])
-    assert "A rerun was asked for" in page.text and "prices were wrong" in page.text
+    assert "Rerun requested" in page.text and "prices were wrong" in page.text
     (entry,) = house.home.store.audit.newest(1)
     assert (entry.actor, entry.action, entry.reason) == ("owner", "rerun", "prices were wrong")
     assert entry.target == "silver-orders/stream/2026-03-03"
@@ -28,7 +28,7 @@ def test_pause_and_resume_are_seen_and_audited(house: House, visitor: Visitor) -
     paused = visitor.send(f"{PIPELINE}/pause", reason="upstream moves house", **{"for": "4h"})
     assert paused.headers["location"] == f"{PIPELINE}?done=paused"
     page = visitor.see(PIPELINE)
-    assert "paused" in page.text and "A resume would start nothing now" in page.text
+    assert "paused" in page.text and "Resuming would start nothing now" in page.text
     assert "paused silver-orders" in visitor.see("/").text
 
     house.put({"date": "2026-03-03"})
@@ -110,7 +110,7 @@ def test_a_form_that_is_not_right_is_refused(
     assert not house.home.queries.pipeline("silver-orders").paused
 
 
-def test_a_pipeline_that_nobody_declared_can_not_be_paused(visitor: Visitor) -> None:
+def test_an_undeclared_pipeline_can_not_be_paused(visitor: Visitor) -> None:
     assert visitor.send("/pipelines/nobody/pause", reason="because").status_code == 404
 
 

@@ -171,7 +171,7 @@ def test_what_only_readings_open_is_missing_once_its_deadline_has_passed() -> No
     assert standings("") == {}
 
 
-def test_a_day_before_the_file_was_adopted_is_nobodys() -> None:
+def test_a_day_before_the_file_was_adopted_is_empty() -> None:
     config = a_config(declared("schedule: {cron: '0 6 * * *'}"), active_since=NOW - 3 * 24 * HOUR)
     (row,) = day_rows(config, [], DAYS, NOW)
     names = [slot.standing.name if slot.standing else "" for slot in row.slots]

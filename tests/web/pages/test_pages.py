@@ -53,7 +53,7 @@ def test_the_overview_says_what_waits_and_why(house: House, visitor: Visitor) ->
 
     assert "bronze 2026-03-03" in text
     assert "orders.count is 940, needs >= 1000" in text
-    assert "Nothing needs you" in text
+    assert "Nothing needs attention" in text
 
 
 def test_what_is_overdue_comes_first(house: House, visitor: Visitor) -> None:
@@ -66,7 +66,7 @@ def test_what_is_overdue_comes_first(house: House, visitor: Visitor) -> None:
 
     text = visitor.see("/").text
 
-    assert "Nothing needs you" not in text
+    assert "Nothing needs attention" not in text
     assert text.index("overdue bronze") < text.index("Waiting for their rules")
 
 
@@ -169,7 +169,7 @@ def test_the_pipeline_page_tells_why_live(house: House, visitor: Visitor) -> Non
 
 
 @pytest.mark.parametrize("path", ["/pipelines/bronze", "/runs/bronze/stream/2026-03-03"])
-def test_a_reading_that_is_too_old_for_its_rule_is_told_as_such(
+def test_a_reading_too_old_for_its_rule_is_shown_as_such(
     house: House, visitor: Visitor, path: str
 ) -> None:
     house.declare(AGING)
@@ -236,8 +236,8 @@ def test_events_are_filtered_and_searched(house: House, visitor: Visitor) -> Non
 
     assert "opened by sensor orders" in visitor.see("/events?type=TRIGGER_STARTED").text
     assert "opened by sensor" in visitor.see("/events?q=OPENED+BY").text
-    assert "No event is like that" in visitor.see("/events?q=nothing+has+this").text
-    assert "No event is like that" in visitor.see("/events?note=1&pipeline=bronze").text
+    assert "No matching events" in visitor.see("/events?q=nothing+has+this").text
+    assert "No matching events" in visitor.see("/events?note=1&pipeline=bronze").text
 
 
 def test_older_events_are_a_page_away(house: House, visitor: Visitor) -> None:
@@ -299,7 +299,7 @@ def test_a_watchdog_that_is_late_is_seen_on_every_page(house: House, visitor: Vi
 def test_what_is_not_there_says_where_to_look(visitor: Visitor, path: str) -> None:
     text = visitor.see(path, 404).text
 
-    assert "Not Found" in text and "Look for it among" in text
+    assert "Not Found" in text and "Search the pipelines or the events" in text
 
 
 @pytest.mark.parametrize(
@@ -314,7 +314,7 @@ def test_what_is_not_there_says_where_to_look(visitor: Visitor, path: str) -> No
         f"/pipelines?q={'x' * 300}",
     ],
 )
-def test_an_address_that_is_not_right_is_told_so(visitor: Visitor, path: str) -> None:
+def test_an_invalid_url_is_reported(visitor: Visitor, path: str) -> None:
     visitor.see(path, 422)
 
 
@@ -340,4 +340,4 @@ def test_a_home_that_would_have_to_read_everything_says_so(house: House, visitor
 
     house.desk.history = Narrow()  # type: ignore[assignment]
 
-    assert "can't count them without reading every row" in visitor.see("/").text
+    assert "this backend would have to read every row" in visitor.see("/").text

@@ -1,4 +1,4 @@
-"""Visitor: somebody with a browser and a session, who reads pages as text."""
+"""Visitor: a person with a browser and a session, who reads pages as text."""
 
 import re
 from html.parser import HTMLParser

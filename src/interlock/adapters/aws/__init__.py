@@ -1,1 +1,3 @@
-"""AWS adapters: DynamoDB, EventBridge, EventBridge Scheduler and Step Functions. One technology a module."""
+"""AWS adapters: DynamoDB, EventBridge, EventBridge Scheduler and Step Functions. One technology per
+module.
+"""

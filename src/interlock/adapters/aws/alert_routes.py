@@ -1,4 +1,4 @@
-"""Alert routes: `alerts.yaml` as the loaders store it, beside the events."""
+"""Alert routes: `alerts.yaml` as the loaders store it, in the events table."""
 
 from typing import Any
 

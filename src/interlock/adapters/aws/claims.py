@@ -1,4 +1,4 @@
-"""Marks: facts that have no run row of their own. Claims, baselines, deadlines of dates without a run."""
+"""Claims: facts without a run row, such as claims, baselines and deadlines of dates without a run."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any

@@ -20,7 +20,7 @@ FOR_FUNCTIONS = Config(
     retries={"mode": "standard", "total_max_attempts": 4},
     user_agent_extra="interlock",
 )
-#: A person waits for the answer, and can ask again.
+#: A person waits for the answer, and can retry.
 FOR_PEOPLE = FOR_FUNCTIONS.merge(
     Config(
         read_timeout=8,
@@ -31,7 +31,7 @@ FOR_PEOPLE = FOR_FUNCTIONS.merge(
 
 
 def make_client(service: str, region: str | None = None, config: Config = FOR_FUNCTIONS) -> Any:
-    """Credentials are the environment's, and the region too unless one is given.
+    """Credentials come from the environment, and so does the region unless one is given.
 
     Raises UnavailableError when there is no region, or the profile is unknown.
     """

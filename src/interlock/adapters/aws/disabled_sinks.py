@@ -1,11 +1,11 @@
-"""Switches: the sinks that asked for no more messages."""
+"""Disabled sinks: sinks that asked for no more messages."""
 
 from interlock.adapters.aws.keys import partition
 from interlock.adapters.aws.table import Key, Table
 
 
 class DynamoSwitches:
-    """A sink stays off for as long as it is declared as it was then."""
+    """A sink stays disabled until its declaration changes."""
 
     def __init__(self, events: Table) -> None:
         self._events = events

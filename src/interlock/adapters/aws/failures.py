@@ -45,7 +45,7 @@ def code_of(error: ClientError) -> str:
 
 
 def ask(call: Callable[..., T], *expected: str, **given: Any) -> T:
-    """Call the SDK. A code among `expected` is raised as it is: it is an answer, not a failure."""
+    """Call the SDK. A code in `expected` is raised unchanged: it is an answer, not a failure."""
     try:
         return call(**given)
     except ClientError as error:
@@ -64,7 +64,7 @@ def meaning(error: ClientError | BotoCoreError) -> InterlockError:
             return TransientError(f"{operation}: {code}")
         return UnavailableError(clean(f"{operation}: {code}: {_message(error)}", 500))
     if isinstance(error, HTTPClientError | NoConnection):
-        return TransientError(f"AWS can't be reached: {type(error).__name__}")
+        return TransientError(f"can't reach AWS: {type(error).__name__}")
     return UnavailableError(clean(f"{type(error).__name__}: {error}", 500))
 
 

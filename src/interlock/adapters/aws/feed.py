@@ -22,7 +22,7 @@ _FAR_EVERY = 12
 #: The most events of one type per look, and in memory.
 _OF_A_TYPE = 500
 _MOST = 5_000
-#: Places of one millisecond.
+#: Positions per millisecond.
 _STEP = 1_000
 
 

@@ -34,7 +34,7 @@ _FAILURES = (
     EventType.SENSOR_DEADLINE_EXPIRED,
 )
 _HAS_FAILED = (Status.FAILED, Status.FAILED_FINAL)
-#: Of each type, when the newest of all types are wanted.
+#: The limit per type, when the newest of all types are wanted.
 _LEAST_PAGE = 20
 _DAY = timedelta(days=1)
 _MILLISECOND = timedelta(milliseconds=1)

@@ -50,7 +50,7 @@ class DynamoJobLog:
         raise TransientError(f"{record.key}: the job log has no free place at {text(record.at)}")
 
     def of_run(self, key: RunKey) -> list[JobRecord]:
-        """Of two records of one attempt and event, the first."""
+        """The first record, if there are two for one attempt and event."""
         prefix = job_prefix(key)
         items = self._joblog.query(partition(key.pipeline_id), prefix, prefix + LAST)
         records = self._joblog.readable(items, record_from)

@@ -47,7 +47,7 @@ def put_with_box(
         item = make(joined(answer.found, box))
         answer = table.put(item, f"{condition} AND #outbox = :seen", **values, seen=seen)
         if not answer.won and answer.found is not None and answer.found.get("outbox") == seen:
-            return None  # it was not the outbox that stood in the way
+            return None  # the outbox was not the reason
     return None
 
 

@@ -42,7 +42,7 @@ _LIST_AS_REFUSED = (
 
 
 class DynamoPipelines:
-    """Configs are kept decoded, by version: a listing fetches only what has changed.
+    """Caches decoded configs by version: a listing fetches only what has changed.
 
     `kept_for` is how long a cached config is trusted: a decision based on an outdated one is a
     conditional write, and so loses.
@@ -206,7 +206,7 @@ class DynamoPipelines:
         return [self._control.put(config_item(config), condition, before=before)]
 
     def _downstream_writes(self, config: Config) -> Iterator[TransactionWrite]:
-        """The marks by which the upstream pipelines find this one, where they change."""
+        """The marks by which upstream pipelines find this one, if they change."""
         name, now = config.pipeline.id, downstreams(config)
         before = self._upstreams_before(config)
         if config.version > 1 and before == now:

@@ -22,9 +22,7 @@ class DynamoPaces:
         moments = {"next": text(now + every), "now": text(now)}
         answer = self._events.update(_key(channel), _SET, free, **moments)
         found = answer.found or {}
-        if (
-            not answer.won and instant(found.get("nextAt")) is None
-        ):  # no slot is ever free behind it
+        if not answer.won and instant(found.get("nextAt")) is None:  # no slot is ever free after it
             condition, seen = unchanged(found, ["nextAt"])
             answer = self._events.update(_key(channel), _SET, condition, **moments, **seen)
         if answer.won:

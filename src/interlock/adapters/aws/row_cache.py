@@ -13,15 +13,15 @@ from interlock.adapters.aws.values import Item
 class Use(StrEnum):
     """What a note is for."""
 
-    #: The next look at the run.
+    #: The next read of the run.
     RUN = "run"
     #: The next search for runs: read ahead, because a search is about to happen.
     AHEAD = "ahead"
-    #: The next look at what waits in the row's outbox.
+    #: The next read of the row's outbox.
     OUTBOX = "outbox"
-    #: The next look at the reading.
+    #: The next read of the reading.
     READING = "reading"
-    #: The next look at the deadline of a date.
+    #: The next read of the deadline of a date.
     WATCH = "watch"
 
 

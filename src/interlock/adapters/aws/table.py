@@ -68,7 +68,7 @@ class Table:
     def read(
         self, item: Item, decode: Callable[[Item], T], kind: RowKind = RowKind.RECORD
     ) -> T | UnreadableRow:
-        """What a row says."""
+        """The contents of a row."""
         try:
             return decode(item)
         except DAMAGED as error:
@@ -87,7 +87,7 @@ class Table:
                 yield found
 
     def note(self, item: Item, error: Exception, kind: RowKind = RowKind.RECORD) -> UnreadableRow:
-        """A row turned out to be unreadable."""
+        """Report an unreadable row."""
         row = unreadable_row(self.name, item, error, kind)
         self._met.note(row)
         return row

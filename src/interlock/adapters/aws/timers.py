@@ -80,7 +80,7 @@ class Scheduler:
             self._move(entry)
 
     def _move(self, entry: dict[str, Any]) -> None:
-        """The name is taken: by the same entry, or by one for another time."""
+        """The name is taken by the same entry, or by one for another time."""
         try:
             found = ask(self._client.get_schedule, _ABSENT, **self._named(entry["Name"]))
         except ClientError:  # it fired just now

@@ -14,7 +14,7 @@ from interlock.errors import TransientError, UnavailableError
 _EXISTS = "ExecutionAlreadyExists"
 _ABSENT = "ExecutionDoesNotExist"
 _RUNNING = "RUNNING"
-#: As many as Step Functions lists at a time.
+#: The page size of Step Functions.
 _PAGE = 1000
 
 

@@ -135,7 +135,7 @@ class HttpClient:
         try:
             found = within(until.left(), self._resolve, target.host, target.port)
         except OSError as error:
-            raise _unreachable(f"{target.host} can't be looked up: {_reason(error)}") from error
+            raise _unreachable(f"can't resolve {target.host}: {_reason(error)}") from error
         return _or_refuse(checked, target.host, target.port, found, self._allowed)
 
     def _expect_listed(self, target: RequestTarget, addresses: tuple[Address, ...]) -> None:

@@ -24,7 +24,7 @@ class ExchangeDeadline:
         self._at = time.monotonic() + seconds
 
     def left(self) -> float:
-        """Raises TimeoutError when nothing is left."""
+        """Raises TimeoutError when no time is left."""
         left = self._at - time.monotonic()
         if left <= 0:
             raise TimeoutError("the deadline of the exchange has passed")
@@ -117,7 +117,7 @@ class PinnedHttp(urllib3.connection.HTTPConnection):
 
 
 class PinnedHttps(urllib3.connection.HTTPSConnection):
-    """Encrypted, and always verified."""
+    """A TLS connection, always verified."""
 
     pin: Pin
 

@@ -7,7 +7,7 @@ from interlock.errors import InterlockError
 class PlatformError(InterlockError):
     """`by_type` alone decides what it means for a launch, a lookup or a poll.
 
-    `code` is the platform's own word for it, where it has one.
+    `code` is the platform's own error code, if it has one.
     """
 
     def __init__(

@@ -68,8 +68,8 @@ def _host(host: str) -> str:
         try:
             host = host.encode("idna").decode()
         except UnicodeError:
-            raise ValueError("the host of the URL can't be read") from None
+            raise ValueError("the URL has an invalid host") from None
     wanted = _LITERAL_V6 if ":" in host else _NAME
     if wanted.fullmatch(host) is None:
-        raise ValueError("the host of the URL can't be read")
+        raise ValueError("the URL has an invalid host")
     return host.lower()

@@ -1,1 +1,1 @@
-"""Secrets: references in files and settings, and masking what they stand for."""
+"""Secrets: references in files and settings, and the masking of their values."""

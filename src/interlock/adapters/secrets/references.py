@@ -24,7 +24,7 @@ FetchSecret = Callable[[str], str]
 
 
 class Secret:
-    """A value that does not show itself."""
+    """A value that hides itself in output."""
 
     __slots__ = ("_value",)
 
@@ -115,7 +115,7 @@ class Secrets:
             with path.open("rb") as file:
                 text = file.read(LARGEST_SECRET).decode()
         except (OSError, ValueError) as error:
-            raise ConfigError(f"secret://file/{place} can't be read") from error
+            raise ConfigError(f"can't read secret://file/{place}") from error
         return text.removesuffix("\n")
 
     def _from_aws(self, place: str) -> str:

@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator
 from urllib.parse import quote
 
-#: A shorter line of a secret is a word like any other.
+#: A shorter line of a secret could be any word.
 SHORTEST_LINE = 6
 #: Fewer base64 characters could be part of any text.
 SHORTEST_BASE64 = 8

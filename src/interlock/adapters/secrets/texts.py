@@ -80,7 +80,7 @@ class Texts:
 
     def _from_environment(self, name: str) -> str:
         if name in OWN_SETTINGS:
-            raise ConfigError(f"{name} is a setting of Interlock itself and not for files")
+            raise ConfigError(f"{name} is a setting of Interlock itself and can't be used in files")
         value = self._environment.get(name)
         if not value:
             raise ConfigError(f"{name} is not set in the environment of the controller")

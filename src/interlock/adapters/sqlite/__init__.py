@@ -1,1 +1,1 @@
-"""Local: every port over one SQLite file, or over memory for simulations and tests."""
+"""Local backend: every port over one SQLite file, or in memory for simulations and tests."""

@@ -1,6 +1,6 @@
-"""Agenda: what there is to do and when, in one look at the store.
+"""Agenda: what there is to do and when, in one query of the store.
 
-Each part is answered by an index of its own, so the look costs the same however much history there is.
+Each part has its own index, so the query costs the same however much history there is.
 """
 
 import sqlite3

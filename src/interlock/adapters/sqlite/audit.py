@@ -1,4 +1,4 @@
-"""Audit: who did what, and the tokens by which they are known."""
+"""Audit: who did what, and the tokens that identify them."""
 
 import sqlite3
 

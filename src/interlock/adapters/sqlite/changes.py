@@ -52,7 +52,7 @@ class SqliteChanges:
         return self._database.read(lambda connection: _page(connection, consumer, seq, limit))
 
     def done(self, consumer: str, change: Change) -> None:
-        """This change, and everything before it, has been handled."""
+        """Record that this change, and everything before it, has been handled."""
         seq = int(change.id)
         self._database.write(
             lambda connection: move_to(connection, FeedName.CHANGES, consumer, seq), lazy=True
@@ -97,7 +97,7 @@ class SqliteChanges:
         return PARKED.all(self._database, rows)
 
     def settle(self, consumer: str, change: Change) -> None:
-        """A parked change was handled after all."""
+        """Record that a parked change was handled after all."""
         self._database.write(
             lambda connection: connection.execute(
                 "DELETE FROM dead_changes WHERE consumer = ? AND seq = ?",

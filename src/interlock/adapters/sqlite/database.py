@@ -47,7 +47,7 @@ class Database:
         self, path: str | os.PathLike[str] = MEMORY, *, scripts: Sequence[str] = tables.SCRIPTS
     ) -> None:
         self.name = os.fspath(path)
-        #: Called after each commit, in the caller's thread if it waits; what it raises, the caller gets.
+        #: Called after each commit, in the caller's thread if it waits; its exceptions reach the caller.
         self.after_commit: Callable[[], None] | None = None
         #: How many units were committed here: while it is unchanged, so is the store.
         self.commits = 0
@@ -68,7 +68,7 @@ class Database:
         return MetRows()
 
     def write(self, unit: Callable[[sqlite3.Connection], T], *, lazy: bool = False) -> T:
-        """Run a unit and return its answer once it is durable.
+        """Run a unit and return its result once it is durable.
 
         Every reader sees a lazy unit at once, but it reaches the disk only with the next unit that is
         not lazy. Use it for work that is repeated anyway if a power cut loses it.

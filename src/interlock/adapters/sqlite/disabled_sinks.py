@@ -1,10 +1,10 @@
-"""Switches: the sinks that asked for no more messages."""
+"""Disabled sinks: sinks that asked for no more messages."""
 
 from interlock.adapters.sqlite.database import Database
 
 
 class SqliteSwitches:
-    """A sink stays off for as long as it is declared as it was then."""
+    """A sink stays disabled until its declaration changes."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -8,7 +8,7 @@ from interlock.errors import TransientError, UnavailableError
 #: The low byte of a result code is its kind; the rest says where it happened.
 _KIND = 0xFF
 
-#: What can be wrong with the store itself, rather than with what is asked of it.
+#: Errors of the store itself, rather than of a statement.
 BROKEN = (sqlite3.Error, MemoryError)
 
 _BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_INTERRUPT})
@@ -19,9 +19,9 @@ _REMEDIES = {
     sqlite3.SQLITE_CANTOPEN: "check that its folder exists and is writable",
     sqlite3.SQLITE_READONLY: "check the permissions of the file and its folder",
     sqlite3.SQLITE_PERM: "check the permissions of the file and its folder",
-    sqlite3.SQLITE_NOMEM: "free some memory; nothing was half done",
-    sqlite3.SQLITE_CORRUPT: "stop, keep a copy of the file, and put the last backup in its place",
-    sqlite3.SQLITE_NOTADB: "this is no state file; name another, or put the last backup in its place",
+    sqlite3.SQLITE_NOMEM: "free some memory; no write was left half done",
+    sqlite3.SQLITE_CORRUPT: "stop, keep a copy of the file, and replace it with the last backup",
+    sqlite3.SQLITE_NOTADB: "this is not a state file; choose another, or replace it with the last backup",
 }
 
 

@@ -183,7 +183,7 @@ class SqliteHistory:
 
 
 def _spelt(instant: datetime) -> str:
-    """As the texts of runs spell it, to the second: their deadlines are whole seconds."""
+    """As spelled in the texts of runs, to the second: deadlines are whole seconds."""
     return timestamp.spell(instant.replace(microsecond=0) + _UP * bool(instant.microsecond))
 
 

@@ -42,7 +42,7 @@ def _take(descriptor: int, database: Path) -> None:
     except BlockingIOError as error:
         holder = os.pread(descriptor, 32, 0).decode(errors="replace").strip() or "unknown"
         raise UnavailableError(
-            f"{database} is served by another process ({holder}): stop it, or use its API"
+            f"{database} is in use by another server ({holder}): stop it, or use its API"
         ) from error
     os.truncate(descriptor, 0)
     os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)

@@ -41,7 +41,7 @@ _UNADOPTED = (
 
 
 class SqlitePipelines:
-    """Configs are kept decoded, by version: a listing fetches only what has changed."""
+    """Caches decoded configs by version: a listing fetches only what has changed."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database

@@ -46,6 +46,6 @@ def _identity(path: str) -> _Identity | None:
 
 
 _REMEDY = (
-    "nothing more is kept or launched: put it back as it was, or stop the server,"
-    " put the last backup in its place and start again"
+    "nothing more is stored or launched: restore it as it was, or stop the server,"
+    " replace it with the last backup and start again"
 )

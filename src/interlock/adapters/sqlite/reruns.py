@@ -1,4 +1,4 @@
-"""Reruns: requests to run a date again, and the attempts that were granted."""
+"""Reruns: requests to run a date again, and the granted attempts."""
 
 import sqlite3
 from collections.abc import Collection

@@ -40,7 +40,7 @@ class SqliteSensors:
         self._database.write(lambda connection: _put_all(connection, readings))
 
     def submit_all(self, readings: Sequence[Reading], settled: Settled) -> None:
-        """The same without waiting: `settled` is called when they are durable, or with the error."""
+        """As `put_all`, without waiting: `settled` is called when they are durable, or with the error."""
         self._database.submit(lambda connection: _put_all(connection, readings), settled)
 
     def remove(self, pipeline_id: str, key: str, at: datetime) -> None:

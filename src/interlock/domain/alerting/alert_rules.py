@@ -1,7 +1,7 @@
-"""Alerts: what `alerts.yaml` declares. Sinks, routes to them, mutes, and how much a channel takes.
+"""Alerts: what `alerts.yaml` declares. Sinks, routes to them, mutes, and rate limits.
 
-Like those of a pipeline file these structs are the one source of the format: reader, JSON Schema and
-reference are made from them.
+Like those of a pipeline file, these structs are the single source of the format: the reader, the JSON Schema
+and the reference are generated from them.
 """
 
 from datetime import timedelta
@@ -43,7 +43,7 @@ DayName = Annotated[
 class Match(Declared, frozen=True):
     """Which events; everything given must match."""
 
-    severity: Annotated[Severity | None, Meta(description="This severity or a graver one.")] = None
+    severity: Annotated[Severity | None, Meta(description="This severity or a higher one.")] = None
     pipeline: Annotated[Glob | None, Meta(description="Id of the pipeline; a glob.")] = None
     event: Annotated[EventGlob | None, Meta(description="Type of the event; a glob.")] = None
     owner: Annotated[Glob | None, Meta(description="Owner of the pipeline; a glob.")] = None
@@ -60,9 +60,11 @@ class RouteTarget(Declared, frozen=True):
 
 
 class Route(Declared, frozen=True):
-    """Which events go where. The first route that matches ends it, unless `continue`."""
+    """Which events go where. The first match ends the search, unless it has `continue`."""
 
-    match: Annotated[Match, Meta(description="Which events; `{}` is all that people are told of.")]
+    match: Annotated[
+        Match, Meta(description="Which events; `{}` matches every event that alerts people.")
+    ]
     to: Annotated[tuple[RouteTarget, ...], Meta(description="Where they go.", min_length=1)]
     goes_on: Annotated[bool, Meta(description="Whether the routes below are tried as well.")] = (
         field(default=False, name="continue")
@@ -83,22 +85,22 @@ class Weekly(Declared, frozen=True):
 
 
 class Mute(Declared, frozen=True):
-    """When alerts wait. They are held until its end, then summed up."""
+    """When alerts wait. They are held until its end, then summarised."""
 
-    match: Annotated[Match, Meta(description="Which alerts; `{}` is all.")]
+    match: Annotated[Match, Meta(description="Which alerts; `{}` matches all.")]
     weekly: Annotated[Weekly | None, Meta(description="Every week.")] = None
     since: Annotated[Instant | None, Meta(description="Once: when it begins.")] = field(
         default=None, name="from"
     )
     until: Annotated[Instant | None, Meta(description="Once: when it ends.")] = None
-    reason: Annotated[str, Meta(description="Why, for those who read the summary.")] = ""
+    reason: Annotated[str, Meta(description="Why, shown in the summary.")] = ""
     include_critical: Annotated[bool, Meta(description="Whether critical alerts wait as well.")] = (
         False
     )
 
 
 class Limits(Declared, frozen=True):
-    """How much a channel of Slack takes."""
+    """The rate limit of a Slack channel."""
 
     per_second: Annotated[
         Decimal,
@@ -119,17 +121,15 @@ class Limits(Declared, frozen=True):
 
 
 class Alerts(Declared, frozen=True):
-    """Who is told of what: the whole file."""
+    """The whole alerts file."""
 
     sinks: Annotated[
         dict[SinkName, SinkConfig],
-        Meta(
-            description="The ways to people, by name. None: Slack if it is set up, or the console."
-        ),
+        Meta(description="The sinks, by name. None: Slack if it is set up, or the console."),
     ] = {}  # noqa: RUF012 - msgspec copies it
     default: Annotated[
         SinkName | None,
-        Meta(description="The sink of alerts that no route takes; else the first of `sinks`."),
+        Meta(description="The sink of alerts that no route takes; default: the first of `sinks`."),
     ] = None
     routes: Annotated[
         tuple[Route, ...], Meta(description="Tried in order; what none takes goes to the default.")
@@ -138,7 +138,7 @@ class Alerts(Declared, frozen=True):
     limits: Limits = Limits()
 
     def target(self, sink: str, channel: str | None = None) -> Target:
-        """A sink that is none of ours is left for whoever sends to find out."""
+        """An undeclared sink is left for the sender to detect."""
         config = self.sinks.get(sink)
         own = None if config is None else config.channel
         return Target(sink, channel or own or NO_CHANNEL)
@@ -156,17 +156,17 @@ class Alerts(Declared, frozen=True):
         return tuple(name for name, config in self.sinks.items() if not config.lacks_channel)
 
     def declared(self, sink: str) -> str:
-        """A name for a sink's settings as they are: another one when they change."""
+        """A fingerprint of a sink's settings: it changes when they do."""
         config = self.sinks.get(sink)
         return "" if config is None else canonical.content_hash(config, 16)
 
 
-#: The last resort: whoever looks at the screen or the log.
+#: The last resort: the console and the log.
 CONSOLE = Target("console")
 
 
 def with_sinks(alerts: Alerts, slack_channel: str | None) -> Alerts:
-    """A file that declares no sinks, or no file: Slack if it can be reached, else the console."""
+    """Without a file, or without sinks in it: Slack if it is configured, otherwise the console."""
     if alerts.sinks:
         return alerts
     name = CONSOLE.sink if slack_channel is None else "slack"

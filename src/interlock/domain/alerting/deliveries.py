@@ -1,4 +1,4 @@
-"""Delivery: an alert on its way to one channel of one sink, and what the sink answers.
+"""Delivery: an alert for one channel of one sink, and what the sink answers.
 
 A delivery is a row with a version: the sender that stores its next version first owns it. Every step that
 may be repeated finds in it what was already done.
@@ -12,7 +12,7 @@ import msgspec
 
 from interlock.domain.event import Event, Severity
 
-#: How long one sender has an alert to itself.
+#: How long one sender holds an alert exclusively.
 CLAIM = timedelta(seconds=60)
 #: The channel of sinks that have only one.
 NO_CHANNEL = "-"
@@ -63,7 +63,7 @@ class Delivery(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     error: str | None = None
     #: The sink's id of the message, once it is posted.
     receipt: str | None = None
-    #: It changes what the thread's first message shows, and adds none.
+    #: It only updates the thread's first message, and posts none.
     quiet: bool = False
     #: It was held by a mute and is sent alone, not in a digest.
     released: bool = False

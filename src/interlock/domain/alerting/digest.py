@@ -1,4 +1,4 @@
-"""Digest: which alerts go out together, and in which order the others go."""
+"""Digest: which alerts are sent together, and the order of the others."""
 
 from collections.abc import Collection, Sequence
 
@@ -8,7 +8,7 @@ from interlock.domain.alerting.deliveries import Delivery, Target
 def split(
     deliveries: Sequence[Delivery], over: int, paced: Collection[str]
 ) -> tuple[list[list[Delivery]], list[Delivery]]:
-    """The digests, and what is sent by itself: critical alerts always, and those a mute had held."""
+    """The digests, and what is sent separately: always critical alerts, and those that a mute held."""
     by_target: dict[Target, list[Delivery]] = {}
     for delivery in deliveries:
         if delivery.target.sink in paced and _may_join(delivery):

@@ -1,4 +1,4 @@
-"""Manner: what a sink can do and wants."""
+"""Manner: the capabilities and limits of a sink."""
 
 from datetime import timedelta
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class Manner(msgspec.Struct, frozen=True):
-    """What a sink can do and wants: threads, a pace, and when to try again."""
+    """The capabilities and limits of a sink: threads, rate limit, and retry times."""
 
     threaded: bool = False
     paced: bool = False

@@ -1,4 +1,4 @@
-"""Note: what a message to people is about, before any sink gives it a form."""
+"""Note: the content of a message to people, before a sink formats it."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -60,7 +60,7 @@ def severest(events: Sequence[Event]) -> Severity:
 
 
 def counts(events: Sequence[Event]) -> str:
-    """How many of each severity and type, the severest first: `2 error SLA_BREACH, 1 warning ...`."""
+    """How many of each severity and type, most severe first: `2 error SLA_BREACH, 1 warning ...`."""
     found = Counter((event.severity, event.type) for event in events)
     in_order = sorted(found, key=lambda pair: (_SEVEREST_FIRST.index(pair[0]), pair[1]))
     return ", ".join(f"{found[pair]} {pair[0]} {pair[1]}" for pair in in_order)

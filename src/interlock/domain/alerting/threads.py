@@ -78,7 +78,7 @@ class Thread(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
         return canonical.content_hash((self.state, self.severity, self.latest, self.first), 16)
 
     def moved(self, event: Event) -> "Thread":
-        """The state after this event, by the time at which it happened; itself if that changes nothing."""
+        """The state after this event, by the time at which it happened; unchanged if that changes nothing."""
         phase = _phase(event)
         if phase is None or _rank(event.timestamp, phase) <= _rank(self.state_at, self.state):
             return self

@@ -1,7 +1,7 @@
 """ASL: a pure interpreter of the part of the Amazon States Language that our state machine uses.
 
-It has no clock and does no work. `next_step` says what is to be done; its driver does that, tells the
-outcome, and stores each Execution it gets back before it asks again.
+It has no clock and does no work. `next_step` says what to do; the driver does it, reports the outcome,
+and stores each Execution it gets back before it asks again.
 """
 
 from interlock.lifecycle.asl.execution_record import (

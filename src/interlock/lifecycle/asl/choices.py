@@ -12,11 +12,11 @@ Comparison = Callable[[Any, Any], bool]
 
 
 class Branch:
-    """A parsed rule. Raises ValueError for an operator that isn't known."""
+    """A parsed rule. Raises ValueError for an unknown operator."""
 
     def __init__(self, rule: Any) -> None:
         if not isinstance(rule, dict) or not isinstance(rule.get("Next"), str):
-            raise ValueError("a rule names its Next state")
+            raise ValueError("a rule must name its Next state")
         self.next: str = rule["Next"]
         self.holds = _test({name: rule[name] for name in rule.keys() - {"Next", "Comment"}})
 
@@ -53,7 +53,7 @@ def _comparison(variable: Path, name: str, operand: Any) -> Test:
 
 
 def _both(left: Any, right: Any, comparable: Test, compare: Comparison) -> bool:
-    """Values of another kind than the operator's are not equal, and not greater or less either."""
+    """A value of a different type than the operator's is neither equal, nor greater, nor less."""
     return comparable(left) and comparable(right) and compare(left, right)
 
 
@@ -69,7 +69,7 @@ def _number(value: Any) -> bool:
     return isinstance(value, int | Decimal) and not isinstance(value, bool)
 
 
-#: What can be compared, and how. With `Path` behind its name, an operator reads its right side too.
+#: The comparisons. With the suffix `Path`, an operator also reads its right side from the input.
 _COMPARISONS: Final[dict[str, tuple[Test, Comparison]]] = {
     "BooleanEquals": (_boolean, operator.eq),
     "StringEquals": (_text, operator.eq),

@@ -1,6 +1,6 @@
-"""Execution: how far one run through a machine has come, and what is to be done next.
+"""Execution: the progress of one run through a machine, and its next step.
 
-A snapshot of plain values: whoever drives it may die after storing any of them and lose nothing.
+A snapshot of plain values: the driver may die after storing any of them and lose nothing.
 """
 
 from collections.abc import Sequence
@@ -40,8 +40,8 @@ class HistoryEntry(msgspec.Struct, frozen=True):
 
 
 class Execution(msgspec.Struct, frozen=True, kw_only=True):
-    """An execution rests in a Task, a Wait or its last state. `data` is what that state was given,
-    and the output once it has SUCCEEDED; snapshots have it in common, so nobody changes it.
+    """An execution rests in a Task, a Wait or its last state. `data` is the input of that state, and the
+    output once it has SUCCEEDED. Snapshots share it, so it must not be changed.
     """
 
     status: ExecutionStatus
@@ -49,21 +49,19 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True):
     data: Any
     started_at: datetime
     entered_at: datetime
-    wake_at: datetime  # nothing is to be done before
+    wake_at: datetime  # nothing to do before this
     ended_at: datetime | None = None
     retries: tuple[int, ...] = ()  # of the current task, for each of its retriers
     error: str | None = None
     cause: str | None = None
-    log: tuple[
-        HistoryEntry, ...
-    ] = ()  # of the latest move only: to be appended where history is kept
+    log: tuple[HistoryEntry, ...] = ()  # of the latest move only; append it to the stored history
 
     @property
     def running(self) -> bool:
         return self.status is ExecutionStatus.RUNNING
 
     def moving(self) -> "Execution":
-        """At the beginning of a move: its log starts anew."""
+        """At the beginning of a move, with an empty log."""
         return replace(self, log=())
 
     def noted(self, kind: EntryKind, now: datetime, note: str = "") -> "Execution":
@@ -95,9 +93,9 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Do(msgspec.Struct, frozen=True):
-    """Call a task's resource, then tell `task_succeeded` or `task_failed`.
+    """Call a task's resource, then call `task_succeeded` or `task_failed`.
 
-    One that has not answered by `until` has failed with States.Timeout.
+    A task that has not returned by `until` has failed with States.Timeout.
     """
 
     resource: str
@@ -112,13 +110,13 @@ class Advance(msgspec.Struct, frozen=True):
 
 
 class Sleep(msgspec.Struct, frozen=True):
-    """Nothing is to be done before `until`."""
+    """Nothing to do before `until`."""
 
     until: datetime
 
 
 class Ended(msgspec.Struct, frozen=True):
-    """Nothing is to be done any more."""
+    """Nothing left to do."""
 
     execution: Execution
 

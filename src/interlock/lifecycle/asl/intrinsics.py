@@ -15,7 +15,7 @@ _WHOLE: Final = re.compile(r"-?[0-9]+", re.ASCII)
 
 
 def parse(text: str) -> Expression:
-    """A call as a function of the input. Raises ValueError for one that isn't known."""
+    """A call as a function of the input. Raises ValueError for an unknown function."""
     match = _CALL.fullmatch(text)
     if match is None or match[1] not in _FUNCTIONS:
         known = ", ".join(f"States.{name}" for name in _FUNCTIONS)

@@ -1,7 +1,7 @@
-"""Machine: a state machine whose file has been read and found sound.
+"""Machine: a state machine whose file has been parsed and validated.
 
-The interpreter knows the part of the Amazon States Language that our own file uses. Whatever else a
-file holds is refused here, with the name of the state and the field: what was read will run.
+The interpreter knows the part of the Amazon States Language that our own file uses. Anything else in a
+file is refused here, with the name of the state and the field: a machine that loads will run.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from interlock.lifecycle.asl.states import Positive, State
 
 
 class Machine(msgspec.Struct, frozen=True):
-    """The text is kept, and its hash: an execution goes on under the machine it began with."""
+    """Keeps the text and its hash: an execution continues under the machine it began with."""
 
     text: str
     hash: str
@@ -34,7 +34,7 @@ class _Document(msgspec.Struct, rename="pascal", forbid_unknown_fields=True):
 
 
 def parse(text: str) -> Machine:
-    """Read a machine. Raises ConfigError, naming everything that is wrong with it."""
+    """Read a machine. Raises ConfigError, listing every problem."""
     document = _document(text)
     states: dict[str, State] = {}
     problems = []
@@ -45,7 +45,7 @@ def parse(text: str) -> Machine:
             problems.append(f"state {name}: {error}")
     problems = problems or list(soundness.problems(document.start_at, states))
     if problems:
-        raise ConfigError("not a state machine that can run: " + "; ".join(problems))
+        raise ConfigError("invalid state machine: " + "; ".join(problems))
     timeout = document.timeout_seconds
     return Machine(
         text=text,

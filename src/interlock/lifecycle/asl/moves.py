@@ -12,7 +12,7 @@ from interlock.lifecycle.asl.states import Catcher, Choice, Fail, Pass, Succeed,
 
 
 def enter(machine: Machine, execution: Execution, name: str, data: Any, now: datetime) -> Execution:
-    """Enter a state, and pass on at once through those that wait for nobody."""
+    """Enter a state, and pass through states that do not wait."""
     state = machine.states[name]
     retriers = state.retry if isinstance(state, Task) else ()
     entered = execution.entered(name, data, retriers, now)
@@ -47,7 +47,7 @@ def leave(
 def fail(
     machine: Machine, execution: Execution, task: Task, fault: Fault, now: datetime
 ) -> Execution:
-    """Try the task again later, go where its fault is caught, or end as FAILED: in that order."""
+    """Retry the task later, go where its fault is caught, or end as FAILED: in that order."""
     retried = _retry(machine, execution, task, fault, now)
     if retried is not None:
         return retried
@@ -58,7 +58,7 @@ def fail(
 
 
 def deadline(machine: Machine, execution: Execution) -> datetime | None:
-    """When the machine's own time is over."""
+    """When the machine itself times out."""
     return None if machine.timeout is None else execution.started_at + machine.timeout
 
 
@@ -77,7 +77,9 @@ def _choose(machine: Machine, execution: Execution, choice: Choice, now: datetim
 def _retry(
     machine: Machine, execution: Execution, task: Task, fault: Fault, now: datetime
 ) -> Execution | None:
-    """The same task, later; None if the first retrier that covers the fault is spent, or none does."""
+    """The same task, later; None if the first retrier that covers the fault is exhausted, or none covers
+    it.
+    """
     for n, retrier in enumerate(task.retry):
         if not matches(retrier.error_equals, fault.error):
             continue
@@ -105,5 +107,5 @@ def _catch(
 
 
 def _rest(machine: Machine, execution: Execution, now: datetime, pause: timedelta) -> Execution:
-    """Asleep for a while, but not past the moment at which the machine times out."""
+    """Asleep for a while, but not past the instant at which the machine times out."""
     return replace(execution, wake_at=earliest(now + pause, deadline(machine, execution)))

@@ -1,4 +1,4 @@
-"""Path: the one place in a JSON value that a text such as `$.job.event` or `$.rows[0]` names.
+"""Path: one location in a JSON value, such as `$.job.event` or `$.rows[0]`.
 
 These are the reference paths of JSONPath. Wildcards, filters and the context object (`$$.`) are refused.
 """
@@ -12,14 +12,14 @@ _STEP: Final = re.compile(r"\.([A-Za-z_]\w*)|\['([^']+)'\]|\[(0|[1-9][0-9]*)\]",
 
 
 class Path:
-    """A parsed path. Raises ValueError for a text that is none."""
+    """A parsed path. Raises ValueError for invalid text."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._steps = _parse(text)
 
     def read(self, value: Any) -> Any:
-        """What stands there. Nothing standing there is a fault, never a null."""
+        """The value there. A missing value is a fault, never a null."""
         found = value
         for step in self._steps:
             if not _leads_on(found, step):
@@ -28,7 +28,7 @@ class Path:
         return found
 
     def present(self, value: Any) -> bool:
-        """Whether anything stands there, be it null."""
+        """Whether a value exists there, even null."""
         try:
             self.read(value)
         except Fault:
@@ -36,7 +36,7 @@ class Path:
         return True
 
     def write(self, value: Any, new: Any) -> Any:
-        """A copy of the value with `new` there; objects missing on the way are made."""
+        """A copy of the value with `new` there; missing objects on the way are created."""
         return self._write(value, new, self._steps)
 
     def _write(self, value: Any, new: Any, steps: tuple[str | int, ...]) -> Any:

@@ -20,7 +20,7 @@ States = Mapping[str, State]
 
 
 def problems(start_at: str, states: States) -> Iterator[str]:
-    """Everything that is wrong, each with its state and field."""
+    """Every problem, with its state and field."""
     if start_at not in states:
         yield f"StartAt: there is no state {start_at}"
         return
@@ -52,21 +52,21 @@ def _dangling(state: State, states: States) -> Iterator[str]:
 
 def _shape(state: State) -> Iterator[str]:
     if isinstance(state, Task | Pass | Wait) and (state.next is None) is not state.end:
-        yield "give either Next or End: true"
+        yield "needs either Next or End: true"
     if isinstance(state, Wait) and (state.seconds is None) is (state.seconds_path is None):
-        yield "give either Seconds or SecondsPath"
+        yield "needs either Seconds or SecondsPath"
     if isinstance(state, Task):
         yield from _wildcards("Retry", state.retry)
         yield from _wildcards("Catch", state.catch)
         for n, retrier in enumerate(state.retry):
             if retrier.backoff_rate < 1:
-                yield f"Retry[{n}].BackoffRate: at least 1"
+                yield f"Retry[{n}].BackoffRate: must be at least 1"
 
 
 def _wildcards(field: str, rules: Sequence[Retrier | Catcher]) -> Iterator[str]:
     for n, rule in enumerate(rules):
         if ALL in rule.error_equals and (len(rule.error_equals) > 1 or n < len(rules) - 1):
-            yield f"{field}[{n}].ErrorEquals: {ALL} stands alone, and last"
+            yield f"{field}[{n}].ErrorEquals: {ALL} must stand alone, and last"
 
 
 def _reachable(start_at: str, states: States) -> set[str]:
@@ -81,7 +81,7 @@ def _reachable(start_at: str, states: States) -> set[str]:
 
 
 def _loops(states: States) -> Iterator[str]:
-    """A loop without a Task or a Wait would never let go of whoever walks it."""
+    """A loop without a Task or a Wait would trap the interpreter forever."""
     silent = {
         name: {target for _, target in ways_on(state)}
         for name, state in states.items()

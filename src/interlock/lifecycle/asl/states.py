@@ -1,4 +1,4 @@
-"""State: one step of a state machine, as the file declares it. A field not listed here is refused."""
+"""State: one step of a state machine, as the file declares it. Fields not listed here are refused."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -20,11 +20,11 @@ Positive = Annotated[int, msgspec.Meta(ge=1)]
 
 
 class _Declared(msgspec.Struct, frozen=True, rename="pascal", forbid_unknown_fields=True):
-    """A part of the file: fields are spelled there in PascalCase."""
+    """A part of the file, where fields are in PascalCase."""
 
 
 class Retrier(_Declared, frozen=True):
-    """How often, and how long apart, a task is tried again after certain errors."""
+    """How often, and how far apart, a task is retried after certain errors."""
 
     error_equals: Names
     interval_seconds: Positive = 1
@@ -33,7 +33,7 @@ class Retrier(_Declared, frozen=True):
     max_delay_seconds: Positive | None = None
 
     def delay(self, retries: int) -> timedelta:
-        """The pause before the next try, after so many retries."""
+        """The pause before the next try, given the number of retries so far."""
         seconds = Decimal(self.interval_seconds) * Decimal(self.backoff_rate) ** retries
         if self.max_delay_seconds is not None:
             seconds = min(seconds, Decimal(self.max_delay_seconds))
@@ -41,7 +41,7 @@ class Retrier(_Declared, frozen=True):
 
 
 class Catcher(_Declared, frozen=True):
-    """Where an execution goes on after certain errors, and where they are written."""
+    """Where an execution continues after certain errors, and where it writes them."""
 
     error_equals: Names
     next: str
@@ -53,7 +53,7 @@ class _State(_Declared, frozen=True, tag_field="Type"):
 
 
 class _Filtered(_State, frozen=True):
-    """A state that may narrow what it takes in and gives out; a null path means an empty object."""
+    """A state that may narrow its input and output; a null path means an empty object."""
 
     input_path: Path | None = ROOT
     output_path: Path | None = ROOT
@@ -66,20 +66,20 @@ class _Filtered(_State, frozen=True):
 
 
 class _Leading(_Filtered, frozen=True):
-    """A state with one way on: `next`, or the end of the machine."""
+    """A state with one successor: `next`, or the end of the machine."""
 
     next: str | None = None
     end: bool = False
 
 
 class _Working(_Leading, frozen=True):
-    """A state that makes something and writes it into its input; a null path drops it."""
+    """A state that produces a result and writes it into its input; a null path drops it."""
 
     parameters: Template | None = None
     result_path: Path | None = ROOT
 
     def asked(self, value: Any) -> Any:
-        """What the work is given to work on."""
+        """The input of the work."""
         taken = self.taken(value)
         return taken if self.parameters is None else self.parameters.fill(taken)
 
@@ -130,7 +130,7 @@ class Choice(_Filtered, frozen=True, kw_only=True, tag="Choice"):
     default: str | None = None
 
     def chosen(self, value: Any) -> str | None:
-        """The state that the first rule to hold leads to, or the default if there is one."""
+        """The target of the first rule that holds, or the default if there is one."""
         taken = self.taken(value)
         return next((rule.next for rule in self.choices if rule.holds(taken)), self.default)
 

@@ -1,4 +1,4 @@
-"""Step: what an execution does next, and what becomes of it; functions of its snapshot and `now`."""
+"""Step: what an execution does next, and the outcome; functions of its snapshot and `now`."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -35,7 +35,7 @@ def begin(machine: Machine, given: Any, now: datetime) -> Execution:
 
 
 def next_step(machine: Machine, execution: Execution, now: datetime) -> Step:
-    """What is to be done now. Asking twice gives the same answer: nothing is remembered here."""
+    """What to do now. Asking twice gives the same answer: this function has no state."""
     if not execution.running:
         return Ended(execution)
     if _overdue(machine, execution, now):
@@ -49,7 +49,7 @@ def next_step(machine: Machine, execution: Execution, now: datetime) -> Step:
 
 
 def task_succeeded(machine: Machine, execution: Execution, result: Any, now: datetime) -> Execution:
-    """Go on with a task's answer. One that JSON can't carry is the task's failure."""
+    """Continue with a task's result. A result that is not JSON counts as the task's failure."""
     if not execution.running:
         return execution
     if _overdue(machine, execution, now):
@@ -65,7 +65,7 @@ def task_succeeded(machine: Machine, execution: Execution, result: Any, now: dat
 def task_failed(
     machine: Machine, execution: Execution, error: str, cause: str, now: datetime
 ) -> Execution:
-    """Go on after a task raised, by the class name of what it raised."""
+    """Continue after a task raised, by the class name of the exception."""
     if not execution.running:
         return execution
     if _overdue(machine, execution, now):
@@ -75,8 +75,8 @@ def task_failed(
 
 
 def wake(machine: Machine, execution: Execution, now: datetime) -> Execution:
-    """Cut a Wait short. The pause before a retry stays as long as it is, from now on if the clock that it
-    was made of was ahead.
+    """Cut a Wait short. The pause before a retry keeps its length, counted from now if the clock that set it
+    was ahead.
     """
     if not execution.running:
         return execution
@@ -88,7 +88,7 @@ def wake(machine: Machine, execution: Execution, now: datetime) -> Execution:
 
 
 def _longest_pause(task: State, execution: Execution) -> timedelta:
-    """The longest that the retries which are spent can have asked for."""
+    """The longest pause that the retries so far can have requested."""
     retriers = task.retry if isinstance(task, Task) else ()
     spent = zip(retriers, execution.retries, strict=False)
     return max((retrier.delay(n - 1) for retrier, n in spent if n), default=timedelta(0))
@@ -133,5 +133,5 @@ def _received(result: Any) -> Any:
 
 
 def _as_json(value: Any) -> Any:
-    """The value as it comes out of a store: exact numbers, and nothing that the giver still holds."""
+    """The value as a store returns it: exact numbers, and no shared references."""
     return canonical.decode(canonical.encode(value))

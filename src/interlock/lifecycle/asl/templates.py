@@ -10,7 +10,7 @@ _HOLE = ".$"
 
 
 class Template:
-    """A parsed template. Raises ValueError for a hole that nothing could fill."""
+    """A parsed template. Raises ValueError for a hole that can't be filled."""
 
     def __init__(self, value: Any) -> None:
         self.fill = _compile(value)

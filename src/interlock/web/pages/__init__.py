@@ -1,1 +1,1 @@
-"""Pages: what people see in a browser. Each is built from reads, and rendered; nothing is decided here."""
+"""Pages: what people see in a browser. Each page runs queries and renders the results; it decides nothing."""

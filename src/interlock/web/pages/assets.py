@@ -1,4 +1,4 @@
-"""Assets: the files that pages load, held in memory; a changed one has another address."""
+"""Assets: the files that pages load, held in memory. A changed file gets a new URL."""
 
 import hashlib
 from importlib.resources import files
@@ -37,7 +37,7 @@ class Assets:
     async def answer(self, request: Request) -> Response:
         asset = self._found.get(request.path_params["name"])
         if asset is None:
-            return problem(404, "there is nothing here")
+            return problem(404, "not found")
         same = request.url.query and asset.address.endswith(f"?{request.url.query}")
         age = "public, max-age=31536000, immutable" if same else "no-cache"
         return Response(asset.content, headers={"Cache-Control": age}, media_type=asset.type)

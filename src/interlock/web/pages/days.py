@@ -1,4 +1,4 @@
-"""Days: a timeline by the day. The hours of a day share a cell that shows the worst of them."""
+"""Days: a timeline by day. The hours of a day share a cell, which shows the worst of them."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ from interlock.web.pages.status_badge import IS_EXPECTED, IS_MISSING, standing
 _DAY = timedelta(days=1)
 _HOURS = 24
 
-#: A day of which nobody can say yet whether its runs are missing.
+#: A day for which it is too early to say whether runs are missing.
 AHEAD = -1
 
 

@@ -1,4 +1,4 @@
-"""Dependencies page: the graph of pipelines, each coloured by how its newest date stands."""
+"""Dependencies page: the graph of pipelines, each coloured by the status of its newest date."""
 
 import msgspec
 
@@ -8,7 +8,7 @@ from interlock.queries.dependencies import Edge, Graph, around, edges_of, graph
 from interlock.web.pages.page_request import PageRequest, PageRow, Shown, Text
 from interlock.web.pages.status_badge import ABSENT, PAUSED, StatusBadge, standing
 
-#: More than this nobody can read; a pipeline picks its part of the graph.
+#: A larger graph is unreadable; choosing a pipeline shows its part of it.
 MOST = 150
 
 BOX, HEIGHT, GAP, ROW = 200, 44, 90, 60
@@ -31,7 +31,7 @@ class Node(msgspec.Struct, frozen=True):
 
 
 class Line(msgspec.Struct, frozen=True):
-    """A way from box to box."""
+    """An edge between two boxes."""
 
     path: str
     kind: str

@@ -1,4 +1,4 @@
-"""Events page: the log, filtered and searched, followed as it grows."""
+"""Events page: the log, filtered and searched, updated live."""
 
 from datetime import datetime, timedelta
 from typing import Literal
@@ -55,7 +55,7 @@ def build(asked: PageRequest) -> Shown:
 
 
 def _is_searched(wanted: EventFilter) -> bool:
-    """What a home without an index for it has to look for."""
+    """The filters that this backend has no index for, so it scans for them."""
     return wanted.of_note or (wanted.pipeline_id is not None and wanted.kind is not None)
 
 

@@ -1,4 +1,4 @@
-"""Grid: a timeline laid out in columns of an hour or a day each; where everything stands is decided here."""
+"""Grid: a timeline laid out in columns of an hour or a day each; this module computes every position."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
@@ -28,17 +28,17 @@ class Mark(msgspec.Struct, frozen=True):
 
 
 class Slot(msgspec.Struct, frozen=True, kw_only=True):
-    """A stretch of a row: what stands there, or nothing."""
+    """A stretch of a row, with or without runs."""
 
     columns: int
     standing: StatusBadge | None = None
-    #: How many dates stand here, and how many of them stand as shown.
+    #: How many dates fall here, and how many of them have the status shown.
     count: int = 1
     alike: int = 1
     key: RunKey | None = None
     title: str = ""
     marks: tuple[Mark, ...] = ()
-    #: Where now is, if it is here.
+    #: The position of the current time, if it falls here.
     now: int | None = None
 
     @property
@@ -47,7 +47,7 @@ class Slot(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GridRow(msgspec.Struct, frozen=True):
-    """A schedule's line."""
+    """The row of one schedule."""
 
     pipeline_id: str
     schedule_id: str | None
@@ -84,7 +84,7 @@ def hour_rows(
 def _placed(
     pipeline: Pipeline, schedule: Schedule, cells: Sequence[TimelineCell], window: HourWindow
 ) -> dict[int, Slot]:
-    """By first column. Where hours stand, a day's own cell is one among them."""
+    """By first column. Among hourly dates, a daily date takes a cell like any other."""
     where = zone(schedule.timezone)
     labels = [(Label.parse(cell.date), cell) for cell in cells]
     finest = max((label.grain for label, _ in labels), default=Grain.DAY)
@@ -102,7 +102,7 @@ def _placed(
 
 
 def _slot(pipeline: Pipeline, cells: Sequence[TimelineCell], columns: int) -> Slot:
-    """Several dates in one place are shown by the one that stands worst."""
+    """Several dates in one cell show the worst status among them."""
     worst = min(cells, key=lambda cell: standing(cell.status, cell.sla_verdict).rank)
     shown = standing(worst.status, worst.sla_verdict)
     key = RunKey(pipeline.id, worst.schedule_id, worst.date, dry=pipeline.dry_run)
@@ -118,7 +118,7 @@ def _slot(pipeline: Pipeline, cells: Sequence[TimelineCell], columns: int) -> Sl
 def _marks(
     pipeline: Pipeline, schedule: Schedule, cells: Sequence[TimelineCell], window: HourWindow
 ) -> Iterator[tuple[float, str]]:
-    """The deadlines of what is not done yet."""
+    """The deadlines of runs that have not completed."""
     if pipeline.sla is None:
         return
     for cell in cells:

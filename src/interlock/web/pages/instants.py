@@ -1,4 +1,4 @@
-"""Moments: instants and spans as people read them; a zone is always named."""
+"""Instants: instants and spans as people read them; a zone is always named."""
 
 from datetime import datetime, timedelta
 
@@ -7,7 +7,7 @@ from interlock.domain.zones import zone
 
 
 def clock(moment: datetime | None, zone_name: str = "UTC", on: str = "") -> str:
-    """`10:30 CET`; with the day where it is not the one that the reader has in mind."""
+    """`10:30 CET`; with the date when it differs from `on`."""
     if moment is None:
         return "–"
     local = moment.astimezone(zone(zone_name))
@@ -34,7 +34,7 @@ def span(seconds: float | timedelta | None) -> str:
 
 
 def slack(seconds: float | None) -> str:
-    """What was left at completion: `12m early`, `5m late`."""
+    """Time left at completion: `12m early`, `5m late`."""
     if seconds is None:
         return "–"
     return f"{duration.for_people(timedelta(seconds=abs(seconds)))} {'early' if seconds >= 0 else 'late'}"

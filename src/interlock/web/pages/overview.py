@@ -1,4 +1,4 @@
-"""Overview: what needs attention first, then how today goes."""
+"""Overview: what needs attention, then today's progress."""
 
 from datetime import timedelta
 
@@ -43,7 +43,7 @@ def build(asked: PageRequest) -> Shown:
     found = concerns(configs, now, ports, history)
     if (
         not asked.context.only_reads
-    ):  # of the file of alerts a banner tells, for as long as it is so
+    ):  # a banner reports the alerts file for as long as it is refused
         found = [each for each in found if each.pipeline_id]
     known = {each.key for each in found}
     waiting = [run for run in history.waiting(_FEW + len(known)) if run.key not in known]
@@ -61,7 +61,7 @@ def build(asked: PageRequest) -> Shown:
 
 
 def _figures(asked: PageRequest, found: list[Concern]) -> list[tuple[StatusBadge, int]] | None:
-    """The dates of yesterday and today: much that is done today is of yesterday."""
+    """The dates of yesterday and today: many of the runs that complete today are yesterday's."""
     today = asked.now.date()
     yesterday = today - timedelta(days=1)
     counts = asked.context.history.counts(yesterday.isoformat(), today.isoformat())

@@ -1,4 +1,4 @@
-"""Asked: a request for a page that has passed the gate and its types."""
+"""Page request: a request for a page, admitted by the gate and parsed."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,16 +17,16 @@ Text = Annotated[str, Meta(max_length=200)]
 Cursor = Annotated[str, Meta(max_length=2000)]
 Number = Annotated[int, Meta(ge=0, le=1_000_000)]
 
-#: What a template is given.
+#: The variables of a template.
 Shown = dict[str, Any]
 
 
 class NoPageQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """Nothing. What a page does not know behind the question mark it ignores."""
+    """No query parameters. Pages ignore parameters they don't know."""
 
 
 class PageRequest(msgspec.Struct, frozen=True):
-    """Who asks for what; `now` is the same for the whole page."""
+    """The caller and the request; `now` is the same for the whole page."""
 
     context: ApiContext
     caller: Caller
@@ -35,13 +35,13 @@ class PageRequest(msgspec.Struct, frozen=True):
     now: datetime
 
     def may_operate(self, pipeline_id: str) -> bool:
-        """Whether the forms are shown: who may send them, to a server that acts."""
+        """Whether to show the forms: the caller may submit them, and the server is not read-only."""
         return not self.context.only_reads and self.caller.may(Scope.OPERATE, pipeline_id)
 
 
 @dataclass(frozen=True)
 class PageRow:
-    """A page: where it is, what it is built of, and the template that shows it."""
+    """A page: its path, the function that builds it, and its template."""
 
     path: str
     template: str
@@ -50,7 +50,7 @@ class PageRow:
 
 
 class PipelineSelection(msgspec.Struct, frozen=True):
-    """Some of the pipelines in force: those that a reader looks for, a page at a time."""
+    """The pipelines in force that match a search, one page at a time."""
 
     configs: list[Config]
     total: int
@@ -74,7 +74,7 @@ def found_pipelines(
     size: int,
     which: Callable[[Config], bool] | None = None,
 ) -> PipelineSelection:
-    """By id, owner or tag; every word must stand somewhere."""
+    """Match id, owner or tags; every word must occur in one of them."""
     words = wanted.lower().split()
     configs = [
         config

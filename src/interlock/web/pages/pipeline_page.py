@@ -24,7 +24,7 @@ _AHEAD = timedelta(days=40)
 
 
 class PipelineQuery(msgspec.Struct, frozen=True, kw_only=True):
-    #: What was just done.
+    #: The action just taken.
     done: Literal["paused", "resumed"] | None = None
 
 
@@ -69,7 +69,7 @@ def build(asked: PageRequest) -> Shown:
 
 
 def _durations(runs: Sequence[Run], pipeline: Pipeline) -> tuple[list[Duration], Any]:
-    """Oldest first, and the height at which the expected duration lies."""
+    """Oldest first, and the height that marks the expected duration."""
     took = [
         (run, (run.completed_at - run.launched_at).total_seconds())
         for run in reversed(runs)
@@ -86,7 +86,7 @@ def _durations(runs: Sequence[Run], pipeline: Pipeline) -> tuple[list[Duration],
 
 
 def _next_moments(config: Config, now: datetime) -> list[tuple[str, str, datetime, str]]:
-    """Date, schedule, when and in which zone; soonest first."""
+    """Date, schedule, instant and time zone; soonest first."""
     found = [
         (moment.date, schedule.id, moment.due_at, schedule.timezone)
         for schedule in config.pipeline.schedules
@@ -129,7 +129,7 @@ def _readings(asked: PageRequest, name: str) -> list[Any]:
 
 
 def _as_yaml(pipeline: Pipeline) -> str:
-    """The file in force, as it was understood: what it does not say stands there too."""
+    """The file in force as parsed, with defaults filled in."""
     plain = msgspec.json.decode(canonical.encode(pipeline))
     kept = {key: value for key, value in plain.items() if value not in (None, {}, [])}
     return yaml.safe_dump(_without_nothing(kept), sort_keys=False, allow_unicode=True)

@@ -1,4 +1,4 @@
-"""Pipelines page: every pipeline in a line, found by id, owner or tag."""
+"""Pipelines page: one line per pipeline, searchable by id, owner or tag."""
 
 import msgspec
 

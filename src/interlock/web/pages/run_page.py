@@ -1,4 +1,4 @@
-"""Run page: one date from its first event to its last, and the proof on which it ran."""
+"""Run page: one date from its first event to its last, and the evidence on which it ran."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -19,7 +19,7 @@ from interlock.web.pages.status_badge import ABSENT, IS_MISSING, standing_of
 
 
 class RunQuery(msgspec.Struct, frozen=True, kw_only=True):
-    #: What was just asked for.
+    #: The action just requested.
     asked: Literal["rerun"] | None = None
 
 
@@ -56,7 +56,7 @@ def build(asked: PageRequest) -> Shown:
 
 
 def _found(asked: PageRequest, config: Config | None, key: RunKey) -> tuple[Run | None, RunKey]:
-    """A dry run of the date where the pipeline only makes those."""
+    """The dry run of the date, if the pipeline makes only dry runs."""
     dry = msgspec.structs.replace(key, dry=True)
     keys = [dry, key] if config is not None and config.pipeline.dry_run else [key, dry]
     runs = asked.context.backend.ports.runs.find(keys)
@@ -79,7 +79,7 @@ def _why(asked: PageRequest, key: RunKey) -> Any:
 
 
 def _rules(run: Run) -> list[tuple[Any, str]]:
-    """Each rule as it was judged last, with its line."""
+    """Each rule's latest result, with the text that describes it."""
     if run.verdict is None:
         return []
     at = run.verdict.at
@@ -105,7 +105,7 @@ def _moment(event: Event) -> datetime:
 
 
 def _link(job: dict[str, Any]) -> str | None:
-    """Where the job can be looked at, if its platform said so; never anything but a web address."""
+    """A link to the job, if its platform returned one; only http and https URLs pass."""
     for name in ("url", "link", "consoleUrl"):
         text = job.get(name)
         if isinstance(text, str) and urlsplit(text).scheme in ("http", "https"):

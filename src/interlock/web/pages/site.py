@@ -1,4 +1,4 @@
-"""Site: every page behind its address, and the forms that ask for something to be done."""
+"""Site: every page at its path, and the forms that request an action."""
 
 import asyncio
 import logging
@@ -130,7 +130,7 @@ class Site:
         pipeline = request.path_params["pipeline"]
         caller = caller_of(request, Scope.OPERATE, pipeline)
         if not form.get("reason", "").strip():
-            raise HttpProblem(422, "say why: a reason is needed, and kept with your name")
+            raise HttpProblem(422, "enter a reason; it is recorded with your name")
         return RedirectResponse(
             FORMS[path](self._context, caller, request.path_params, form), HTTPStatus.SEE_OTHER
         )
@@ -140,14 +140,14 @@ class Site:
             async with asyncio.timeout(_ANSWER_SECONDS):
                 return await to_thread.run_sync(work, abandon_on_cancel=True)
         except TimeoutError:
-            return self.error_page(request, 503, "it took too long")
+            return self.error_page(request, 503, "the request timed out")
         except HttpProblem as refusal:
             return self.error_page(request, refusal.status, refusal.detail)
         except InterlockError as error:
             return self.error_page(request, *status_of(self._context.backend.explained(error)))
         except Exception:
             log.exception("a page failed", extra={"action": "page_failed"})
-            return self.error_page(request, 500, "a fault of Interlock itself; its log says more")
+            return self.error_page(request, 500, "internal error; see the server's log")
 
     def _rendered(
         self, request: Request, template: str, shown: Shown, status: int = 200
@@ -218,14 +218,14 @@ def _query(kind: type[msgspec.Struct], request: Request) -> Any:
     try:
         return msgspec.convert(dict(request.query_params), kind, strict=False)
     except msgspec.ValidationError as error:
-        raise HttpProblem(422, f"the address is not right: {error}") from None
+        raise HttpProblem(422, f"invalid URL: {error}") from None
 
 
 def _form(text: str) -> dict[str, str]:
     try:
         return dict(parse_qsl(text, max_num_fields=_MOST_FIELDS))
     except ValueError as error:
-        raise HttpProblem(422, f"the form is not right: {error}") from None
+        raise HttpProblem(422, f"invalid form: {error}") from None
 
 
 def _late(heartbeat: Heartbeat) -> str | None:
@@ -233,13 +233,13 @@ def _late(heartbeat: Heartbeat) -> str | None:
         return None
     every = duration.for_people(heartbeat.every)
     if heartbeat.last_ok_at is None:
-        return f"The watchdog has made no good pass yet; one is due every {every}."
+        return f"The watchdog has not completed a pass yet; one is due every {every}."
     age = duration.for_people(heartbeat.now - heartbeat.last_ok_at)
     return f"The watchdog's last good pass was {age} ago; one is due every {every}."
 
 
 def _here(request: Request) -> str:
-    """This page without what was just done on it."""
+    """The URL of this page without the notice of the last action."""
     kept = [(k, v) for k, v in request.query_params.multi_items() if k not in ("asked", "done")]
     return request.url.path + (f"?{urlencode(kept)}" if kept else "")
 

@@ -35,7 +35,7 @@ class Bar(msgspec.Struct, frozen=True):
 
 
 def bar(run: Run, now: datetime) -> Bar:
-    """What happened, and the deadlines that it was to meet."""
+    """What happened, and the deadlines it had to meet."""
     end = run.completed_at or (run.changed_at if not run.is_open else None)
     warning = _first(run.warning_at, run.relative_warning_at)
     breach = _first(run.breach_at, run.relative_breach_at)

@@ -1,4 +1,4 @@
-"""SLA page: how well deadlines are kept, by pipeline and week; of one pipeline, day by day."""
+"""SLA page: how many deadlines were met, by pipeline and week; for one pipeline, by day."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ ROWS = 25
 WEEKS = 12
 _FEW = 6
 _WORST = 10
-#: The drawing of one pipeline's finishes.
+#: The size of the chart of one pipeline's finishes.
 WIDTH, HEIGHT = 1000, 240
 _POINTS = 2000
 
@@ -37,7 +37,7 @@ class SlaQuery(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Week(msgspec.Struct, frozen=True):
-    """A cell: what part was met, and in which tone."""
+    """A cell: the share of deadlines met, and its tone."""
 
     monday: date
     met: int
@@ -57,7 +57,7 @@ class SlaRow(msgspec.Struct, frozen=True):
 
 
 class Point(msgspec.Struct, frozen=True):
-    """A finish: so many seconds before or after its deadline."""
+    """A finish, in seconds before or after its deadline."""
 
     x: float
     y: float
@@ -155,7 +155,7 @@ def _trend(left: Sequence[float]) -> str:
 
 
 def _points(done: Sequence[Glance]) -> tuple[list[Point], tuple[float, float, float]]:
-    """Each finish by its slack; the scale is the most early, the most late, and where zero lies."""
+    """Each finish by its slack, and the scale: earliest, latest, and the position of zero."""
     early = max([float(each.slack or 0) for each in done] + [60.0])
     late = min([float(each.slack or 0) for each in done] + [-early * 0.15])
     whole = early - late

@@ -1,4 +1,4 @@
-"""Standing: how a date stands, in one word, one symbol and one tone; never in colour alone."""
+"""Status badge: the status of a date as a word, a symbol and a tone; never colour alone."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from interlock.queries.timeline import EXPECTED, MISSING
 
 
 class StatusBadge(NamedTuple):
-    """`name` is also the name of the symbol; `rank` puts what is worse first."""
+    """`name` is also the name of the symbol; a lower `rank` is worse."""
 
     name: str
     word: str
@@ -31,7 +31,7 @@ IS_EXPECTED = StatusBadge("expected", "expected", "none", 10)
 ABSENT = StatusBadge("absent", "no run yet", "none", 11)
 PAUSED = StatusBadge("paused", "paused", "wait", 8)
 
-#: What the legend explains, in its order.
+#: The entries of the legend, in order.
 LEGEND = (
     DONE,
     LATE,
@@ -61,7 +61,7 @@ _BY_STATUS: dict[str, StatusBadge] = {
 
 
 def standing(status: str, sla_verdict: str | None = None) -> StatusBadge:
-    """A deadline that broke is seen on what is done and on what is not."""
+    """A breached deadline shows on completed and on open runs."""
     found = _BY_STATUS.get(status, ABSENT)
     if sla_verdict != SlaVerdict.BREACHED:
         return found

@@ -1,4 +1,4 @@
-"""Templating: how pages become text. Everything that is put into one is escaped."""
+"""Templating: renders pages as text. Every value is escaped."""
 
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -55,13 +55,13 @@ def pipeline_url(name: str) -> str:
 
 
 def with_query(path: str, **given: Any) -> str:
-    """A path with what stands behind the question mark; what is empty is left out."""
+    """A path with its query string; empty parameters are left out."""
     kept = {name: value for name, value in given.items() if value not in (None, "", 0)}
     return f"{path}?{urlencode(kept)}" if kept else path
 
 
 def value(anything: Any) -> str:
-    """A value of a reading or a rule, short."""
+    """A value of a reading or a rule, shortened."""
     if anything is None:
         return "–"
     text = anything if isinstance(anything, str) else canonical.encode(anything)
@@ -69,7 +69,7 @@ def value(anything: Any) -> str:
 
 
 def words(kind: str) -> str:
-    """A name of the catalogue as words: `SLA_BREACH` is `SLA breach`."""
+    """An event type as words: `SLA_BREACH` is `SLA breach`."""
     first, *rest = kind.split("_")
     head = first if first in ("SLA", "SFN") else first.capitalize()
     return " ".join([head, *(each if each == "SLA" else each.lower() for each in rest)])
@@ -80,7 +80,7 @@ def count(number: int, noun: str) -> str:
 
 
 def percent(part: float | None) -> str:
-    """99.95 % is not 100 %."""
+    """Rounded down near the top: 99.95 % is not 100 %."""
     if part is None:
         return "–"
     return "100" if part == 1 else f"{min(part * 100, 99.9):.1f}".removesuffix(".0")

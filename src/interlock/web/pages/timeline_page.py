@@ -24,7 +24,7 @@ from interlock.web.pages.status_badge import LEGEND
 
 ROWS = 25
 
-#: How much is shown at once: so many hours, or so many days.
+#: The span shown at once, in hours or days.
 SPANS: dict[str, tuple[str, int]] = {
     "24h": ("hours", 24),
     "48h": ("hours", 48),
@@ -38,7 +38,7 @@ class TimelineQuery(msgspec.Struct, frozen=True, kw_only=True):
     q: Text = ""
     start: Number = 0
     span: Literal["24h", "48h", "14d", "30d", "90d"] = "48h"
-    #: The last moment that is shown; without one, a little after now.
+    #: The last instant shown; by default, a little after now.
     to: Annotated[datetime, Meta(tz=True)] | None = None
 
 
@@ -71,7 +71,7 @@ def build(asked: PageRequest) -> Shown:
 
 
 def _until(now: datetime, unit: str, count: int) -> datetime:
-    """An eighth of what is shown lies ahead: that is where deadlines are."""
+    """An eighth of the span lies ahead, where the deadlines are."""
     if unit == "hours":
         return now.replace(minute=0, second=0, microsecond=0) + max(2, count // 8) * HOUR
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)

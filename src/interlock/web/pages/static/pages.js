@@ -1,4 +1,4 @@
-// Pages: follow what happens, move by keys, light or dark. Without this script everything still works.
+// Pages: live updates, keyboard navigation, light and dark. Every page works without this script.
 (() => {
   "use strict";
 
@@ -7,7 +7,7 @@
   const CALM_MS = 700;
   const FAILED_MS = 10000;
 
-  // --- what a reader has opened or typed stays as it is when the page is brought up to date
+  // --- an update keeps what the reader has opened or typed
 
   if (window.Idiomorph) {
     const callbacks = Idiomorph.defaults.callbacks;
@@ -52,11 +52,11 @@
     source.onerror = () => {
       const over = source.readyState === EventSource.CLOSED;
       say("lost", over ? "not live" : "reconnecting");
-      if (over) { rest(); news(); setTimeout(follow, FAILED_MS); } // a session that ended leads to the login
+      if (over) { rest(); news(); setTimeout(follow, FAILED_MS); } // an expired session redirects to the login
     };
   }
 
-  // A hidden page holds no connection: browsers have only six of them for one host.
+  // Background tabs stop updating: browsers allow only six connections per host.
   function rest() {
     if (source) source.close();
     source = null;
@@ -105,7 +105,7 @@
     });
   }
 
-  // Arrow keys go from cell to cell; up and down to the nearest one in the next row that has any.
+  // Arrow keys move between cells; up and down go to the nearest cell of the next row that has one.
   function step(event) {
     const link = event.target;
     const row = link.closest("tr");
@@ -136,7 +136,7 @@
     return null;
   }
 
-  // One stop for Tab in the whole grid: the keys do the rest.
+  // The grid is one tab stop; arrow keys move within it.
   function rove() {
     const all = [...document.querySelectorAll(".grid a.cell")];
     const current = all.includes(document.activeElement) ? document.activeElement : all[0];
@@ -149,7 +149,7 @@
   document.addEventListener("htmx:afterSettle", rove);
   rove();
 
-  // Where the timeline is wider than the window, now is what one wants to see.
+  // A timeline wider than the window scrolls to the current time.
   const swim = document.querySelector(".swim");
   const now = document.querySelector(".grid .at-now .now");
   if (swim && now) {
