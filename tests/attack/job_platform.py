@@ -12,8 +12,10 @@ from attack.ledger import Launch, Ledger
 
 #: Beyond the timeout that the pipeline gives it.
 _HANG = 3.5
-#: A launch is refused so often at most, a start being tried four times.
-_MOST_REFUSALS = 2
+#: So many tries of a start are spoilt at most, by a refusal or by an answer that comes too late: it is tried
+#: four times, and each try may also ask whether the job is there already.
+_MOST_SPOILT = 2
+_SPOILING = ("refuse", "hang before", "hang after")
 
 
 class JobPlatform:
@@ -24,7 +26,8 @@ class JobPlatform:
         self._lock = threading.Lock()
         self._ledger = ledger
         self._jobs: dict[str, dict[str, Any]] = {}
-        self._refused: dict[str, int] = {}
+        self._spoilt: dict[str, int] = {}
+        self._started: set[str] = set()
         self.launches: list[Launch] = []
         #: When a question about a job got no answer in time: then its end could not be known.
         self.unhelpful: dict[str, list[float]] = {}
@@ -47,14 +50,12 @@ class JobPlatform:
         """A request that starts a job: what is noted is noted before anything goes wrong."""
         whim = self._whim()
         with self._lock:
-            refused = self._refused.get(token, 0)
-            if whim in ("refuse", "hang before") and refused < _MOST_REFUSALS:
-                self._refused[token] = refused + 1
-                taken = False
-            else:
-                whim = whim if whim in ("hang after", "slow") else "take"
+            whim = self._bounded(token, whim)
+            taken = whim not in ("refuse", "hang before")
+            if taken:
                 self._take(token, run)
-                taken = True
+            if whim not in _SPOILING:
+                self._started.add(token)
         self._ledger.did(f"platform: {whim}")
         self._dawdle(whim)
         return (200, {"id": token}) if taken else (500, {"error": "not today"})
@@ -62,6 +63,7 @@ class JobPlatform:
     def status(self, token: str) -> tuple[int, dict[str, Any]]:
         whim = self._whim()
         with self._lock:
+            whim = self._bounded(token, whim)
             job = self._jobs.get(token)
         if whim not in ("take", "slow"):
             self.unhelpful.setdefault(token, []).append(time.time())
@@ -75,6 +77,14 @@ class JobPlatform:
             return 200, {"status": "running"}
         self.told_done.setdefault(token, []).append(now)
         return 200, {"status": "done"}
+
+    def _bounded(self, token: str, whim: str) -> str:
+        """The whim, unless it would spoil one try too many of a start that has not been answered well yet."""
+        if whim not in _SPOILING or token in self._started:
+            return whim
+        spoilt = self._spoilt.get(token, 0)
+        self._spoilt[token] = spoilt + 1
+        return whim if spoilt < _MOST_SPOILT else "take"
 
     def _take(self, token: str, run: str) -> None:
         pipeline, _, date, attempt = run.split("/")
