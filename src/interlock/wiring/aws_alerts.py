@@ -24,7 +24,7 @@ from interlock.domain.timer import Timer
 from interlock.domain.unreadable import unreadable_event
 from interlock.files.alerts_file import read_alerts
 from interlock.ports.alerts import Sink
-from interlock.usecases.ports import AlertPorts
+from interlock.usecases.alert_ports import AlertPorts
 from interlock.wiring.aws_ports import AwsBackend
 
 log = logging.getLogger(__name__)
