@@ -35,7 +35,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 
 class LazyCommands(click.Group):
-    """A group that knows the names of its commands and imports them late.
+    """A group that knows the names of its commands and imports them lazily.
 
     A command's module holds a function or group named `command`.
     """

@@ -57,7 +57,7 @@ _NOTHING_PARKED = (
 def _retry(options: Options) -> None:
     with acting(options) as backend:
         changes = count(backend.commands.retry_parked().changes, "change")
-        when = "now" if backend.served else "when `interlock serve` runs"
+        when = "now" if backend.served else "when `interlock serve` starts"
     click.echo(f"{changes} will be retried {when}", err=True)
 
 

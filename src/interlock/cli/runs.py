@@ -37,7 +37,7 @@ from interlock.operations.requests import Paging, RunsQuery
 def command(
     options: Options, pipeline: str | None, since: str, until: str, limit: int, as_json: bool
 ) -> None:
-    """The runs of PIPELINE, or of all, the newest dates first."""
+    """List the runs of PIPELINE, or of all pipelines, newest dates first."""
     with looking(options) as queries:
         wanted = RunsQuery(pipeline=pipeline, since=since, until=until, limit=limit)
         runs = (

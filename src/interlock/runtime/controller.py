@@ -134,7 +134,7 @@ class Controller:
         return [each.name for each in self._lasting() if not each.is_alive()]
 
     def _lasting(self) -> list[threading.Thread]:
-        """The threads without which the controller is none."""
+        """The threads that the controller can't run without."""
         return [*self._threads, *self._backend.database.threads()]
 
     def _note_refused(self, refused: UnusableFiles) -> None:
@@ -223,7 +223,7 @@ class Controller:
             self._stopping.wait(_KEEP_HOUSE)
 
     def _hear_ends(self) -> None:
-        """A job that ended wakes its run at once; one that nobody heard of is found by polling."""
+        """A job that ended wakes its run at once; polling finds an end that was missed."""
         state = self._backend.settings.state.resolve()
         while not self._stopping.is_set():
             with _logged("ends_failed"):
@@ -235,7 +235,7 @@ class Controller:
     def _look_whether_overdue(self) -> None:
         while not self._stopping.wait(self._overdue.interval):
             self._overdue.look()
-            if self._health.is_in_trouble:  # until others have mended it
+            if self._health.is_in_trouble:  # probe until a write succeeds again
                 self._backend.store.clock_trail.probe(lambda error: None)
 
 

@@ -22,7 +22,7 @@ _MOST_BURSTS = 3
 _LONGEST_BURST = 8
 
 #: The errors that faults cause; any other error that reaches an event is our defect.
-_PLANNED = ("as planned", "as the scenario says", "no cluster", "another writer got there first")
+_PLANNED = ("as planned", "as the scenario says", "no cluster", "other processes got there first")
 _OF_OURS = frozenset({EventType.INFRA_FAILURE, EventType.WATCHDOG_DEGRADED})
 
 

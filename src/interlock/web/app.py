@@ -95,7 +95,7 @@ def _readiness(context: ApiContext) -> Callable[[Request], Any]:
                 )
         except TimeoutError:
             reasons = ["the store does not respond"]
-        except Exception as error:  # noqa: BLE001 - who can't tell is not ready
+        except Exception as error:  # noqa: BLE001 - an unknown state counts as not ready
             reasons = [f"the server can't determine its state: {type(error).__name__} {error}"]
         if reasons:
             return problem(503, "\n".join(reasons), headers={"Retry-After": "1"})
@@ -150,4 +150,4 @@ async def _failed(request: Request, error: Exception) -> Response:
     return problem_of(error)
 
 
-_DETAILS = {404: "there is nothing here", 405: "this can't be done here"}
+_DETAILS = {404: "not found", 405: "method not allowed"}

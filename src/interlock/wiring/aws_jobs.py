@@ -14,7 +14,7 @@ from interlock.ports.jobs import Jobs
 from interlock.wiring.aws_ports import TimeLeft
 
 #: The one folder that a function may write to.
-_STATE = Path("/tmp/interlock")  # noqa: S108 - it is nobody else's there
+_STATE = Path("/tmp/interlock")  # noqa: S108 - a function shares it with no other user
 
 
 def aws_jobs(time_left: TimeLeft, clock: Clock) -> Jobs:

@@ -88,7 +88,7 @@ def open_aws_reads(
     look_seconds: float = LOOK_SECONDS,
     kept_seconds: float = KEPT_SECONDS,
 ) -> AwsReads:
-    """Raises ConfigError when the installation is not named; nobody is asked yet."""
+    """Raises ConfigError when the installation is not named; makes no request yet."""
     backend = _backend(settings, clock, make, timedelta(seconds=kept_seconds))
     store, kept = backend.store, TtlCache(kept_seconds)
     lookout = FeedPoller(DynamoFeed(store.event_log, store.fan, store.clock), look_seconds)
@@ -128,7 +128,7 @@ def _backend(
 
 
 def _secrets(settings: Settings) -> Secrets:
-    """Whoever reads our log or pages need not know how one logs in."""
+    """Masks the login token in logs and on pages."""
     secrets = Secrets({})
     if settings.token is not None:
         secrets.learn(settings.token)

@@ -83,7 +83,7 @@ def _responses(endpoint: Endpoint, made: dict[str, Any]) -> dict[str, Any]:
 def _stream(components: dict[str, Any]) -> dict[str, Any]:
     return {
         "operationId": "streamEvents",
-        "summary": "Events as they are told: server-sent events, resumable by Last-Event-ID.",
+        "summary": "Events as they are published: server-sent events, resumable by Last-Event-ID.",
         "description": "Needs the scope `read`.",
         "parameters": [
             *_query(StreamQuery, components),

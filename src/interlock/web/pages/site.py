@@ -204,7 +204,7 @@ def _checked(form: dict[str, Any], kind: type[T]) -> T:
     try:
         return msgspec.convert(form, kind)
     except msgspec.ValidationError as error:
-        raise HttpProblem(422, f"the form is not right: {error}") from None
+        raise HttpProblem(422, f"invalid form: {error}") from None
 
 
 FORMS: dict[str, Act] = {

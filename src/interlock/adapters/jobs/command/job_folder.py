@@ -1,7 +1,7 @@
 """Job folder: what is known of one command, on disk. Making it is the claim on its token.
 
-Who looks holds the lock for a moment, shared: no supervisor can begin or end meanwhile, so what is seen
-belongs together.
+A process that looks holds the lock for a moment, shared: no supervisor can begin or end meanwhile, so
+what it sees is consistent.
 """
 
 import fcntl
@@ -90,7 +90,7 @@ class JobFolder:
         self.token = token
 
     def claim(self) -> bool:
-        """False if somebody got there first, or died here before."""
+        """False if another process got there first, even one that died since."""
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             self.path.mkdir(mode=0o700)
@@ -105,7 +105,7 @@ class JobFolder:
         new.replace(self.path / SPEC)
 
     def sync(self) -> None:
-        """Make the claim outlast a power cut: whoever comes after one must find it.
+        """Make the claim survive a power cut: the next controller must find it.
 
         One sync of the file does: the journal writes the folders that were made before it too.
         """
@@ -134,7 +134,7 @@ class JobFolder:
             os.close(lock)
 
     def ask_to_end(self) -> bool:
-        """Whether somebody is there to hear it."""
+        """Ask the supervisor to end the command; False if no supervisor is there."""
         try:
             control = os.open(self.path / CONTROL, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError:

@@ -8,7 +8,7 @@ means that the controller died first, and nothing is started. In the folder of t
 
     lock       held for as long as it lives
     pid        the command's process group, and when that began, in the kernel's clock
-    control    a pipe; whoever writes into it wants the command ended
+    control    a pipe; any byte written into it asks to end the command
     stdout     the last megabyte, and `stderr` alike
     exit.json  how it ended; once this is there, nothing changes any more
 """
@@ -30,7 +30,7 @@ TIMED_OUT, CANCELLED, SHUT_DOWN = "timedOut", "cancelled", "shutDown"
 KEPT = 1024 * 1024
 READ_AT_ONCE = 64 * 1024
 LONGEST_MESSAGE = 4096
-#: Those who look at a job hold its lock for a moment.
+#: A process that looks at a job holds its lock for a moment.
 LOCK_TRIES, LOCK_PAUSE = 400, 0.005
 #: How often it is looked whether an ending group is gone.
 PAUSE = 0.02
@@ -126,7 +126,7 @@ class Child:
             pass
 
     def has_company(self) -> bool:
-        """Whether anybody of the group is left."""
+        """Whether any process of the group is left."""
         try:
             os.killpg(self.pid, 0)
         except ProcessLookupError:
@@ -165,7 +165,7 @@ class Ending:
             child.send(signal.SIGKILL)
 
     def is_over(self, child: Child) -> bool:
-        """After a KILL only the command itself is waited for: others may have nobody to bury them."""
+        """After a KILL only the command itself has to end: its children may have no parent to reap them."""
         if child.status is None:
             return False
         return self.wish is None or self.killed or not child.has_company()
@@ -174,7 +174,7 @@ class Ending:
         return self._kill_at - time.monotonic()
 
 
-#: Filled by TERM to ourselves: somebody shuts the machine down.
+#: Filled by a TERM to the supervisor itself: the machine shuts down.
 shut_down: list[int] = []
 
 
@@ -190,7 +190,7 @@ def main() -> None:
     tails = [Tail(order.path(name)) for name in (STDOUT, STDERR)]
     child = begin(order, tails)
     if isinstance(child, StartFailure):
-        os.close(lock)  # before anybody hears of it: the next one may begin at once
+        os.close(lock)  # before the report: the next supervisor may begin at once
         say(FAILED, child.step, child.number)
         return
     say(STARTED)
@@ -210,7 +210,7 @@ def read_order() -> Order | None:
 
 
 def take_lock(order: Order) -> int | None:
-    """None when the command was begun before, by whoever holds the lock or held it."""
+    """None when another supervisor, which holds or held the lock, has begun the command."""
     lock = os.open(order.path(LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     for _ in range(LOCK_TRIES):
         try:
@@ -248,7 +248,7 @@ def open_control(order: Order) -> int:
 
 
 def begin(order: Order, tails: list[Tail]) -> Child | StartFailure:
-    """The command waits at a gate until its pid is written: none runs that nobody knows of."""
+    """The command waits at a gate until its pid is written: no command runs unrecorded."""
     gate, opener = os.pipe()
     report, reporter = os.pipe()
     outputs, inputs = zip(os.pipe(), os.pipe(), strict=True)
@@ -378,7 +378,7 @@ def read(descriptor: int) -> bytes:
 
 
 def drain(child: Child) -> None:
-    """What the command left in its pipes. Somebody whom it left behind may go on writing for ever."""
+    """Read what the command left in its pipes. A process that it left behind may write for ever."""
     for descriptor in child.pipes:
         for _ in range(KEPT // READ_AT_ONCE):
             if not keep(descriptor, child):
@@ -386,7 +386,7 @@ def drain(child: Child) -> None:
 
 
 def finish(order: Order, child: Child, wish: str | None, tails: list[Tail]) -> None:
-    """Write down how it ended. Until that is done nobody may believe it: a full disk is waited out."""
+    """Record how it ended. Until then the job counts as running, so this waits while the disk is full."""
     message = last_line([tail.close(order.masked) for tail in tails][-1])
     text = ending_text(child, wish, message)
     while True:
@@ -395,7 +395,7 @@ def finish(order: Order, child: Child, wish: str | None, tails: list[Tail]) -> N
             os.rename(order.path(f"{EXIT}.new"), order.path(EXIT))
             return
         except FileNotFoundError:
-            return  # the folder is gone, and with it whoever asked
+            return  # the folder is gone: no record is wanted
         except OSError:
             time.sleep(1)
 
@@ -467,7 +467,7 @@ def sync(path: str) -> None:
 
 
 def tell(order: Order) -> None:
-    """Wake whoever listens; nobody has to."""
+    """Wake the controller, if it listens."""
     try:
         ends = os.open(order.ends, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         os.write(ends, f"{order.token}\n".encode())
