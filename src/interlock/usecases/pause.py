@@ -30,6 +30,7 @@ from interlock.usecases.fire_cron import fire_cron
 from interlock.usecases.judge_rerun import judge_rerun
 from interlock.usecases.ports import Ports
 from interlock.usecases.retry_job import retry_job
+from interlock.usecases.save_run import LOST_RACE
 
 _TRIES = 8
 _RECENT = 1000
@@ -159,4 +160,4 @@ def _change(pipeline_id: str, ports: Ports, changes: Any) -> Config:
         changed = msgspec.structs.replace(config, version=config.version + 1, **changes(config))
         if ports.pipelines.save(changed):
             return changed
-    raise TransientError(f"{pipeline_id}: other processes got there first, {_TRIES} times in a row")
+    raise TransientError(f"{pipeline_id}: {LOST_RACE}, {_TRIES} times in a row")
