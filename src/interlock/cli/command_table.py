@@ -19,6 +19,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "why": ("why", "Explain why a date has or hasn't run, and what would unblock it."),
     "runs": ("runs", "List past and current runs."),
     "run": ("run", "Show the timeline of one run."),
+    "logs": ("logs", "Show what the job of a run printed."),
     "events": ("events", "Show the event log."),
     "rerun": ("rerun", "Request that a date run again."),
     "backfill": ("backfill", "Run a range of dates, a few at once."),

@@ -18,6 +18,7 @@ from interlock.operations.requests import (
     EventsQuery,
     NewFiles,
     OnDate,
+    OutputQuery,
     Paging,
     PruneQuery,
     RangeQuery,
@@ -30,6 +31,7 @@ from interlock.queries.attainment import Attainment
 from interlock.queries.heartbeat import Heartbeat
 from interlock.queries.paging import Page
 from interlock.queries.pipeline_state import PipelineState
+from interlock.queries.run_output import RunOutput
 from interlock.queries.timeline import TimelineRow
 from interlock.queries.why import Why
 from interlock.usecases.pause import Foreseen
@@ -66,6 +68,12 @@ class Queries(Protocol):
 
     def run(self, pipeline: str, schedule: str, date: str) -> RunHistory:
         """One run and its history."""
+        ...
+
+    def output(
+        self, pipeline: str, schedule: str, date: str, query: OutputQuery = OutputQuery()
+    ) -> RunOutput:
+        """What the job of a run printed, as far as it is kept, or where its platform shows that."""
         ...
 
     def events(self, query: EventsQuery = EventsQuery()) -> Page[Event]:

@@ -10,10 +10,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import datetime
 
 from interlock.adapters.jobs.command.exit_pipe import Ends
-from interlock.adapters.jobs.command.job_folder import JobFolder
+from interlock.adapters.jobs.command.job_folder import JobFolder, Spec, prune
 from interlock.adapters.prepared import prepare_types
+from interlock.domain.run import RunKey
 from interlock.domain.waiting_for import WaitingFor
 from interlock.errors import InterlockError
 from interlock.ports.alerts import Sink
@@ -82,7 +84,9 @@ class Controller:
             alerting.use,
             self._note_refused,
         )
-        self._house = Housekeeping(backend.store, backend.ports.clock)
+        self._house = Housekeeping(
+            backend.store, backend.ports.clock, sweep_outputs=self._sweep_outputs
+        )
         vitals = Vitals(
             backend.store.clock_trail,
             lambda: self.runtime.beats,
@@ -105,6 +109,15 @@ class Controller:
             )
             thread.start()
             self._threads.append(thread)
+
+    def _sweep_outputs(self, now: datetime) -> None:
+        settings = self._backend.settings
+        prune(settings.state.resolve(), now - settings.retention.outputs, self._is_open)
+
+    def _is_open(self, spec: Spec) -> bool:
+        key = RunKey(spec.pipeline, spec.values["SCHEDULE"], spec.values["LABEL"])
+        run = self._backend.ports.runs.find([key]).get(key)
+        return run is not None and run.is_open
 
     def stop(self) -> None:
         """Within seconds. What is under way and does not end is repeated after the next start."""

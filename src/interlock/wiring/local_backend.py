@@ -136,5 +136,6 @@ def _put_together(
         execution_timeout=settings.execution_timeout,
     )
     every = settings.watchdog_every
-    queries = StoreQueries(ports, store.history, store.deliveries, every, store)
+    outputs = jobs.outputs()
+    queries = StoreQueries(ports, store.history, store.deliveries, every, store, outputs)
     return LocalBackend(settings, database, store, ports, queries, secrets, jobs)

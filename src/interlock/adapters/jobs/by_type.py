@@ -14,6 +14,7 @@ import msgspec
 from interlock.adapters.http.platform_error import PlatformError
 from interlock.adapters.jobs.job_environment import Surroundings
 from interlock.adapters.jobs.messages import shown
+from interlock.adapters.jobs.outputs import OutputsByType
 from interlock.adapters.prepared import prepare_types
 from interlock.domain.budgets import Category
 from interlock.domain.job import (
@@ -91,6 +92,10 @@ class JobsByType:
             return self._of(_type_of(metadata)).cancel(metadata)
         except Exception:  # noqa: BLE001 - the port promises that this never raises
             return False
+
+    def outputs(self) -> OutputsByType:
+        """What the jobs printed."""
+        return OutputsByType(self._surroundings, self._kinds)
 
     @property
     def unverified(self) -> int:

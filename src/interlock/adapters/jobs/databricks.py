@@ -90,6 +90,7 @@ class DatabricksHandle(
     opened_at: datetime
     headers: dict[str, str] = {}
     timeout: str = "30s"
+    job_id: int = 0
 
 
 class DatabricksJobs:
@@ -150,6 +151,7 @@ def _handle(config: DatabricksConfig, context: JobContext) -> DatabricksHandle:
         opened_at=context.opened_at,
         headers=config.headers,
         timeout=config.timeout,
+        job_id=config.job_id,
     )
 
 

@@ -60,7 +60,7 @@ async def _answer(row: Endpoint, context: ApiContext, request: Request) -> Respo
     if context.only_reads and is_refused(row.name):
         raise refusal(context.backend.info, row.name, path)
     caller = caller_of(request, row.scope, path.get("pipeline"))
-    query = _query(row.query, request)
+    query = query_of(row.query, request)
     body = await _body(row, request)
     if row.name in _RIGHTS:
         _RIGHTS[row.name](context, caller, body)
@@ -91,7 +91,8 @@ def _call(row: Endpoint, context: ApiContext, caller: Caller, arguments: dict[st
     return found
 
 
-def _query(kind: type[msgspec.Struct], request: Request) -> Any:
+def query_of(kind: type[msgspec.Struct], request: Request) -> Any:
+    """The query of a request, as a struct. Raises HttpProblem."""
     given = request.query_params.multi_items()
     if not given and kind is NoQuery:
         return _NO_QUERY

@@ -147,6 +147,7 @@ class CommandJobs:
             ends=str(ends_path(self._given.state.resolve())),
             claimed_at=self._given.clock(),
             boot=boot_id(),
+            is_masked=True,
         )
 
     def _start(self, folder: JobFolder, spec: Spec) -> None:
