@@ -20,6 +20,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "runs": ("runs", "List past and current runs."),
     "run": ("run", "Show the timeline of one run."),
     "events": ("events", "Show the event log."),
+    "audit": ("audit", "Show who asked for what, why, and what came of it."),
     "rerun": ("rerun", "Request that a date run again."),
     "backfill": ("backfill", "Run a range of dates, a few at once."),
     "pause": ("pause", "Pause a pipeline."),
