@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("run", "Show the timeline of one run."),
     "logs": ("logs", "Show what the job of a run printed."),
     "events": ("events", "Show the event log."),
+    "audit": ("audit", "Show who asked for what, why, and what came of it."),
     "rerun": ("rerun", "Request that a date run again."),
     "backfill": ("backfill", "Run a range of dates, a few at once."),
     "pause": ("pause", "Pause a pipeline."),

@@ -176,6 +176,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint("POST", "/prune", "prune", Scope.OPERATE, Commands.prune),
     Endpoint("GET", "/changes/parked", "parkedChanges", Scope.READ, Queries.parked),
     Endpoint("POST", "/changes/retry", "retryChanges", Scope.OPERATE, Commands.retry_parked),
+    Endpoint("GET", "/audit", "listAudit", Scope.READ, Queries.audit),
     Endpoint("GET", "/tokens", "listTokens", Scope.OWN, Queries.tokens),
     Endpoint("POST", "/tokens", "createToken", Scope.OWN, Commands.create_token, status=201),
     Endpoint(

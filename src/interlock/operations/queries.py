@@ -6,6 +6,7 @@ Each question is declared here once. A backend answers it (`StoreQueries`), the 
 
 from typing import Protocol
 
+from interlock.domain.callers import AuditEntry
 from interlock.domain.change import Parked
 from interlock.domain.config import Config, RefusedConfig
 from interlock.domain.edits import FileEdit
@@ -14,6 +15,7 @@ from interlock.domain.missing import Missing
 from interlock.domain.run import Run
 from interlock.domain.sensor import Reading
 from interlock.operations.requests import (
+    AuditQuery,
     BackfillQuery,
     EventsQuery,
     NewFiles,
@@ -122,6 +124,10 @@ class Queries(Protocol):
 
     def parked(self) -> Page[Parked]:
         """The changes that could not be handled."""
+        ...
+
+    def audit(self, query: AuditQuery = AuditQuery()) -> Page[AuditEntry]:
+        """Who asked for what and why, newest first, and what came of it."""
         ...
 
     def tokens(self) -> Page[TokenShown]:

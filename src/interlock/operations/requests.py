@@ -72,6 +72,13 @@ class EventsQuery(Paging, frozen=True, kw_only=True):
     since: Instant | None = None
 
 
+class AuditQuery(Paging, frozen=True, kw_only=True):
+    actor: Text | None = None
+    action: Text | None = None
+    pipeline: Text | None = None
+    since: Instant | None = None
+
+
 class RangeQuery(Paging, frozen=True, kw_only=True):
     since: Instant = msgspec.field(name="from")
     until: Instant = msgspec.field(name="to")

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar
 
+from interlock.domain.callers import AuditEntry, AuditFilter
 from interlock.domain.change import Parked
 from interlock.domain.config import Config, RefusedConfig
 from interlock.domain.edits import FileEdit
@@ -15,6 +16,7 @@ from interlock.domain.run import Run, RunKey, Status
 from interlock.domain.sensor import Reading
 from interlock.errors import ConfigError, NotFoundError
 from interlock.operations.requests import (
+    AuditQuery,
     BackfillQuery,
     EventsQuery,
     NewFiles,
@@ -204,6 +206,21 @@ class StoreQueries:
 
     def parked(self) -> Page[Parked]:
         return Page(state_file(self._file).changes.parked())
+
+    def audit(self, query: AuditQuery = AuditQuery()) -> Page[AuditEntry]:
+        if self._file is None:
+            raise NotFoundError(
+                "this backend keeps no audit log: on AWS, CloudTrail records who called what"
+            )
+        wanted = AuditFilter(
+            actor=query.actor,
+            action=query.action,
+            pipeline_id=query.pipeline,
+            since=query.since,
+        )
+        before = place_at(query.cursor, int)
+        found = self._file.audit.newest(query.limit + 1, wanted, before)
+        return page_of(found, query.limit, lambda entry: entry.seq)
 
     def tokens(self) -> Page[TokenShown]:
         return Page([shown(token) for token in state_file(self._file).tokens.all()])

@@ -5,7 +5,7 @@ from datetime import datetime
 
 import msgspec
 
-from interlock.domain.config import Config
+from interlock.domain.config import Config, Pause
 from interlock.domain.partition import Grain, label_at
 from interlock.domain.run import Run
 from interlock.domain.schedule import next_occurrence
@@ -38,6 +38,8 @@ class PipelineState(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     sla_verdict: str | None = None
     #: How many runs of today's dates are in which state.
     today: dict[str, int] = {}
+    #: Who paused it, why, since when and until when.
+    pause: Pause | None = None
 
 
 def pipeline_state(config: Config, ports: Ports) -> PipelineState:
@@ -67,5 +69,6 @@ def pipeline_state(config: Config, ports: Ports) -> PipelineState:
         status=now_on.status,
         deadlines=now_on.deadlines,
         sla_verdict=now_on.sla_verdict,
+        pause=config.pause(now),
         today=dict(Counter(str(run.status) for run in of_today)),
     )

@@ -13,7 +13,7 @@ from interlock.domain.admission import window_closed
 from interlock.domain.budgets import RerunSource, rerun_budget, retry_budget
 from interlock.domain.calendars import excluded
 from interlock.domain.check import in_symbols, shown
-from interlock.domain.config import Config
+from interlock.domain.config import Config, Pause
 from interlock.domain.deadline import closes_at, deadlines
 from interlock.domain.opening import instants, window_end
 from interlock.domain.partition import Grain, Label, label_at
@@ -70,6 +70,8 @@ class Why(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     evidence: dict[str, str] = {}
     blocked_by: tuple[str, ...] = ()
     unblock: tuple[str, ...] = ()
+    #: Who paused it, why, since when and until when.
+    pause: Pause | None = None
 
 
 def explain(pipeline_id: str, ports: Ports, date: str | None = None) -> list[Why]:
@@ -127,6 +129,7 @@ def _explain(config: Config, schedule: Schedule, date: str, now: datetime, ports
         budgets={} if run is None else _budgets(run, pipeline),
         evidence={} if run is None else {k: seen.version for k, seen in run.evidence.items()},
         blocked_by=tuple(_blocked(run, config, key, out is not None, trigger, now)),
+        pause=config.pause(now),
         unblock=tuple(_unblock(run, config, key, out is not None, rules, now)),
     )
 
@@ -175,8 +178,9 @@ def _headline(
     run: Run | None, config: Config, schedule: Schedule, is_excluded: bool, now: datetime
 ) -> str:
     if run is None:
-        if config.is_paused(now):
-            return "the pipeline is paused; no run opens"
+        pause = config.pause(now)
+        if pause is not None:
+            return f"the pipeline is {pause}; no run opens"
         if is_excluded:
             return "the calendar excludes this date; no run is expected"
         return "nothing has opened this date yet"
@@ -232,8 +236,9 @@ def _blocked(
     """Why a date is not done; a date without a run may have other obstacles than a reading."""
     if run is not None and run.status is Status.COMPLETED:
         return []
-    if run is None and config.is_paused(now):
-        return ["the pipeline is paused"]
+    pause = config.pause(now)
+    if run is None and pause is not None:
+        return [f"the pipeline is {pause}"]
     if run is None and is_excluded:
         return ["the calendar excludes this date"]
     if run is None and trigger is not None:

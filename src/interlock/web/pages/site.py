@@ -27,6 +27,7 @@ from interlock.web.api.context import ApiContext
 from interlock.web.gate import caller_of, cookie_of
 from interlock.web.http_problem import HttpProblem, status_of
 from interlock.web.pages import (
+    audit_page,
     dependencies_page,
     events_page,
     overview,
@@ -52,6 +53,7 @@ PAGES: tuple[PageRow, ...] = (
     sla_page.PAGE,
     dependencies_page.PAGE,
     events_page.PAGE,
+    audit_page.PAGE,
 )
 
 THEMES = ("light", "dark")
