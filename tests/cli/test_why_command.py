@@ -1,7 +1,8 @@
 """`why`: each rule, the trigger, the calendar, budgets, deadlines, and what would unblock it."""
 
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 from cli.place import ORDERS, Place
 from interlock.errors import NotFoundError
@@ -110,3 +111,30 @@ def test_a_reading_that_came_too_long_ago_shows_how_long_ago_it_may_have_come(pl
     rule = next(line for line in shown.splitlines() if line.startswith("orders.count"))
     assert rule.split()[1:4] == ["received", "within", "1m"]
     assert "to unblock a reading of orders\n" in re.sub(" +", " ", shown)
+
+
+def test_before_its_cron_moment_a_date_says_when_it_opens_and_asks_for_nothing(
+    place: Place,
+) -> None:
+    place.declare(
+        "pipeline: {id: nightly}\nschedule: {cron: '30 4 * * *', timezone: Europe/Berlin}"
+    )
+    tomorrow = (datetime.now(UTC) + timedelta(days=2)).date().isoformat()
+    (why,) = place.json("why", "nightly", tomorrow)
+    opens = datetime.fromisoformat(why["opensAt"]).astimezone(ZoneInfo("Europe/Berlin"))
+    assert f"{opens:%Y-%m-%d %H:%M}" == f"{tomorrow} 04:30"
+    assert why["headline"].startswith(
+        f"its schedule opens this date {tomorrow} 04:30 Europe/Berlin"
+    )
+    assert why["blockedBy"] == ["its time has not come"]
+    (remedy,) = why["unblock"]
+    assert remedy.startswith("nothing to do: it opens") and "rerun" not in remedy
+
+
+def test_a_cron_moment_that_has_passed_without_a_run_needs_a_rerun(place: Place) -> None:
+    place.declare(
+        "pipeline: {id: nightly}\nschedule: {cron: '30 4 * * *', timezone: Europe/Berlin}"
+    )
+    (why,) = place.json("why", "nightly", "2026-01-05")
+    assert why["opensAt"] is None
+    assert why["unblock"] == ["interlock rerun nightly 2026-01-05"]

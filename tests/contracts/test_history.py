@@ -14,7 +14,7 @@ from interlock.adapters.sqlite.store import Store
 from interlock.domain.deadline import SlaVerdict
 from interlock.domain.event import EventType, RowOverride, Severity, happened, subject
 from interlock.domain.history import EventFilter
-from interlock.domain.run import Run, RunKey, Status
+from interlock.domain.run import RETRYING, Run, RunKey, Status
 from interlock.ports.reads import History
 from interlock.ports.stores import Events, Runs
 
@@ -118,7 +118,7 @@ def test_only_the_requested_pipelines_are_returned(home: Home) -> None:
         stored(home, a_key(pipeline_id=name, date="2026-03-03"))
         stored(home, a_key(pipeline_id=name, date="2026-03-04"))
 
-    newest = home.history.newest(["a", "c", "nobody"])
+    newest = home.history.newest(dict.fromkeys(("a", "c", "nobody"), "2026-03-04"))
 
     assert {name: each.key.date for name, each in newest.items()} == {
         "a": "2026-03-04",
@@ -129,15 +129,48 @@ def test_only_the_requested_pipelines_are_returned(home: Home) -> None:
     assert home.history.glances([], "2026", "2027") == []
 
 
+def test_a_date_to_come_is_not_the_newest_unless_there_is_no_other(home: Home) -> None:
+    for name, date in (("a", "2026-03-03T09"), ("a", "2026-03-03T11"), ("b", "2026-03-05")):
+        stored(home, a_key(pipeline_id=name, date=date))
+    stored(home, a_key(pipeline_id="b", date="2026-03-06"))
+
+    newest = home.history.newest({"a": "2026-03-03T10:15", "b": "2026-03-03T10:15"})
+
+    assert {name: each.key.date for name, each in newest.items()} == {
+        "a": "2026-03-03T09",
+        "b": "2026-03-05",
+    }
+
+
+def test_a_failed_run_whose_retry_is_due_is_told_from_one_that_stays_failed(home: Home) -> None:
+    stored(home, a_key(date="2026-03-03T09"), Status.FAILED, retry_at=NOW)
+    stored(home, a_key(date="2026-03-03T10"), Status.FAILED)
+    dates = "2026-03-03", "2026-03-03"
+
+    glances = home.history.glances([KEY.pipeline_id], *dates)
+    assert [(each.key.date[-2:], each.retrying) for each in glances] == [
+        ("10", False),
+        ("09", True),
+    ]
+    tallies = home.history.tallies([KEY.pipeline_id], *dates)
+    assert {(each.newest.date[-2:], each.retrying, each.count) for each in tallies} == {
+        ("10", False, 1),
+        ("09", True, 1),
+    }
+    assert home.history.counts(*dates) in (None, {RETRYING: 1, Status.FAILED: 1})
+
+
 def test_runs_are_counted_by_state(home: Home) -> None:
     stored(home, a_key(date="2026-03-03"), Status.COMPLETED)
     stored(home, a_key(date="2026-03-03T10"), Status.COMPLETED)
     stored(home, a_key(date="2026-03-04"))
     stored(home, a_key(date="2026-03-05"))
+    stored(home, a_key(date="2026-03-06"), Status.COMPLETED)
 
     counts = home.history.counts("2026-03-03", "2026-03-04")
 
-    assert counts in (None, {Status.COMPLETED: 2, Status.PENDING: 1})
+    # open runs of every date, the others of these dates
+    assert counts in (None, {Status.COMPLETED: 2, Status.PENDING: 2})
 
 
 def test_the_longest_wait_comes_first(home: Home) -> None:
@@ -181,7 +214,7 @@ def test_an_expired_run_is_no_history(home: Home, clock: ManualClock) -> None:
     clock.advance(days=400)
 
     assert home.history.glances([KEY.pipeline_id], "2026", "2027") == []
-    assert home.history.newest([KEY.pipeline_id]) == {}
+    assert home.history.newest({KEY.pipeline_id: "9999"}) == {}
     assert home.history.waiting(9) == []
 
 

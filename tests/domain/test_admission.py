@@ -135,7 +135,11 @@ _NEW = reading(count=600)
     [
         (reading(count=5), None, "the trigger does not pass"),
         (reading(count=None), None, "the trigger does not pass"),
-        (reading(), run_of(Status.PENDING, first_sensor_at=NOW), "a run is in progress"),
+        (
+            reading(),
+            run_of(Status.PENDING, first_sensor_at=NOW),
+            "judged by the run that waits for its rules",
+        ),
         (reading(), run_of(Status.TRIGGERING, first_sensor_at=NOW), "a run is in progress"),
         (reading(), run_of(Status.RUNNING, first_sensor_at=NOW), "a run is in progress"),
         # a run in progress is not woken by a reading that does not pass
@@ -174,7 +178,8 @@ def test_the_reading_that_opened_a_run_starts_it_if_nothing_else_did() -> None:
     started = run_of(
         Status.PENDING, first_sensor_at=NOW, trigger_version=reading().version, started_at=NOW
     )
-    assert why_ignored(DAILY, reading(), started) == "a run is in progress"
+    why = "it repeats the reading that opened the run in progress"
+    assert why_ignored(DAILY, reading(), started) == why
 
 
 @pytest.mark.parametrize("status", [Status.PENDING, Status.TRIGGERING, Status.RUNNING])

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from contracts.samples import a_run
+from interlock.domain.config import RefusedConfig
 from interlock.domain.event import EventType, happened, subject
 from interlock.domain.run import Failure, Run, RunKey, Status
 from interlock.queries.attention import AttentionKind, concerns
@@ -32,7 +33,8 @@ def kinds(house: House) -> list[AttentionKind]:
 def found(house: House) -> list[Any]:
     home = house.home
     configs = {config.pipeline.id: config for config in home.ports.pipelines.in_force()}
-    return concerns(configs, home.ports.clock(), home.ports, home.store.history)
+    refused = home.queries.refused().items
+    return concerns(configs, home.ports.clock(), home.ports, home.store.history, refused)
 
 
 def a_waiting_run(house: House, day: str | None = None, **changes: Any) -> Run:
@@ -124,18 +126,35 @@ def test_a_date_whose_rules_did_not_hold_in_time_needs_attention_while_it_has_no
     assert kinds(house) == [AttentionKind.MISSED]
 
 
-def test_a_refused_file_is_reported_until_a_good_one_comes(house: House) -> None:
+def test_a_refused_file_is_reported_with_its_place_until_a_good_one_comes(house: House) -> None:
+    """However long ago it was refused: its event may be days old."""
     now = house.home.ports.clock()
     about = msgspec.structs.replace(subject(None), pipeline_id="silver-orders")
-    for part in ("a", "b"):
-        event = happened(EventType.CONFIG_REJECTED, about, now, "refused", parts=(part,))
-        house.home.store.events.publish([event])
-    assert kinds(house) == [AttentionKind.REFUSED]
+    told = happened(EventType.CONFIG_REJECTED, about, now - 72 * HOUR, "refused", parts=("a",))
+    house.home.store.events.publish([told])
+    assert kinds(house) == []
 
-    config = house.home.store.pipelines.find("silver-orders")
-    assert config is not None
-    fixed = msgspec.structs.replace(config, version=config.version + 1, adopted_at=now + HOUR)
-    assert house.home.store.pipelines.save(fixed)
+    files = house.home.store.refused_files
+    place: Any = {
+        "path": "job.type",
+        "message": "is missing",
+        "file": "pipelines/a.yaml",
+        "line": 7,
+    }
+    nameless: Any = {"message": "is not YAML", "file": "pipelines/b.yaml", "line": 1}
+    files.keep(
+        [
+            RefusedConfig(pipeline_id="silver-orders", **place),
+            RefusedConfig(pipeline_id=None, **nameless),
+        ]
+    )
+    of_none, of_orders = found(house)
+    assert of_orders.kind is of_none.kind is AttentionKind.REFUSED
+    assert of_orders.reasons == ("refused: pipelines/a.yaml:7: job.type: is missing",)
+    assert of_orders.since == told.timestamp
+    assert (of_none.file, of_none.pipeline_id) == ("pipelines/b.yaml", "")
+
+    files.keep([])
     assert kinds(house) == []
 
 

@@ -53,7 +53,7 @@ def _zone_of(run: Run, queries: Queries) -> str:
 
 
 def _show(run: Run, zone_name: str) -> None:
-    word, colour = state(run.status)
+    word, colour = state(run.state)
     name = f"{run.key.pipeline_id} {run.key.date} (schedule {run.key.schedule_id})"
     click.echo(f"{name}: {click.style(word, fg=colour or None)}, attempt {run.attempt}")
     if run.status is Status.UNREADABLE:

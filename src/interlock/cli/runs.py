@@ -73,7 +73,7 @@ def _row(run: Run, at: datetime, on: str) -> tuple[str | StyledText, ...]:
     return (
         run.key.pipeline_id,
         f"{run.key.date} (dry)" if run.key.dry else run.key.date,
-        state(run.status),
+        state(run.state),
         str(run.attempt),
         "-" if run.is_bare else brief(run.opened_at, on),
         "-" if run.is_bare else age(run.opened_at, end),

@@ -28,6 +28,7 @@ STATES: dict[str, tuple[str, str]] = {
     "RUNNING": ("running", "cyan"),
     "COMPLETED": ("done", "green"),
     "FAILED": ("failed", "red"),
+    "RETRYING": ("retrying", "yellow"),
     "FAILED_FINAL": ("given up", "red"),
     "UNREADABLE": ("unreadable", "red"),
     "absent": ("no run", ""),

@@ -29,6 +29,7 @@ from interlock.cli.shown import (
 from interlock.domain import duration
 from interlock.domain.config import RefusedConfig
 from interlock.domain.missing import Missing
+from interlock.domain.run import RETRYING
 from interlock.operations.requests import Paging
 from interlock.queries.heartbeat import Heartbeat
 from interlock.queries.missing_files import missing_files
@@ -87,8 +88,11 @@ def _show(
     click.echo()
     if refused:
         tells = "doctor" if options.backend == AWS else "validate"
+        said = [f"  {each}" for each in refused[:_MOST_REASONS]]
         lines(
-            "", [f"{count(len(refused), 'file')} refused, see `{options.command} {tells}`"], "red"
+            "",
+            [f"{count(len(refused), 'file')} refused, see `{options.command} {tells}`", *said],
+            "red",
         )
     lines("", missing_files(missing), "red")
     lines(
@@ -101,11 +105,17 @@ def _row(pipeline: PipelineState, at: datetime) -> tuple[str | StyledText, ...]:
     return (
         pipeline.id,
         pipeline.date,
-        StyledText("paused", "yellow") if pipeline.paused else state(pipeline.status),
+        _state(pipeline),
         ", ".join(f"{number} {state(name).text}" for name, number in pipeline.today.items()) or "-",
         clock(pipeline.next_expected, pipeline.timezone, on),
         _deadline(pipeline, at, on),
     )
+
+
+def _state(pipeline: PipelineState) -> StyledText:
+    if pipeline.paused:
+        return StyledText("paused", "yellow")
+    return state(pipeline.status if pipeline.retry_at is None else RETRYING)
 
 
 def _deadline(pipeline: PipelineState, at: datetime, on: str) -> StyledText:
@@ -133,6 +143,11 @@ def _reasons(pipeline: PipelineState, command: str) -> Iterator[str]:
     elif pipeline.status not in ("absent", "COMPLETED"):
         for reason in pipeline.blocked_by[:_MOST_REASONS]:
             yield f"{pipeline.id} {pipeline.date}: {reason}"
+    if pipeline.failed_dates:
+        dates = ", ".join(pipeline.failed_dates[:_MOST_REASONS])
+        more = len(pipeline.failed_dates) - _MOST_REASONS
+        rest = f" and {count(more, 'more date')}" if more > 0 else ""
+        yield f"{pipeline.id}: failed and not done: {dates}{rest}"
 
 
 def _watchdog(heartbeat: Heartbeat, keeper: str) -> str:

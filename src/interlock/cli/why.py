@@ -24,7 +24,7 @@ from interlock.cli.shown import (
 from interlock.cli.typed_values import date_label
 from interlock.domain.check import in_symbols
 from interlock.domain.rules import receipt_need
-from interlock.domain.run import Status
+from interlock.domain.run import RETRYING, Status
 from interlock.operations.requests import OnDate
 from interlock.queries.why import RuleState, Why
 
@@ -53,7 +53,7 @@ def command(options: Options, pipeline: str, date: str | None, as_json: bool) ->
 
 
 def _show(why: Why) -> None:
-    word, colour = state(why.status)
+    word, colour = state(why.status if why.retry_at is None else RETRYING)
     click.echo(f"{why.pipeline_id} {why.date} (schedule {why.schedule_id})")
     click.echo(f"{click.style(word, fg=colour or None)}: {printable(why.headline)}")
     click.echo()

@@ -102,10 +102,12 @@ class Reject(msgspec.Struct, frozen=True):
 
 
 class Ignore(msgspec.Struct, frozen=True):
-    """It has no effect on this schedule, and this is why."""
+    """It opens nothing for this schedule, and this is why."""
 
     schedule_id: str
     reason: str
+    #: Whether an open run judges it nevertheless.
+    used: bool = False
 
 
 #: Why a reading has no effect on a date whose row is unreadable, or has only the outcome.
@@ -277,6 +279,10 @@ def _while_open(case: _Case, run: Run) -> Admission:
         return NoteFirst(run, case.reading)
     if run.started_at is None and run.trigger_version == case.reading.version:
         return StartAgain(run)
+    if run.trigger_version == case.reading.version:
+        return case.ignored("it repeats the reading that opened the run in progress")
+    if run.status is Status.PENDING and case.base in rule_keys(case.pipeline):
+        return Ignore(case.schedule.id, "judged by the run that waits for its rules", used=True)
     return case.ignored("a run is in progress")
 
 

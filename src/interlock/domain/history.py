@@ -18,6 +18,8 @@ class Glance(msgspec.Struct, frozen=True, kw_only=True):
     sla_verdict: SlaVerdict | None = None
     #: Seconds left when it completed; negative when late.
     slack: int | None = None
+    #: Whether the last attempt failed and the next one is already due.
+    retrying: bool = False
 
 
 class Tally(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,6 +31,8 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
     count: int
     #: The sum of the seconds left, of those that completed.
     slack: int | None = None
+    #: Whether their last attempts failed and the next ones are already due.
+    retrying: bool = False
 
     @property
     def day(self) -> str:

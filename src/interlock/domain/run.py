@@ -42,6 +42,9 @@ class Status(StrEnum):
     UNREADABLE = "UNREADABLE"
 
 
+#: What lists and counters call a failed run whose next attempt is already due.
+RETRYING = "RETRYING"
+
 OPEN = frozenset({Status.PENDING, Status.TRIGGERING, Status.RUNNING})
 FINAL = frozenset({Status.COMPLETED, Status.FAILED_FINAL})
 
@@ -221,6 +224,11 @@ class Run(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     def awaits_retry(self) -> bool:
         """Whether this attempt failed and the next one is already due at `retry_at`."""
         return self.status is Status.FAILED and self.retry_at is not None
+
+    @property
+    def state(self) -> str:
+        """Its status as people see it: a failed run whose next attempt is due is retrying."""
+        return RETRYING if self.awaits_retry else str(self.status)
 
     @property
     def has_given_up(self) -> bool:

@@ -1,11 +1,11 @@
 """Reads: lists for people, and the event log as a feed."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Protocol
 
 from interlock.domain.history import EventFilter, Glance, LoggedEvent, Tally
-from interlock.domain.run import Run, RunKey, Status
+from interlock.domain.run import Run, RunKey
 
 
 class History(Protocol):
@@ -25,12 +25,14 @@ class History(Protocol):
 
     def tallies(self, pipeline_ids: Collection[str], since: str, until: str) -> list[Tally]: ...
 
-    def newest(self, pipeline_ids: Collection[str]) -> dict[str, Glance]:
-        """The run of the newest date of each pipeline that has one."""
+    def newest(self, until: Mapping[str, str]) -> dict[str, Glance]:
+        """The run of the newest date of each pipeline, up to its date in `until`; if all are later, of
+        the first one.
+        """
         ...
 
-    def counts(self, since: str, until: str) -> dict[Status, int] | None:
-        """The number of runs of these dates, by status."""
+    def counts(self, since: str, until: str) -> dict[str, int] | None:
+        """The number of open runs of every date, and of the other runs of these dates, by their state."""
         ...
 
     def waiting(self, limit: int) -> list[Run]:

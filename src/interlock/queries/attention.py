@@ -1,12 +1,12 @@
 """Attention: what needs a person now, the worst first; and what soon will, unless something changes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import IntEnum
 
 import msgspec
 
-from interlock.domain.config import Config, Pause
+from interlock.domain.config import Config, Pause, RefusedConfig
 from interlock.domain.event import Event, EventType
 from interlock.domain.history import EventFilter
 from interlock.domain.run import Run, RunKey, Status
@@ -53,12 +53,20 @@ class Concern(msgspec.Struct, frozen=True, kw_only=True):
     key: RunKey | None = None
     run: Run | None = None
     due_at: datetime | None = None
+    #: The refused file.
+    file: str = ""
 
 
 def concerns(
-    configs: Mapping[str, Config], now: datetime, ports: Ports, history: History
+    configs: Mapping[str, Config],
+    now: datetime,
+    ports: Ports,
+    history: History,
+    refused: Sequence[RefusedConfig] = (),
 ) -> list[Concern]:
-    """For the pipelines in force. The worst first; within a kind, the newest first."""
+    """For the pipelines in force, and the files refused now. The worst first; within a kind, the newest
+    first.
+    """
     by_key: dict[RunKey, Concern] = {}
     for found in (*_late(configs, now, history), *_failed(now, history)):
         assert found.key is not None
@@ -66,7 +74,7 @@ def concerns(
     others = (
         *_unreadable(now, ports, history),
         *_missed(by_key, now, ports, history),
-        *_refused(configs, now, history),
+        *_refused(refused, now, history),
         *_paused(configs, now),
     )
     return sorted((*by_key.values(), *others), key=lambda each: (each.kind, _newest_first(each)))
@@ -115,9 +123,10 @@ def _kind(run: Run, is_over: bool) -> AttentionKind:
 
 
 def _failed(now: datetime, history: History) -> Iterator[Concern]:
-    first = (now - 2 * RECENT).date().isoformat()
+    first, yesterday = ((now - days * RECENT).date().isoformat() for days in (2, 1))
     for run in history.failed(first, _MOST):
-        if run.awaits_retry or run.changed_at < now - RECENT:
+        is_old = run.key.date < yesterday and run.changed_at < now - RECENT
+        if run.awaits_retry or is_old:
             continue
         message = run.failure.message if run.failure else "unknown"
         yield Concern(
@@ -184,20 +193,19 @@ def _key_of(event: Event) -> RunKey | None:
     return RunKey(event.pipeline_id, event.schedule_id, event.date)
 
 
-def _refused(configs: Mapping[str, Config], now: datetime, history: History) -> Iterator[Concern]:
-    """Refused files that no valid one has replaced yet."""
-    seen = set()
-    for event in _recent(EventType.CONFIG_REJECTED, now, history):
-        name = event.pipeline_id or ""
-        config = configs.get(name)
-        if name in seen or (config is not None and config.adopted_at > event.timestamp):
-            continue
-        seen.add(name)
+def _refused(
+    refused: Sequence[RefusedConfig], now: datetime, history: History
+) -> Iterator[Concern]:
+    """Each file that is refused now, however long ago that was told."""
+    for each in refused:
+        wanted = EventFilter(pipeline_id=each.pipeline_id, kind=EventType.CONFIG_REJECTED)
+        told = [one.event.timestamp for one in history.events(wanted, None, 1)]
         yield Concern(
             kind=AttentionKind.REFUSED,
-            pipeline_id=name,
-            since=event.timestamp,
-            reasons=(event.message,),
+            pipeline_id=each.pipeline_id or "",
+            since=told[0] if told and each.pipeline_id else now,
+            reasons=(f"refused: {each}",),
+            file=each.file,
         )
 
 

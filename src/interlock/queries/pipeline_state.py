@@ -1,7 +1,8 @@
 """Pipeline state: a pipeline at a glance."""
 
 from collections import Counter
-from datetime import datetime
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 import msgspec
 
@@ -10,12 +11,15 @@ from interlock.domain.partition import Grain, label_at
 from interlock.domain.run import Run
 from interlock.domain.schedule import next_occurrence
 from interlock.domain.zones import zone
-from interlock.queries.why import explain
+from interlock.queries.why import Why, explain
 from interlock.usecases.ports import Ports
 
 #: The most dates counted in a day: a five-minute cron has 288.
 _OF_A_DAY = 300
 _RECENT = 5
+#: How many of the newest runs are searched for failed ones, and how long those count.
+_LOOKED_AT = 50
+_FAILED_FOR = timedelta(days=7)
 
 
 class PipelineState(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
@@ -36,7 +40,11 @@ class PipelineState(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     status: str = "absent"
     deadlines: dict[str, datetime] = {}
     sla_verdict: str | None = None
-    #: How many runs of today's dates are in which state.
+    #: When the next attempt of a failed run is due.
+    retry_at: datetime | None = None
+    #: The other recent dates whose runs failed and will not be retried, the newest first.
+    failed_dates: tuple[str, ...] = ()
+    #: How many runs of today's dates are in which state; RETRYING is a failed one whose retry is due.
     today: dict[str, int] = {}
     #: Who paused it, why, since when and until when.
     pause: Pause | None = None
@@ -53,6 +61,7 @@ def pipeline_state(config: Config, ports: Ports) -> PipelineState:
     now_on = explain(pipeline.id, ports)[0]
     today = str(label_at(now, zone(now_on.timezone), Grain.DAY))
     of_today = ports.runs.of_pipeline(pipeline.id, today, today, _OF_A_DAY)
+    recent = ports.runs.of_pipeline(pipeline.id, "0000", "9999", _LOOKED_AT)
     return PipelineState(
         id=pipeline.id,
         owner=pipeline.pipeline.owner,
@@ -61,7 +70,7 @@ def pipeline_state(config: Config, ports: Ports) -> PipelineState:
         active_since=config.active_since,
         config_hash=config.config_hash,
         next_expected=min(moments, default=None),
-        runs=tuple(ports.runs.of_pipeline(pipeline.id, "0000", "9999", _RECENT)),
+        runs=tuple(recent[:_RECENT]),
         headline=now_on.headline,
         blocked_by=now_on.blocked_by,
         timezone=now_on.timezone,
@@ -70,5 +79,16 @@ def pipeline_state(config: Config, ports: Ports) -> PipelineState:
         deadlines=now_on.deadlines,
         sla_verdict=now_on.sla_verdict,
         pause=config.pause(now),
-        today=dict(Counter(str(run.status) for run in of_today)),
+        retry_at=now_on.retry_at,
+        failed_dates=_failed_dates(recent, now_on, now),
+        today=dict(Counter(run.state for run in of_today)),
+    )
+
+
+def _failed_dates(recent: Sequence[Run], shown: Why, now: datetime) -> tuple[str, ...]:
+    """Whatever the newest date says, these still need a person."""
+    return tuple(
+        run.key.date
+        for run in recent
+        if run.has_given_up and run.key.date != shown.date and now - run.changed_at < _FAILED_FOR
     )

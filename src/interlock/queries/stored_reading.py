@@ -45,7 +45,7 @@ def in_words(admissions: Sequence[Admission]) -> tuple[str, ...]:
 
 def _said(admission: Admission) -> str:
     if isinstance(admission, Ignore):
-        return f"ignored: {admission.reason}"
+        return admission.reason if admission.used else f"ignored: {admission.reason}"
     return _WORDS[type(admission)]
 
 

@@ -30,6 +30,8 @@ class TimelineCell(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     sla_verdict: str | None = None
     #: Seconds left when it completed; negative when late.
     slack_seconds: int | None = None
+    #: Whether its last attempt failed and the next one is already due.
+    retrying: bool = False
 
 
 class TimelineRow(msgspec.Struct, frozen=True, rename="camel"):
@@ -109,4 +111,5 @@ def _cell(run: Glance, due_at: datetime | None) -> TimelineCell:
         attempt=run.attempt,
         sla_verdict=run.sla_verdict,
         slack_seconds=run.slack,
+        retrying=run.retrying,
     )

@@ -16,15 +16,16 @@ from interlock.domain.check import in_symbols, shown
 from interlock.domain.config import Config, Pause
 from interlock.domain.deadline import closes_at, deadlines
 from interlock.domain.opening import instants, window_end
-from interlock.domain.partition import Grain, Label, label_at
+from interlock.domain.partition import Label
 from interlock.domain.pipeline import Pipeline, Schedule
 from interlock.domain.rules import judge_date, judge_one, receipt_need
 from interlock.domain.run import RuleRecord, Run, RunKey, Status
-from interlock.domain.schedule import next_occurrence
+from interlock.domain.schedule import expected_start, next_occurrence
 from interlock.domain.sensor import Reading
 from interlock.domain.sla import blocked_by, explain_record, failing_lines
 from interlock.domain.zones import zone
 from interlock.errors import NotFoundError
+from interlock.queries.current_date import current_date, last_begun
 from interlock.usecases.evidence import readings_for, rule_records
 from interlock.usecases.find_runs import find_runs
 from interlock.usecases.ports import Ports
@@ -72,6 +73,10 @@ class Why(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     unblock: tuple[str, ...] = ()
     #: Who paused it, why, since when and until when.
     pause: Pause | None = None
+    #: When the next attempt of a failed run is due.
+    retry_at: datetime | None = None
+    #: When the schedule opens a date that has no run yet.
+    opens_at: datetime | None = None
 
 
 def explain(pipeline_id: str, ports: Ports, date: str | None = None) -> list[Why]:
@@ -90,12 +95,14 @@ def explain(pipeline_id: str, ports: Ports, date: str | None = None) -> list[Why
 
 
 def _current(config: Config, schedule: Schedule, now: datetime, ports: Ports) -> str:
-    """The newest date that has a run, otherwise today's."""
-    label = label_at(now, zone(schedule.timezone), Grain.DAY)
-    runs = ports.runs.of_pipeline(config.pipeline.id, "0000", "9999", 20)
     present = config.pipeline.present_id
-    ours = [run.key.date for run in runs if present(run.key.schedule_id) == schedule.id]
-    return max(ours, default=str(label))
+    last = last_begun(schedule, now)
+    for until in (last, "9999"):
+        runs = ports.runs.of_pipeline(config.pipeline.id, "0000", until, 20)
+        ours = [run.key.date for run in runs if present(run.key.schedule_id) == schedule.id]
+        if ours:
+            return current_date(ours, schedule, now)
+    return current_date((), schedule, now)
 
 
 def _explain(config: Config, schedule: Schedule, date: str, now: datetime, ports: Ports) -> Why:
@@ -107,12 +114,14 @@ def _explain(config: Config, schedule: Schedule, date: str, now: datetime, ports
     moment = next_occurrence(schedule, pipeline.calendars, now)
     rules, at, recorded = _rules(key, run, config, now, ports)
     trigger = _trigger(key, run, config, schedule, now, ports)
+    opens = None if run is not None or out is not None else _opens_at(schedule, label, now)
+    case = _Case(run, config, key, out is not None, opens, now)
     return Why(
         pipeline_id=pipeline.id,
         schedule_id=schedule.id,
         date=date,
         status="absent" if run is None else run.status,
-        headline=_headline(run, config, schedule, out is not None, now),
+        headline=_headline(case),
         judged_at=at,
         recorded=recorded,
         timezone=schedule.timezone,
@@ -128,9 +137,11 @@ def _explain(config: Config, schedule: Schedule, date: str, now: datetime, ports
         sla_verdict=None if run is None else run.sla_verdict,
         budgets={} if run is None else _budgets(run, pipeline),
         evidence={} if run is None else {k: seen.version for k, seen in run.evidence.items()},
-        blocked_by=tuple(_blocked(run, config, key, out is not None, trigger, now)),
+        blocked_by=tuple(_blocked(case, trigger)),
         pause=config.pause(now),
-        unblock=tuple(_unblock(run, config, key, out is not None, rules, now)),
+        unblock=tuple(_unblock(case, rules)),
+        retry_at=run.retry_at if run is not None and run.awaits_retry else None,
+        opens_at=opens,
     )
 
 
@@ -174,15 +185,48 @@ def _state(record: RuleRecord, at: datetime, reading: Reading | None) -> RuleSta
     )
 
 
-def _headline(
-    run: Run | None, config: Config, schedule: Schedule, is_excluded: bool, now: datetime
-) -> str:
+class _Case(msgspec.Struct, frozen=True):
+    """A date, and what is known about it."""
+
+    run: Run | None
+    config: Config
+    key: RunKey
+    is_excluded: bool
+    #: When its schedule opens it, if that is still to come.
+    opens_at: datetime | None
+    now: datetime
+
+    @property
+    def is_paused(self) -> bool:
+        return self.config.is_paused(self.now)
+
+    @property
+    def schedule(self) -> Schedule:
+        return self.config.pipeline.schedule(self.key.schedule_id)
+
+    @property
+    def opening(self) -> str:
+        """In the words of its zone."""
+        assert self.opens_at is not None
+        wall = self.opens_at.astimezone(zone(self.schedule.timezone))
+        return f"{wall:%Y-%m-%d %H:%M} {self.schedule.timezone} ({_in(self.opens_at, self.now)})"
+
+
+def _opens_at(schedule: Schedule, label: Label, now: datetime) -> datetime | None:
+    start = expected_start(schedule, label)
+    return start if start is not None and start > now else None
+
+
+def _headline(case: _Case) -> str:
+    run, now = case.run, case.now
     if run is None:
-        pause = config.pause(now)
+        pause = case.config.pause(case.now)
         if pause is not None:
             return f"the pipeline is {pause}; no run opens"
-        if is_excluded:
+        if case.is_excluded:
             return "the calendar excludes this date; no run is expected"
+        if case.opens_at is not None:
+            return f"its schedule opens this date {case.opening}"
         return "nothing has opened this date yet"
     if run.status is Status.UNREADABLE:
         return "its stored row can't be read, so its state is unknown and it can't open"
@@ -225,43 +269,35 @@ def _budgets(run: Run, pipeline: Pipeline) -> dict[str, str]:
     return {**found, "code_retries": f"{spent.code_retries} of {job.max_code_retries}"}
 
 
-def _blocked(
-    run: Run | None,
-    config: Config,
-    key: RunKey,
-    is_excluded: bool,
-    trigger: RuleState | None,
-    now: datetime,
-) -> list[str]:
+def _blocked(case: _Case, trigger: RuleState | None) -> list[str]:
     """Why a date is not done; a date without a run may have other obstacles than a reading."""
+    run, config = case.run, case.config
     if run is not None and run.status is Status.COMPLETED:
         return []
-    pause = config.pause(now)
+    pause = case.config.pause(case.now)
     if run is None and pause is not None:
         return [f"the pipeline is {pause}"]
-    if run is None and is_excluded:
+    if run is None and case.is_excluded:
         return ["the calendar excludes this date"]
+    if case.opens_at is not None:
+        return ["its time has not come"]
     if run is None and trigger is not None:
         return [] if trigger.kind is None else [trigger.text]
-    return blocked_by(run, config.pipeline, key.schedule_id, now)
+    return blocked_by(run, config.pipeline, case.key.schedule_id, case.now)
 
 
-def _unblock(
-    run: Run | None,
-    config: Config,
-    key: RunKey,
-    is_excluded: bool,
-    rules: Sequence[RuleState],
-    now: datetime,
-) -> list[str]:
+def _unblock(case: _Case, rules: Sequence[RuleState]) -> list[str]:
     """What a person or a producer can do now."""
+    run, key = case.run, case.key
     name = f"{key.pipeline_id} {key.date}"
-    if config.is_paused(now):
+    if case.is_paused:
         return [f"interlock resume {key.pipeline_id}"]
-    if is_excluded:
+    if case.is_excluded:
         return []
+    if case.opens_at is not None:
+        return [f"nothing to do: it opens {case.opening}"]
     if run is None:
-        trigger = config.pipeline.schedule(key.schedule_id).trigger
+        trigger = case.schedule.trigger
         wanted = [] if trigger is None else [f"a reading of {trigger.rule.key} for {key.date}"]
         return [*wanted, f"interlock rerun {name}"]
     if run.status is Status.UNREADABLE:

@@ -93,9 +93,7 @@ class FileWatcher:
         wrong = [each for each in project.errors if _is_alerts(Path(each.file), self._project)]
         if not wrong:
             self._use_alerts(project.alerts)
-        self._note(
-            UnusableFiles(files, f"line {wrong[0].line}: {wrong[0].message}" if wrong else "")
-        )
+        self._note(UnusableFiles(files, _first(wrong[0]) if wrong else ""))
         log.info(
             "pipelines loaded: %d, files refused: %d",
             len(wanted),
@@ -132,6 +130,11 @@ class FileWatcher:
         if not file.is_relative_to(self._project):
             return problem
         return msgspec.structs.replace(problem, file=str(file.relative_to(self._project)))
+
+
+def _first(problem: Problem) -> str:
+    where = f"line {problem.line}: {problem.path}" if problem.path else f"line {problem.line}"
+    return f"{where}: {problem.message}"
 
 
 def _stamps(project: Path) -> dict[str, Stamp]:

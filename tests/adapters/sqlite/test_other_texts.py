@@ -77,7 +77,7 @@ def test_a_run_of_no_date_is_in_no_list(store: Store) -> None:
     glances = store.history.glances([KEY.pipeline_id], "0000", "zzzz")
     assert [each.key for each in glances] == [KEY]
     assert len(store.history.tallies([KEY.pipeline_id], "0000", "zzzz")) == 1
-    assert store.history.newest([KEY.pipeline_id])[KEY.pipeline_id].key == KEY
+    assert store.history.newest({KEY.pipeline_id: "9999"})[KEY.pipeline_id].key == KEY
 
 
 def test_an_unknown_status_is_counted_as_one(store: Store) -> None:

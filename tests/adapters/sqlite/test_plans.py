@@ -133,8 +133,7 @@ CALLS: dict[str, Callable[[Store], Any]] = {
     "switches: is off": lambda store: store.switches.is_off("ops", ""),
     "history: glances": lambda store: store.history.glances(["p"], "2026-03-01", "2026-03-02"),
     "history: tallies": lambda store: store.history.tallies(["p"], "2026-03-01", "2026-03-02"),
-    "history: newest": lambda store: store.history.newest(["p"]),
-    "history: counts": lambda store: store.history.counts("2026-03-01", "2026-03-02"),
+    "history: newest": lambda store: store.history.newest({"p": "2026-03-03"}),
     "history: due": lambda store: store.history.due(None, NOW, 9),
     "history: failed": lambda store: store.history.failed("2026-03-01", 9),
     "history: runs": lambda store: store.history.runs("p", "2026", "2027", KEY, 9),
@@ -158,6 +157,7 @@ LISTINGS: dict[str, tuple[Callable[[Store], Any], str]] = {
     "running executions": (lambda store: store.workflows.running(), "executions_due"),
     "active": (lambda store: store.runs.active(), "runs_active"),
     "unjudged": (lambda store: store.reruns.unjudged(), "rerun_requests_unjudged"),
+    "counts": (lambda store: store.history.counts("2026-03-01", "2026-03-02"), "runs_active"),
     "waiting": (lambda store: store.history.waiting(9), "runs_active"),
     "newest events": (lambda store: store.events.newest(limit=9), "events_by_time"),
 }

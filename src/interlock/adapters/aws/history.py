@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from heapq import merge
 from itertools import chain, groupby, islice
@@ -37,6 +37,8 @@ _HAS_FAILED = (Status.FAILED, Status.FAILED_FINAL)
 #: The limit per type, when the newest of all types are wanted.
 _LEAST_PAGE = 20
 _DAY = timedelta(days=1)
+#: The most future dates read to find the first of them.
+_AHEAD = 100
 _MILLISECOND = timedelta(milliseconds=1)
 
 
@@ -65,17 +67,18 @@ class DynamoHistory:
         for glance in self.glances(pipeline_ids, since, until):
             key = glance.key
             place = (key.pipeline_id, key.date[:10], key.schedule_id, key.dry)
-            alike[(*place, glance.status, glance.sla_verdict)].append(glance)
+            alike[(*place, glance.status, glance.sla_verdict, glance.retrying)].append(glance)
         return [_tally(glances) for glances in alike.values()]
 
-    def newest(self, pipeline_ids: Collection[str]) -> dict[str, Glance]:
+    def newest(self, until: Mapping[str, str]) -> dict[str, Glance]:
         def of(name: str) -> list[Run]:
-            return self._runs.of_pipeline(name, "0000", "9999", 1)
+            reached = self._runs.of_pipeline(name, "0000", until[name], 1)
+            return reached or self._runs.of_pipeline(name, until[name], "9999", _AHEAD)[-1:]
 
-        found = self._fan.map(of, pipeline_ids)
+        found = self._fan.map(of, until)
         return {runs[0].key.pipeline_id: _glance(runs[0]) for runs in found if runs}
 
-    def counts(self, since: str, until: str) -> dict[Status, int] | None:
+    def counts(self, since: str, until: str) -> dict[str, int] | None:
         return None
 
     def waiting(self, limit: int) -> list[Run]:
@@ -156,6 +159,7 @@ def _glance(run: Run) -> Glance:
         attempt=run.attempt,
         sla_verdict=run.sla_verdict,
         slack=_slack(run),
+        retrying=run.awaits_retry,
     )
 
 
@@ -175,6 +179,7 @@ def _tally(alike: list[Glance]) -> Tally:
         sla_verdict=newest.sla_verdict,
         count=len(alike),
         slack=sum(slacks) if slacks else None,
+        retrying=newest.retrying,
     )
 
 

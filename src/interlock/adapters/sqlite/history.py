@@ -4,7 +4,8 @@ Timeline cells are read from the index alone: the text of a run is ten times as 
 """
 
 import sqlite3
-from collections.abc import Collection, Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,10 +13,10 @@ from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.events import EVENTS, told_of
 from interlock.adapters.sqlite.rows import Row, listed, micros, run_columns
 from interlock.adapters.sqlite.runs import RUNS, has_date, runs_of
-from interlock.domain import timestamp
+from interlock.domain import canonical, timestamp
 from interlock.domain.deadline import SlaVerdict
 from interlock.domain.history import EventFilter, Glance, LoggedEvent, Tally
-from interlock.domain.run import Run, RunKey, Status
+from interlock.domain.run import RETRYING, Run, RunKey, Status
 from interlock.ports.engine import Clock
 
 #: A character after every character of a date.
@@ -25,6 +26,11 @@ _AFTER_DATES = ":"
 _LIVE = "(expires_at IS NULL OR expires_at > ?)"
 _ACTIVE = "status NOT IN ('COMPLETED', 'FAILED_FINAL')"
 _IN_RANGE = f"date BETWEEN ? AND ? AND {_LIVE}"
+
+#: Whether the next attempt of a failed run is due. Only the rows of failed runs are read for it: the rest
+#: comes from the index.
+_RETRYING = "CASE WHEN status = 'FAILED' AND json_valid(run) THEN run ->> '$.retryAt' IS NOT NULL ELSE 0 END"
+_GLANCE = f"pipeline, schedule, date, dry, status, attempt, sla_verdict, slack, {_RETRYING}"
 
 _UP = timedelta(seconds=1)
 
@@ -43,7 +49,7 @@ class SqliteHistory:
 
     def glances(self, pipeline_ids: Collection[str], since: str, until: str) -> list[Glance]:
         rows = self._rows(
-            "SELECT pipeline, schedule, date, dry, status, attempt, sla_verdict, slack"
+            f"SELECT {_GLANCE}"
             f" FROM json_each(?) AS wanted CROSS JOIN runs ON pipeline = wanted.value AND {_IN_RANGE}"
             " ORDER BY wanted.key, date DESC, schedule, dry",
             (listed(pipeline_ids), since, until + _AFTER, self._now()),
@@ -52,33 +58,40 @@ class SqliteHistory:
 
     def tallies(self, pipeline_ids: Collection[str], since: str, until: str) -> list[Tally]:
         rows = self._rows(
-            "SELECT pipeline, schedule, max(date), dry, status, sla_verdict, count(*), sum(slack)"
+            "SELECT pipeline, schedule, max(date), dry, status, sla_verdict, count(*), sum(slack),"
+            f" {_RETRYING} AS retrying"
             f" FROM json_each(?) AS wanted CROSS JOIN runs ON pipeline = wanted.value AND {_IN_RANGE}"
-            " GROUP BY wanted.key, substr(date, 1, 10), schedule, dry, status, sla_verdict",
+            " GROUP BY wanted.key, substr(date, 1, 10), schedule, dry, status, sla_verdict, retrying",
             (listed(pipeline_ids), since, until + _AFTER, self._now()),
         )
         return [_tally(row) for row in rows if has_date(row)]
 
-    def newest(self, pipeline_ids: Collection[str]) -> dict[str, Glance]:
+    def newest(self, until: Mapping[str, str]) -> dict[str, Glance]:
+        now = self._now()
         rows = self._rows(
-            "SELECT pipeline, schedule, date, dry, status, attempt, sla_verdict, slack"
-            " FROM json_each(?) AS wanted CROSS JOIN runs ON pipeline = wanted.value AND date ="
-            " (SELECT max(date) FROM runs AS other WHERE other.pipeline = wanted.value"
-            f" AND date < ? AND {_LIVE})",
-            (listed(pipeline_ids), _AFTER_DATES, self._now()),
+            f"SELECT {_GLANCE} FROM json_each(?) AS wanted CROSS JOIN runs"
+            " ON pipeline = wanted.key AND date = coalesce("
+            "(SELECT max(date) FROM runs AS other WHERE other.pipeline = wanted.key"
+            f" AND date <= wanted.value AND {_LIVE}), "
+            "(SELECT min(date) FROM runs AS other WHERE other.pipeline = wanted.key"
+            f" AND date > wanted.value AND date < ? AND {_LIVE}))",
+            (canonical.encode(dict(until)), now, _AFTER_DATES, now),
         )
         found = (_glance(row) for row in rows if has_date(row))
         return {glance.key.pipeline_id: glance for glance in found}
 
-    def counts(self, since: str, until: str) -> dict[Status, int]:
+    def counts(self, since: str, until: str) -> dict[str, int]:
         rows = self._rows(
-            f"SELECT status, count(*) FROM runs WHERE {_IN_RANGE} GROUP BY status",
-            (since, until + _AFTER, self._now()),
+            f"SELECT status, {_RETRYING} AS retrying, count(*) FROM runs WHERE {_IN_RANGE}"
+            " AND status NOT IN ('PENDING', 'TRIGGERING', 'RUNNING') GROUP BY status, retrying"
+            f" UNION ALL SELECT status, 0, count(*) FROM runs WHERE {_ACTIVE}"
+            f" AND status IN ('PENDING', 'TRIGGERING', 'RUNNING') AND {_LIVE} GROUP BY status",
+            (since, until + _AFTER, self._now(), self._now()),
         )
-        counts: dict[Status, int] = {}
-        for text, count in rows:
-            counts[_status(text)] = counts.get(_status(text), 0) + count
-        return counts
+        counts = Counter[str]()
+        for text, retrying, count in rows:
+            counts[RETRYING if retrying else _status(text)] += count
+        return dict(counts)
 
     def waiting(self, limit: int) -> list[Run]:
         return self._sound_runs(
@@ -188,24 +201,26 @@ def _spelt(instant: datetime) -> str:
 
 
 def _glance(row: Row) -> Glance:
-    pipeline, schedule, date, dry, status, attempt, verdict, slack = row
+    pipeline, schedule, date, dry, status, attempt, verdict, slack, retrying = row
     return Glance(
         key=RunKey(pipeline, schedule, date, bool(dry)),
         status=_status(status),
         attempt=attempt,
         sla_verdict=_verdict(verdict),
         slack=slack,
+        retrying=bool(retrying),
     )
 
 
 def _tally(row: Row) -> Tally:
-    pipeline, schedule, date, dry, status, verdict, count, slack = row
+    pipeline, schedule, date, dry, status, verdict, count, slack, retrying = row
     return Tally(
         newest=RunKey(pipeline, schedule, date, bool(dry)),
         status=_status(status),
         sla_verdict=_verdict(verdict),
         count=count,
         slack=slack,
+        retrying=bool(retrying),
     )
 
 

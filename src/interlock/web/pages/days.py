@@ -55,7 +55,7 @@ def _slot(key: RunKey, tallies: Sequence[Tally], expected: int, now: int | None)
         return _empty_slot(key, expected, now)
     absent = max(0, expected - runs)
     by_rank = sorted(
-        ((standing(each.status, each.sla_verdict), each) for each in tallies),
+        ((standing(each.status, each.sla_verdict, each.retrying), each) for each in tallies),
         key=lambda pair: pair[0].rank,
     )
     worst, newest = by_rank[0][0], by_rank[0][1].newest

@@ -1,12 +1,16 @@
 """Dependencies page: the graph of pipelines, each coloured by the status of its newest date."""
 
+from datetime import datetime
+
 import msgspec
 
+from interlock.domain.config import Config
 from interlock.domain.history import Glance
 from interlock.errors import NotFoundError
+from interlock.queries.current_date import last_begun_of
 from interlock.queries.dependencies import Edge, Graph, around, edges_of, graph
 from interlock.web.pages.page_request import PageRequest, PageRow, Shown, Text
-from interlock.web.pages.status_badge import ABSENT, PAUSED, StatusBadge, standing
+from interlock.web.pages.status_badge import ABSENT, PAUSED, StatusBadge, standing_at
 
 #: A larger graph is unreadable; choosing a pipeline shows its part of it.
 MOST = 150
@@ -57,7 +61,9 @@ def build(asked: PageRequest) -> Shown:
     if len(names) > MOST:
         return {**shown, "nodes": [], "lines": [], "width": 0, "height": 0}
     drawn = graph(names, edges)
-    newest = asked.context.history.newest(sorted(names))
+    newest = asked.context.history.newest(
+        {name: _last_begun(configs.get(name), asked.now) for name in sorted(names)}
+    )
     paused = {name for name, config in configs.items() if config.is_paused(asked.now)}
     nodes = {
         name: _node(name, place, newest.get(name), name in configs, name in paused)
@@ -72,6 +78,11 @@ def build(asked: PageRequest) -> Shown:
         "width": len(drawn.layers) * (BOX + GAP) - GAP + 2 * _EDGE if drawn.layers else 0,
         "height": max(map(len, drawn.layers), default=0) * ROW + 2 * _EDGE,
     }
+
+
+def _last_begun(config: Config | None, now: datetime) -> str:
+    """An upstream that is not declared here has no zone of its own."""
+    return now.date().isoformat() if config is None else last_begun_of(config.pipeline, now)
 
 
 def _roots(edges: list[Edge]) -> list[str]:
@@ -98,7 +109,7 @@ def _places(drawn: Graph) -> list[tuple[str, tuple[int, int]]]:
 def _node(
     name: str, place: tuple[int, int], glance: Glance | None, known: bool, paused: bool
 ) -> Node:
-    shown = ABSENT if glance is None else standing(glance.status, glance.sla_verdict)
+    shown = ABSENT if glance is None else standing_at(glance)
     return Node(name, *place, PAUSED if paused else shown, glance, known)
 
 

@@ -103,16 +103,20 @@ def _placed(
 
 def _slot(pipeline: Pipeline, cells: Sequence[TimelineCell], columns: int) -> Slot:
     """Several dates in one cell show the worst status among them."""
-    worst = min(cells, key=lambda cell: standing(cell.status, cell.sla_verdict).rank)
-    shown = standing(worst.status, worst.sla_verdict)
+    worst = min(cells, key=lambda cell: _standing(cell).rank)
+    shown = _standing(worst)
     key = RunKey(pipeline.id, worst.schedule_id, worst.date, dry=pipeline.dry_run)
     more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
     again = f", attempt {worst.attempt}" if worst.attempt else ""
     title = f"{pipeline.id} {worst.date}: {shown.word}{again}{more}"
-    alike = sum(standing(cell.status, cell.sla_verdict) is shown for cell in cells)
+    alike = sum(_standing(cell) is shown for cell in cells)
     return Slot(
         columns=columns, standing=shown, count=len(cells), alike=alike, key=key, title=title
     )
+
+
+def _standing(cell: TimelineCell) -> StatusBadge:
+    return standing(cell.status, cell.sla_verdict, cell.retrying)
 
 
 def _marks(

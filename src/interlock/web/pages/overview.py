@@ -1,8 +1,11 @@
 """Overview: what needs attention, then today's progress."""
 
+from collections import Counter
+from collections.abc import Sequence
 from datetime import timedelta
 
 from interlock.domain.history import EventFilter
+from interlock.files.project_files import ALERTS
 from interlock.queries.attention import AttentionKind, Concern, concerns, first_breach, reasons
 from interlock.web.pages.page_request import PageRequest, PageRow, Shown
 from interlock.web.pages.status_badge import (
@@ -12,6 +15,7 @@ from interlock.web.pages.status_badge import (
     IS_MISSING,
     OVERDUE,
     PAUSED,
+    RETRYING,
     RUNNING,
     UNREADABLE,
     WAITING,
@@ -40,20 +44,23 @@ _STANDINGS = {
 def build(asked: PageRequest) -> Shown:
     ports, history, now = asked.context.backend.ports, asked.context.history, asked.now
     configs = {config.pipeline.id: config for config in ports.pipelines.in_force()}
-    found = concerns(configs, now, ports, history)
+    refused = asked.context.queries.refused().items
+    found = concerns(configs, now, ports, history, refused)
     if (
         not asked.context.only_reads
     ):  # a banner reports the alerts file for as long as it is refused
-        found = [each for each in found if each.pipeline_id]
-    known = {each.key for each in found}
-    waiting = [run for run in history.waiting(_FEW + len(known)) if run.key not in known]
+        found = [each for each in found if each.file != ALERTS]
+    overdue = {each.key for each in found if each.kind is AttentionKind.OVERDUE}
+    waiting = [run for run in history.waiting(_FEW + len(overdue)) if run.key not in overdue]
+    figures = _figures(asked, found)
     soon = history.due(now, now + timedelta(days=1), _FEW)
     note = history.events(EventFilter(of_note=True, since=now - timedelta(days=1)), None, 12)
     return {
         "pipelines": len(configs),
         "concerns": [(_STANDINGS[each.kind], each) for each in found[:_SHOWN]],
         "more_concerns": max(0, len(found) - _SHOWN),
-        "figures": _figures(asked, found),
+        "figures": figures,
+        "more_waiting": _number(figures, WAITING) - len(waiting[:_FEW]),
         "waiting": [(run, reasons(run, configs, now)) for run in waiting[:_FEW]],
         "soon": [(run, first_breach(run)) for run in soon],
         "noted": [told.event for told in note],
@@ -61,22 +68,33 @@ def build(asked: PageRequest) -> Shown:
 
 
 def _figures(asked: PageRequest, found: list[Concern]) -> list[tuple[StatusBadge, int]] | None:
-    """The dates of yesterday and today: many of the runs that complete today are yesterday's."""
+    """The open runs, and the other dates of yesterday and today: many of the runs that complete today are
+    yesterday's. Each run counts once: an overdue one is neither waiting nor running, and what needs
+    attention counts as it is listed.
+    """
     today = asked.now.date()
     yesterday = today - timedelta(days=1)
     counts = asked.context.history.counts(yesterday.isoformat(), today.isoformat())
     if counts is None:
         return None
     by_word: dict[str, tuple[StatusBadge, int]] = {
-        each.word: (each, 0) for each in (DONE, RUNNING, WAITING, FAILED)
+        each.word: (each, 0) for each in (DONE, RUNNING, WAITING, RETRYING, FAILED)
     }
-    for status, count in counts.items():
+    late = [each.run for each in found if each.kind is AttentionKind.OVERDUE and each.run]
+    counted = Counter(counts)
+    counted.subtract(run.state for run in late)
+    for status, count in counted.items():
         shown = standing(status)
         shown = {"launching": RUNNING, "given up": FAILED}.get(shown.word, shown)
-        by_word[shown.word] = shown, by_word.get(shown.word, (shown, 0))[1] + count
-    overdue = sum(each.kind is AttentionKind.OVERDUE for each in found)
+        by_word[shown.word] = shown, max(0, by_word.get(shown.word, (shown, 0))[1] + count)
+    failed = sum(each.kind in (AttentionKind.FAILED, AttentionKind.GIVEN_UP) for each in found)
+    by_word[FAILED.word] = FAILED, max(failed, by_word[FAILED.word][1])
     missed = sum(each.kind is AttentionKind.MISSED for each in found)
-    return [*by_word.values(), (OVERDUE, overdue), (IS_MISSING, missed)]
+    return [*by_word.values(), (OVERDUE, len(late)), (IS_MISSING, missed)]
+
+
+def _number(figures: Sequence[tuple[StatusBadge, int]] | None, wanted: StatusBadge) -> int:
+    return next((number for badge, number in figures or () if badge is wanted), 0)
 
 
 PAGE = PageRow("/", "overview.html", build)

@@ -52,7 +52,8 @@ def build(asked: PageRequest) -> Shown:
         "pause": pause,
         "foreseen": context.queries.would_resume(name).items if pause else [],
         "whys": [
-            (standing(why.status, why.sla_verdict), why) for why in context.queries.why(name).items
+            (standing(why.status, why.sla_verdict, why.retry_at is not None), why)
+            for why in context.queries.why(name).items
         ],
         "next": _next_moments(config, now),
         "calendar": list(_calendar(config.pipeline)),

@@ -4,6 +4,7 @@ import msgspec
 
 from interlock.domain.config import Config
 from interlock.domain.schedule import next_occurrence
+from interlock.queries.current_date import last_begun_of
 from interlock.web.pages.page_request import (
     Number,
     PageRequest,
@@ -12,7 +13,7 @@ from interlock.web.pages.page_request import (
     Text,
     found_pipelines,
 )
-from interlock.web.pages.status_badge import ABSENT, PAUSED, standing
+from interlock.web.pages.status_badge import ABSENT, PAUSED, standing_at
 
 ROWS = 50
 
@@ -25,11 +26,12 @@ class PipelinesQuery(msgspec.Struct, frozen=True, kw_only=True):
 def build(asked: PageRequest) -> Shown:
     query: PipelinesQuery = asked.query
     found = found_pipelines(asked, query.q, query.start, ROWS)
-    newest = asked.context.history.newest([config.pipeline.id for config in found.configs])
+    until = {each.pipeline.id: last_begun_of(each.pipeline, asked.now) for each in found.configs}
+    newest = asked.context.history.newest(until)
     rows = []
     for config in found.configs:
         glance = newest.get(config.pipeline.id)
-        shown = ABSENT if glance is None else standing(glance.status, glance.sla_verdict)
+        shown = ABSENT if glance is None else standing_at(glance)
         paused = config.is_paused(asked.now)
         rows.append((config, PAUSED if paused else shown, glance, _next(config, asked)))
     return {"q": query.q, "found": found, "rows": rows}

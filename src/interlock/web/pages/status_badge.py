@@ -3,6 +3,8 @@
 from typing import NamedTuple
 
 from interlock.domain.deadline import SlaVerdict
+from interlock.domain.history import Glance
+from interlock.domain.run import RETRYING as AS_RETRYING
 from interlock.domain.run import Run, Status
 from interlock.queries.timeline import EXPECTED, MISSING
 
@@ -54,14 +56,17 @@ _BY_STATUS: dict[str, StatusBadge] = {
     Status.COMPLETED: DONE,
     Status.FAILED_FINAL: GIVEN_UP,
     Status.UNREADABLE: UNREADABLE,
+    AS_RETRYING: RETRYING,
     EXPECTED: IS_EXPECTED,
     MISSING: IS_MISSING,
     "absent": ABSENT,
 }
 
 
-def standing(status: str, sla_verdict: str | None = None) -> StatusBadge:
+def standing(status: str, sla_verdict: str | None = None, retrying: bool = False) -> StatusBadge:
     """A breached deadline shows on completed and on open runs."""
+    if retrying:
+        return RETRYING
     found = _BY_STATUS.get(status, ABSENT)
     if sla_verdict != SlaVerdict.BREACHED:
         return found
@@ -69,6 +74,8 @@ def standing(status: str, sla_verdict: str | None = None) -> StatusBadge:
 
 
 def standing_of(run: Run) -> StatusBadge:
-    if run.awaits_retry:
-        return RETRYING
-    return standing(run.status, run.sla_verdict)
+    return standing(run.status, run.sla_verdict, run.awaits_retry)
+
+
+def standing_at(glance: Glance) -> StatusBadge:
+    return standing(glance.status, glance.sla_verdict, glance.retrying)
