@@ -24,6 +24,7 @@ from msgspec import NODEFAULT, inspect
 import interlock
 from interlock.adapters.alerts import console
 from interlock.adapters.aws.history import DynamoHistory
+from interlock.adapters.jobs import outputs
 from interlock.adapters.jobs.command import supervisor
 from interlock.adapters.jobs.job_states import Meaning
 from interlock.adapters.sqlite.database import MEMORY
@@ -283,12 +284,17 @@ _EXTRAS = {"server": "`server` or `aws`", "aws": "`aws`"}
 
 
 def job_promises() -> str:
-    """How a repeated start is recognised, and whether an attempt has one job."""
+    """How a repeated start is recognised, whether an attempt has one job, and where its output is."""
     rows = [
-        (f"[`{name}`](../howto/jobs/{name}.md)", each.promises.recognised_by, each.promises.one_job)
+        (
+            f"[`{name}`](../howto/jobs/{name}.md)",
+            each.promises.recognised_by,
+            each.promises.one_job,
+            "kept" if name == outputs.COMMAND else "linked" if each.logs else "-",
+        )
         for name, each in JOB_KINDS.items()
     ]
-    return table(("type", "a repeat is recognised by", "one job per attempt"), rows)
+    return table(("type", "a repeat is recognised by", "one job per attempt", "output"), rows)
 
 
 #: What each meaning of a state says to a reader.

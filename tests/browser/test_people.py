@@ -39,6 +39,30 @@ def test_the_overview_leads_to_what_is_blocked_and_says_why(window: Window) -> N
     expect(page.locator(".rules")).to_contain_text("940")
 
 
+def test_the_output_of_a_running_job_is_followed_without_a_reload(window: Window) -> None:
+    """Lines come as they are printed, the newest 20 of them; the end brings the exit code."""
+    name = window.shop.new_job(
+        "seq 1 30; n=0; while [ ! -e $INTERLOCK_PIPELINE.go ]; do sleep 0.1; done;"
+        " echo second; echo broken >&2; while [ ! -e $INTERLOCK_PIPELINE.end ]; do sleep 0.1; done; exit 7"
+    )
+    window.shop.put(name, 4200)
+    page = window.go(f"/runs/{name}/stream/{DAY}")
+    output = page.locator("pre.output")
+    expect(output).to_contain_text("30")
+    page.evaluate("window.stayed = true")
+
+    (window.shop.served.project / f"{name}.go").touch()
+    expect(output).to_contain_text("second\nbroken")
+    assert len((output.text_content() or "").strip().split("\n")) == 20
+    (window.shop.served.project / f"{name}.end").touch()
+
+    expect(page.locator("main")).to_contain_text("exit code 7")
+    expect(output).not_to_have_attribute("data-follow", re.compile("."))
+    assert page.evaluate("window.stayed")
+    page.get_by_role("link", name="stderr", exact=True).click()
+    expect(page.locator("pre.output")).to_have_text("broken\n")
+
+
 def test_a_cell_of_the_timeline_leads_to_its_run(window: Window) -> None:
     name = window.shop.new_pipeline()
     window.shop.finish(name)

@@ -186,3 +186,19 @@ def _files(printing: Printing) -> list[Path]:
 def test_a_page_of_an_attempt_that_there_is_not_has_no_output(printing: Printing) -> None:
     assert "<pre" not in page(printing.house, "?attempt=7")
     assert printing.house.client.get(PAGE + "?stream=none").status_code in (200, 422)
+
+
+# --- a failure tells the last lines ---------------------------------------------------------------
+
+
+def test_the_event_of_a_failure_has_the_last_lines_of_the_output(house: House) -> None:
+    printing = Printing(house, "seq 1 100; echo 'no such table' >&2; exit 3").ended()
+
+    def failed() -> Any:
+        return house.client.get("/api/v1/events?type=JOB_FAILED").json()["items"]
+
+    printing.settle(failed)
+    (event,) = failed()
+    lines = event["detail"]["output"].split("\n")
+    assert event["message"] == "the job failed: no such table"
+    assert len(lines) == 20 and lines[-1] == "no such table" and lines[0] == "82"

@@ -140,7 +140,7 @@ class EventType(StrEnum):
         phase=Phase.DONE)
     JOB_FAILED = "JOB_FAILED", EventSpec(
         "an attempt failed, for every failed attempt", "check-job", Severity.ERROR, Alert.YES,
-        ("attempt",), ("runId", "category", "error", "willRetry", "retryAt", "spent", "max"),
+        ("attempt",), ("runId", "category", "error", "willRetry", "retryAt", "spent", "max", "output"),
         _RERUN,
         phase=Phase.FAILED)
     JOB_POLL_EXHAUSTED = "JOB_POLL_EXHAUSTED", EventSpec(

@@ -56,10 +56,11 @@ class Succeeded(msgspec.Struct, frozen=True):
 
 
 class Failed(msgspec.Struct, frozen=True):
-    """The job failed; `stopped` when it was ended on purpose."""
+    """The job failed; `stopped` when it was ended on purpose. `output` is what it printed last."""
 
     category: Category | None
     message: str
     ended_at: datetime | None = None
     stopped: bool = False
     detail: dict[str, Any] = {}
+    output: str = ""

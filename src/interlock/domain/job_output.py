@@ -14,6 +14,10 @@ _FOREIGN = re.compile(
 )
 
 
+#: How much of its output a failed job tells.
+TOLD_LINES, TOLD_CHARACTERS = 20, 2000
+
+
 class OutputStream(StrEnum):
     """What is read: one stream, or both in the order in which they came."""
 
@@ -58,6 +62,12 @@ class JobOutput(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     #: Where the platform shows the job, and what else its reader should know.
     link: str | None = None
     note: str = ""
+
+
+def last_lines(text: str) -> str:
+    """The end of an output, as a failure tells it: at most 20 lines and 2,000 characters."""
+    lines = plain_lines(text).rstrip().split("\n")[-TOLD_LINES:]
+    return "\n".join(lines)[-TOLD_CHARACTERS:]
 
 
 def plain_lines(text: str) -> str:

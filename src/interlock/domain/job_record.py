@@ -25,6 +25,8 @@ class JobRecord(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     polled: bool = False
     #: Whether the platform did not say when: then `at` is the time of the request.
     undated: bool = False
+    #: What a job that failed printed last.
+    output: str | None = None
 
 
 #: The job log's word for a wait that continues in another execution; further ones are numbered.

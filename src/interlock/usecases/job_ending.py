@@ -8,6 +8,7 @@ import msgspec
 from interlock.domain.budgets import Category, Retry, decide_retry
 from interlock.domain.event import clean
 from interlock.domain.job import Failed, Running, Succeeded
+from interlock.domain.job_output import last_lines
 from interlock.domain.job_record import JobRecord
 from interlock.domain.launch import Launch, launch_of
 from interlock.domain.opening import instants
@@ -76,13 +77,14 @@ def ask_job(launch: Launch, ports: Ports, asked_at: datetime | None = None) -> J
             return answer
         case Succeeded(_, ended_at):
             return _record(launch, "success", ended_at, asked_at, now)
-        case Failed(category, message, ended_at, stopped):
+        case Failed(category, message, ended_at, stopped, output=output):
             event = "timeout" if category is Category.TIMEOUT else "fail"
             return msgspec.structs.replace(
                 _record(launch, event, ended_at, asked_at, now),
                 error=clean(message),
                 category=category,
                 stopped=stopped,
+                output=last_lines(output) or None,
             )
         case _:
             assert_never(answer)

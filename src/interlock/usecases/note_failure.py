@@ -2,6 +2,7 @@
 
 from interlock.domain.budgets import Retry
 from interlock.domain.event import Event, EventType, RowOverride, Severity
+from interlock.domain.job_output import last_lines
 from interlock.domain.job_record import JobRecord
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import Run, RunKey, Status
@@ -44,4 +45,5 @@ def _events(run: Run, ending: JobRecord, retry: Retry, pipeline: Pipeline) -> tu
         retryAt=None if retry.due_at is None else spell(retry.due_at),
         spent=retry.budget.spent,
         max=retry.budget.max,
+        output=None if ending.output is None else last_lines(ending.output),
     )

@@ -44,6 +44,17 @@ def test_every_type_is_a_line_and_a_line_of_json(
     assert json.loads(written)["type"] == kind
 
 
+def test_a_failure_is_printed_with_the_last_lines_of_its_job(
+    tmp_path: Path, screen: Screen
+) -> None:
+    output = "\n".join(f"line {number}" for number in range(40)) + "\x1b[2J\n"
+    event = told(EventType.JOB_FAILED, message="it failed", detail={"output": output})
+    ConsoleAlerts(tmp_path, screen.show).post("-", AlertNote(event), None)
+    shown = [line for _, line in screen.lines]
+    assert shown[0].endswith("it failed") and len(shown) == 21
+    assert (shown[1], shown[-1]) == ("  | line 20", "  | line 39")
+
+
 def test_every_note_is_printed(tmp_path: Path, screen: Screen) -> None:
     sink = ConsoleAlerts(tmp_path, screen.show)
     for note in (

@@ -96,6 +96,7 @@ def test_no_value_can_do_harm(text: str) -> None:
         detail={
             "error": text,
             "actionHint": text,
+            "output": f"```{text}\n```" * 300,
             "blockedBy": [text, {"a": text}],
             "failing": [
                 {"key": text, "field": text, "check": text, "expected": text, "actual": text}
@@ -117,6 +118,15 @@ def test_what_is_cut_is_cut_between_characters(text: str, limit: int) -> None:
 def test_it_is_cut_on_a_word() -> None:
     assert fit("one two three four", 12) == "one two…"
     assert fit("one two", 12) == "one two"
+
+
+def test_a_failure_shows_the_last_lines_of_its_job() -> None:
+    output = "\n".join(f"line {number} <b> ```" for number in range(40))
+    sent = message(AlertNote(told(E.JOB_FAILED, detail={"output": output})), URL)
+    (block,) = [text for text in texts(sent) if text.startswith("```")]
+    lines = block.split("\n")
+    assert lines[0] == lines[-1] == "```" and len(lines) == 22
+    assert lines[1] == "line 20 &lt;b&gt; '''" and lines[-2].startswith("line 39 ")
 
 
 def test_an_alert_says_what_is_expected_and_what_is() -> None:

@@ -19,6 +19,7 @@ from adapters.jobs.job_samples import (
 from interlock.adapters.jobs.by_type import JobsByType
 from interlock.adapters.jobs.command.kept_output import KeptStream
 from interlock.adapters.jobs.command.supervisor import KEPT, Mask, Tail, without
+from interlock.domain.job import Failed
 from interlock.domain.job_output import (
     JobOutput,
     OutputPart,
@@ -308,3 +309,27 @@ def test_without_a_safe_address_there_is_none(
 ) -> None:
     found = linked(tmp_path, kind, job, run_id)
     assert found.link is None and "knows no address" in found.note
+
+
+# --- failures -------------------------------------------------------------------------------------
+
+
+def test_a_failure_tells_the_last_lines_without_secrets(jobs: JobsByType) -> None:
+    script = 'seq 1 100; echo "key $KEY" >&2; printf "\\033[31mred\\033[0m\\n" >&2; exit 1'
+    pipeline = sh(script, env={"KEY": "secret://env/INTERLOCK_CANARY"})
+    answer = ending(jobs, jobs.launch(pipeline, a_context()))
+    assert isinstance(answer, Failed)
+    lines = answer.output.split("\n")
+    assert lines[-2:] == ["key ***", "red"] and len(lines) == 20
+
+
+def test_a_failure_with_a_line_without_end_tells_only_its_end(jobs: JobsByType) -> None:
+    answer = ending(
+        jobs, jobs.launch(sh("head -c 100000 /dev/zero | tr '\\0' x; exit 1"), a_context())
+    )
+    assert isinstance(answer, Failed) and answer.output == "x" * 2000
+
+
+def test_a_success_tells_nothing_of_its_output(jobs: JobsByType, tmp_path: Path) -> None:
+    printed(jobs, "echo fine")
+    assert '"tail": ""' in (tmp_path / "jobs" / TOKEN / "exit.json").read_text()

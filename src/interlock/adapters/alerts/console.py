@@ -20,6 +20,7 @@ from interlock.domain.alerting.note import (
 )
 from interlock.domain.alerting.sink_kinds import SINK_KINDS, ConsoleConfig
 from interlock.domain.event import Severity
+from interlock.domain.job_output import last_lines
 from interlock.ports.alerts import Sink
 
 NAME = "alerts.log"
@@ -46,7 +47,9 @@ class ConsoleAlerts:
         except OSError as error:
             return SendFailed(f"{self._path} can't be written: {error.strerror}")
         events = about(note)
-        self._show(severest(events) if events else Severity.INFO, _spoken(note, told))
+        severity = severest(events) if events else Severity.INFO
+        for line in (_spoken(note, told), *_printed(note)):
+            self._show(severity, line)
         return Posted("")
 
     def update(self, channel: str, receipt: str, note: Note) -> Answer:
@@ -77,3 +80,11 @@ def _spoken(note: Note, told: dict[str, Any]) -> str:
     what = " ".join(part for part in parts if part)
     why = f" ({note.note})" if note.note else ""
     return f"{clock} {what}: {event.message}{why}"
+
+
+def _printed(note: Note) -> list[str]:
+    """What the job printed last, below the alert of its failure."""
+    output = note.event.detail.get("output") if isinstance(note, AlertNote | RootNote) else None
+    if not isinstance(output, str) or not output.strip():
+        return []
+    return [f"  | {line}" for line in last_lines(output).split("\n")]

@@ -23,6 +23,7 @@ from interlock.domain.alerting.note import (
 )
 from interlock.domain.check import symbol_of
 from interlock.domain.event import Event, Phase, Severity, clean
+from interlock.domain.job_output import last_lines
 
 Block = dict[str, Any]
 
@@ -115,12 +116,23 @@ def _summary(note: SummaryNote, base_url: str | None) -> list[Block]:
 def _details(event: Event, why: str) -> list[Block]:
     fields = [_text(f"*{name}*\n{value}") for name, value in _fields(event)][:MOST_FIELDS]
     blocks: list[Block] = [{"type": "section", "fields": fields}] if fields else []
+    output = event.detail.get("output")
+    if isinstance(output, str) and output.strip():
+        blocks.append(_mrkdwn(f"```\n{_fit_output(output, SECTION - 8)}\n```"))
     hint = event.detail.get("actionHint")
     if isinstance(hint, str):
         blocks.append(_mrkdwn(f"→ {fit(hint, SECTION - 2)}"))
     if why:
         blocks.append(_section(why))
     return blocks
+
+
+def _fit_output(text: str, limit: int) -> str:
+    """Its last lines, as they are: nothing in them can end the block."""
+    plain = last_lines(text).replace("```", "'''")
+    while len(escaped(plain)) > limit:
+        plain = plain[max(1, len(escaped(plain)) - limit) :]
+    return escaped(plain)
 
 
 def _fields(event: Event) -> Iterator[tuple[str, str]]:

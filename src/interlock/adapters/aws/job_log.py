@@ -86,6 +86,7 @@ def _read(item: Item) -> dict[str, Any]:
         "stopped": item.get("stopped") is True,
         "polled": item.get("polled") is True,
         "undated": item.get("undated") is True,
+        "output": _text_or_none(item.get("output")),
     }
 
 

@@ -27,6 +27,7 @@ from interlock.domain.job import (
     Succeeded,
 )
 from interlock.domain.job_kinds import JOB_KINDS, JobKind, loaded
+from interlock.domain.job_output import plain_lines
 from interlock.domain.pipeline import Pipeline
 from interlock.errors import ConfigError, LaunchError, TransientError
 from interlock.ports.jobs import Jobs
@@ -152,6 +153,9 @@ class JobsByType:
             key: self._shown(value) if isinstance(value, str) else value
             for key, value in answer.detail.items()
         }
+        if isinstance(answer, Failed):
+            output = plain_lines(self._surroundings.secrets.mask(answer.output))
+            answer = msgspec.structs.replace(answer, output=output)
         return msgspec.structs.replace(answer, message=message, detail=detail)
 
     def _shown(self, text: object) -> str:

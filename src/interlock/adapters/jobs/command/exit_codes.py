@@ -17,16 +17,25 @@ def judged(ended: CommandEnded) -> Succeeded | Failed:
     detail = {"state": _state(ended)}
     if ended.wish == TIMED_OUT:
         message = ended.message or "out of time"
-        return Failed(Category.TIMEOUT, message, ended.at, detail=detail)
+        return Failed(Category.TIMEOUT, message, ended.at, detail=detail, output=ended.tail)
     if ended.wish == CANCELLED:
-        return Failed(None, ended.message or "cancelled", ended.at, stopped=True, detail=detail)
+        return Failed(
+            None,
+            ended.message or "cancelled",
+            ended.at,
+            stopped=True,
+            detail=detail,
+            output=ended.tail,
+        )
     if ended.wish == SHUT_DOWN:
         message = ended.message or "ended by a shutdown"
-        return Failed(Category.TRANSIENT, message, ended.at, detail=detail)
+        return Failed(Category.TRANSIENT, message, ended.at, detail=detail, output=ended.tail)
     if ended.code == 0:
         return Succeeded("", ended.at, detail)
     category = Category.TRANSIENT if ended.code is None else exit_category(ended.code)
-    return Failed(category, ended.message or detail["state"], ended.at, detail=detail)
+    return Failed(
+        category, ended.message or detail["state"], ended.at, detail=detail, output=ended.tail
+    )
 
 
 def exit_category(code: int) -> Category | None:
