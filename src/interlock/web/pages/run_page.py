@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from interlock.domain.cancellation import objection_to_cancel
 from interlock.domain.config import Config
 from interlock.domain.event import Event
 from interlock.domain.run import Run, RunKey
@@ -20,7 +21,7 @@ from interlock.web.pages.status_badge import ABSENT, IS_MISSING, standing_of
 
 class RunQuery(msgspec.Struct, frozen=True, kw_only=True):
     #: The action just requested.
-    asked: Literal["rerun"] | None = None
+    asked: Literal["rerun", "cancel", "unstopped"] | None = None
 
 
 def build(asked: PageRequest) -> Shown:
@@ -41,6 +42,7 @@ def build(asked: PageRequest) -> Shown:
         "zone": _zone(config, schedule_id),
         "standing": _standing_without(events) if run is None else standing_of(run),
         "why": None if run is not None else _why(asked, key),
+        "may_cancel": run is not None and objection_to_cancel(run) is None,
         "bar": None if run is None else bar(run, now),
         "rules": [] if run is None else _rules(run),
         "evidence": [] if run is None else list(run.evidence.values()),
