@@ -2,7 +2,7 @@
 
     InterlockError
     ├── ConfigError         a file or setting is wrong; says where and what is allowed
-    │   └── ConflictError   something of that name exists already
+    │   └── ConflictError   what is there already, or its state, forbids it
     ├── NotFoundError       something named does not exist
     ├── TransitionError     a run was asked to make an illegal transition
     ├── LaunchError         a job could not be started (category PERMANENT or TRANSIENT)
@@ -23,7 +23,7 @@ class ConfigError(InterlockError):
 
 
 class ConflictError(ConfigError):
-    """Something of that name exists already."""
+    """What is there already, or its state, forbids it."""
 
 
 class NotFoundError(InterlockError):

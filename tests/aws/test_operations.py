@@ -12,7 +12,7 @@ from declared import declared
 from interlock.domain.run import Status
 from interlock.errors import ConfigError
 from interlock.lambdas import stream_router
-from interlock.operations.requests import Paging, RunsQuery, Waiting
+from interlock.operations.requests import NewCancellation, Paging, RunsQuery, Waiting
 from interlock.operations.store_commands import StoreCommands
 from interlock.operations.store_queries import StoreQueries
 from interlock.wiring.aws_backend import aws_queries
@@ -83,6 +83,18 @@ def test_a_caller_sees_its_own_pause_at_once(asked: Asked) -> None:
     assert asked.queries.pipeline("silver-orders").paused
     asked.commands.resume("silver-orders")
     assert not asked.queries.pipeline("silver-orders").paused
+
+
+def test_a_waiting_run_is_cancelled_once_and_says_who_and_why(asked: Asked) -> None:
+    wanted = NewCancellation(reason="wrong upstream")
+    for _ in range(2):
+        done = asked.commands.cancel("silver-orders", "stream", DAY, wanted)
+        assert (done.run.status, done.job_asked) == (Status.FAILED_FINAL, None)
+    history = asked.queries.run("silver-orders", "stream", DAY)
+    assert history.run.failure is not None
+    assert history.run.failure.message == "cancelled by ada: wrong upstream"
+    (why,) = asked.queries.why("silver-orders").items
+    assert why.headline.startswith("cancelled ")
 
 
 def test_what_a_reading_leads_to_is_foreseen_before_the_router_acts(asked: Asked) -> None:

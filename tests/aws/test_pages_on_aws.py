@@ -149,7 +149,8 @@ def test_whatever_is_no_read_is_refused_with_what_does_it(viewer: Viewer, row: E
     if row.scope is Scope.READ and row.name not in {*INSTEAD, *UNSUPPORTED}:
         assert row.method == "GET" or row.name == "foresee"  # which asks with a body
         return
-    path = row.path.replace(":path", "").format(pipeline="orders", key="landed", name="x")
+    parts = {"pipeline": "orders", "key": "landed", "name": "x", "schedule": "stream", "date": DAY}
+    path = row.path.replace(":path", "").format_map(parts)
 
     answer = viewer.client.request(row.method, API + path, json={"date": DAY})
 
@@ -178,7 +179,14 @@ def test_what_a_file_would_change_is_foreseen_without_a_write(viewer: Viewer) ->
     assert is_problem(refused, 422) and "job is missing" in refused.json()["detail"]
 
 
-@pytest.mark.parametrize("form", [f"/runs/orders/stream/{DAY}/rerun", "/pipelines/orders/pause"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        f"/runs/orders/stream/{DAY}/rerun",
+        f"/runs/orders/stream/{DAY}/cancel",
+        "/pipelines/orders/pause",
+    ],
+)
 def test_a_form_that_was_kept_open_is_refused(viewer: Viewer, visitor: Visitor, form: str) -> None:
     answer = visitor.send(form, reason="why not")
 

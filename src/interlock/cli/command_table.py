@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "events": ("events", "Show the event log."),
     "audit": ("audit", "Show who asked for what, why, and what came of it."),
     "rerun": ("rerun", "Request that a date run again."),
+    "cancel": ("cancel", "End the run of a date, and ask its job to stop."),
     "backfill": ("backfill", "Run a range of dates, a few at once."),
     "pause": ("pause", "Pause a pipeline."),
     "resume": ("resume", "Resume a paused pipeline."),

@@ -148,6 +148,11 @@ class EventType(StrEnum):
         ("attempt",), ("runId", "runningForSeconds", "pollWindowSeconds", "lastState", "cancelled"),
         "make sure that the job has ended, then `interlock rerun {pipeline} {date}`",
         phase=Phase.FAILED)
+    RUN_CANCELLED = "RUN_CANCELLED", EventSpec(
+        "an operator ended an attempt; no retry follows", "cancel_run", Severity.WARNING, Alert.THREAD,
+        ("attempt",), ("reason", "requestedBy", "runStatus", "runId"),
+        "`interlock rerun {pipeline} {date}` runs it again",
+        phase=Phase.FAILED)
     RETRY_EXHAUSTED = "RETRY_EXHAUSTED", EventSpec(
         "the job's or the launch's retries are spent, or what was to come went with its pipeline or schedule",
         "complete-trigger", Severity.ERROR, Alert.YES,

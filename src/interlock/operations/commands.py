@@ -5,10 +5,12 @@ Each command is declared here once, as each question is in `queries.py`.
 
 from typing import Any, Protocol
 
+from interlock.domain.cancellation import Cancellation
 from interlock.domain.config import Config
 from interlock.domain.lineage import LineageEvent
 from interlock.domain.rerun_request import RerunRequest
 from interlock.operations.requests import (
+    NewCancellation,
     NewPause,
     NewPrune,
     NewReadings,
@@ -49,6 +51,12 @@ class Commands(Protocol):
 
     def rerun(self, pipeline: str, wanted: NewRerun) -> RerunRequest:
         """Ask for a date to run again. An event says whether it is granted."""
+        ...
+
+    def cancel(
+        self, pipeline: str, schedule: str, date: str, wanted: NewCancellation
+    ) -> Cancellation:
+        """End the run of a date: its job is asked to stop, and no retry follows."""
         ...
 
     def pause(self, pipeline: str, wanted: NewPause = NewPause()) -> Config:

@@ -165,6 +165,13 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         Commands.rerun,
         status=202,
     ),
+    Endpoint(
+        "POST",
+        "/runs/{pipeline}/{schedule}/{date}/cancel",
+        "cancel",
+        Scope.OPERATE,
+        Commands.cancel,
+    ),
     Endpoint("GET", "/pipelines/{pipeline}/backfill", "backfill", Scope.READ, Queries.backfill),
     Endpoint("POST", "/pipelines/{pipeline}/pause", "pause", Scope.OPERATE, Commands.pause),
     Endpoint(

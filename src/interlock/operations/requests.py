@@ -17,6 +17,9 @@ MOST_OUTPUT = 256 * 1024
 Limit = Annotated[int, Meta(ge=1, le=MOST_ITEMS, description="How many at most.")]
 Cursor = Annotated[str, Meta(max_length=2000, description="`next` of the previous page.")]
 Text = Annotated[str, Meta(max_length=1000)]
+Reason = Annotated[
+    str, Meta(min_length=1, max_length=1000, pattern=r"\S", description="Why; it is recorded.")
+]
 Instant = Annotated[datetime, Meta(tz=True)]
 Bound = Annotated[
     str,
@@ -121,6 +124,12 @@ class NewRerun(_Body, frozen=True, kw_only=True):
     schedule: Text | None = None
     reason: Text = "manual"
     force: bool = False
+
+
+class NewCancellation(_Body, frozen=True, kw_only=True):
+    """A request to end the run of a date."""
+
+    reason: Reason
 
 
 class NewFiles(_Body, frozen=True, kw_only=True):

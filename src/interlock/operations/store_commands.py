@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from interlock.domain.callers import AuditEntry, RequestOutcome
+from interlock.domain.cancellation import Cancellation
 from interlock.domain.config import Config
 from interlock.domain.lineage import LineageEvent, LineageSource, sources_of
 from interlock.domain.rerun_request import RerunRequest
@@ -15,6 +16,7 @@ from interlock.domain.run import RunKey
 from interlock.domain.sensor import Reading
 from interlock.errors import ConfigError, ConflictError, InterlockError, NotFoundError
 from interlock.operations.requests import (
+    NewCancellation,
     NewPause,
     NewPrune,
     NewReading,
@@ -35,6 +37,7 @@ from interlock.queries.paging import Page
 from interlock.queries.stored_reading import StoredReading, in_words, stored
 from interlock.queries.watchdog_pass import WatchdogPass, pass_in_words
 from interlock.usecases.admit_reading import foresee_reading
+from interlock.usecases.cancel_run import CancelOrder, cancel_run
 from interlock.usecases.pause import pause, resume
 from interlock.usecases.ports import Ports
 from interlock.usecases.put_reading import admissible_reading
@@ -113,6 +116,17 @@ class StoreCommands:
         )
         with self._audited("rerun", str(key), wanted.reason, pipeline):
             return request_rerun(order, self._ports)
+
+    def cancel(
+        self, pipeline: str, schedule: str, date: str, wanted: NewCancellation
+    ) -> Cancellation:
+        self._check(pipeline)
+        config = self._ports.pipelines.find(pipeline)
+        dry = config is not None and config.pipeline.dry_run
+        key = RunKey(pipeline, schedule, str(label_of(date)), dry=dry)
+        order = CancelOrder(key, self._actor, wanted.reason)
+        with self._audited("cancel", str(key), wanted.reason, pipeline):
+            return cancel_run(order, self._ports)
 
     def pause(self, pipeline: str, wanted: NewPause = NewPause()) -> Config:
         self._check(pipeline)

@@ -12,6 +12,7 @@ from interlock.domain import duration
 from interlock.domain.admission import window_closed
 from interlock.domain.budgets import RerunSource, rerun_budget, retry_budget
 from interlock.domain.calendars import excluded
+from interlock.domain.cancellation import is_cancelled
 from interlock.domain.check import in_symbols, shown
 from interlock.domain.config import Config, Pause
 from interlock.domain.deadline import closes_at, deadlines
@@ -237,6 +238,8 @@ def _headline(case: _Case) -> str:
         return f"attempt {run.attempt} failed; retry {_in(run.retry_at, now)}"
     if run.waits_for and not failing_lines(run.verdict, now):
         return f"its rules hold, and it waits for a place (attempt {run.attempt})"
+    if is_cancelled(run):
+        return f"cancelled {age} ago (attempt {run.attempt}); only a rerun opens it"
     return _HEADLINES[run.status].format(age=age, attempt=run.attempt)
 
 

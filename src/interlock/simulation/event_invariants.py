@@ -114,6 +114,7 @@ _ONCE_PER_ATTEMPT = frozenset(
         EventType.JOB_COMPLETED,
         EventType.JOB_FAILED,
         EventType.JOB_POLL_EXHAUSTED,
+        EventType.RUN_CANCELLED,
         EventType.SFN_TIMEOUT,
     }
 )

@@ -13,6 +13,7 @@ INSTEAD: dict[str, str] = {
     "ping": "sensor put PIPELINE KEY FIELD=VALUE",
     "watchNow": "watchdog",
     "rerun": "rerun {pipeline} DATE --reason WHY",
+    "cancel": "cancel {pipeline} {date} --reason WHY",
     "pause": "pause {pipeline}",
     "resume": "resume {pipeline}",
     "retryChanges": "doctor --retry",

@@ -7,7 +7,7 @@ from web.pages.visitor import SAME, Visitor
 
 RUN = "/runs/silver-orders/stream/2026-03-03"
 PIPELINE = "/pipelines/silver-orders"
-FORMS = [f"{RUN}/rerun", f"{PIPELINE}/pause", f"{PIPELINE}/resume"]
+FORMS = [f"{RUN}/rerun", f"{RUN}/cancel", f"{PIPELINE}/pause", f"{PIPELINE}/resume"]
 
 
 def test_a_rerun_is_asked_for_in_the_callers_name(house: House, visitor: Visitor) -> None:
@@ -115,6 +115,26 @@ def test_a_form_that_is_not_right_is_refused(
 
 def test_an_undeclared_pipeline_can_not_be_paused(visitor: Visitor) -> None:
     assert visitor.send("/pipelines/nobody/pause", reason="because").status_code == 404
+
+
+def test_a_run_that_waits_is_cancelled_in_the_callers_name(house: House, visitor: Visitor) -> None:
+    assert "Cancel…" not in visitor.see(RUN).text
+    house.declare("validation: {rules: [{key: other, check: exists}]}")
+    house.runtime.settle()
+    house.put({"date": "2026-03-03"})
+    house.runtime.step()
+    assert "Cancel…" in visitor.see(RUN).text
+
+    answer = visitor.send(f"{RUN}/cancel", reason="wrong upstream")
+    assert answer.headers["location"] == f"{RUN}?asked=cancel"
+    page = visitor.see(answer.headers["location"])
+    assert "The run is cancelled." in page.text and "Cancel…" not in page.text
+    assert "cancelled by owner: wrong upstream" in page.text
+
+    again = visitor.send(f"{RUN}/cancel", reason="twice")
+    assert again.status_code == 303  # what is cancelled stays so
+    entries = [(e.action, e.outcome) for e in house.home.store.audit.newest(2)]
+    assert entries == [("cancel", "done"), ("cancel", "done")]
 
 
 def test_a_run_that_is_under_way_is_not_offered_again(house: House, visitor: Visitor) -> None:

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Meta
 
+from interlock.domain.cancellation import objection_to_cancel
 from interlock.domain.config import Config
 from interlock.domain.event import Event
 from interlock.domain.run import Run, RunKey
@@ -25,7 +26,7 @@ LINES, MOST_SHOWN = 20, 1000
 
 class RunQuery(msgspec.Struct, frozen=True, kw_only=True):
     #: The action just requested.
-    asked: Literal["rerun"] | None = None
+    asked: Literal["rerun", "cancel", "unstopped"] | None = None
     #: The output to show: of which attempt, which stream, how many of its last lines.
     attempt: Number | None = None
     stream: Literal["both", "stdout", "stderr"] = "both"
@@ -51,6 +52,7 @@ def build(asked: PageRequest) -> Shown:
         "zone": _zone(config, schedule_id),
         "standing": _standing_without(events) if run is None else standing_of(run),
         "why": None if run is not None else _why(asked, key),
+        "may_cancel": run is not None and objection_to_cancel(run) is None,
         "bar": None if run is None else bar(run, now),
         "rules": [] if run is None else _rules(run),
         "evidence": [] if run is None else list(run.evidence.values()),

@@ -19,7 +19,7 @@ from starlette.routing import Route
 from interlock.domain import duration
 from interlock.domain.callers import Scope
 from interlock.errors import InterlockError
-from interlock.operations.requests import NewPause, NewRerun, NewResume
+from interlock.operations.requests import NewCancellation, NewPause, NewRerun, NewResume
 from interlock.queries.heartbeat import Heartbeat
 from interlock.web.access import Caller
 from interlock.web.api.bodies import read_text
@@ -180,6 +180,14 @@ def _rerun(context: ApiContext, caller: Caller, path: dict[str, str], form: dict
     return f"{run_url(request.key)}?asked=rerun"
 
 
+def _cancel(context: ApiContext, caller: Caller, path: dict[str, str], form: dict[str, str]) -> str:
+    wanted = _checked({"reason": form["reason"]}, NewCancellation)
+    place = path["pipeline"], path["schedule"], path["date"]
+    done = context.commands(caller).cancel(*place, wanted)
+    said = {True: "cancel", False: "unstopped", None: "cancel"}[done.job_asked]
+    return f"{run_url(done.run.key)}?asked={said}"
+
+
 def _pause(context: ApiContext, caller: Caller, path: dict[str, str], form: dict[str, str]) -> str:
     wanted: dict[str, Any] = {"reason": form["reason"]}
     if form.get("for"):
@@ -211,6 +219,7 @@ def _checked(form: dict[str, Any], kind: type[T]) -> T:
 
 FORMS: dict[str, Act] = {
     "/runs/{pipeline}/{schedule}/{date}/rerun": _rerun,
+    "/runs/{pipeline}/{schedule}/{date}/cancel": _cancel,
     "/pipelines/{pipeline}/pause": _pause,
     "/pipelines/{pipeline}/resume": _resume,
 }
