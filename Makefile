@@ -87,6 +87,8 @@ $(EMULATOR)/.ready: tests/emulated/requirements.txt | $(READY)
 test-aws: $(EMULATOR)/.ready ## Deploy the AWS backend to an emulator, and test it end to end
 	INTERLOCK_TEST_EMULATOR=$(abspath $(EMULATOR))/bin/ministack $(BIN)/python -m pytest -q tests/emulated
 
+# The costliest tests try a sample in `make test`, and all of it here.
+check: export INTERLOCK_TEST_BUDGET = full
 check: lint types imports coverage lowest test test-aws ## Run every check that must pass before a commit lands
 
 lowest: $(READY) ## Test with the lowest versions of the dependencies that pyproject.toml allows

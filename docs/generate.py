@@ -24,6 +24,7 @@ from msgspec import NODEFAULT, inspect
 import interlock
 from interlock.adapters.alerts import console
 from interlock.adapters.aws.history import DynamoHistory
+from interlock.adapters.jobs.command import supervisor
 from interlock.adapters.jobs.job_states import Meaning
 from interlock.adapters.sqlite.database import MEMORY
 from interlock.adapters.sqlite.history import SqliteHistory
@@ -44,7 +45,7 @@ from interlock.files.authored import PipelineFile
 from interlock.files.problem import ProblemKind
 from interlock.lifecycle import definition
 from interlock.operations import endpoints as web_endpoints
-from interlock.operations.requests import MOST_READINGS
+from interlock.operations.requests import MOST_OUTPUT, MOST_READINGS
 from interlock.runtime import server_address as address
 from interlock.runtime.health import NotedDatabase
 from interlock.simulation.scenario import ScenarioFile
@@ -853,6 +854,11 @@ def limits() -> str:
                 f"{console.LARGEST // 1024**2} MiB",
                 f"`{console.NAME}`; then the server starts a new one",
             ),
+            (
+                f"{2 * supervisor.KEPT // 1024**2} MiB",
+                "what is kept of stdout, of stderr and of both together of a command; at least the last half",
+            ),
+            (f"{MOST_OUTPUT // 1024} KiB", "output of a job in one answer"),
             (
                 f"{aws_sight.LOOK_SECONDS:.0f} s",
                 "time between two checks for news on the AWS backend",

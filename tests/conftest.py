@@ -4,8 +4,8 @@ import pytest
 
 #: The longest first: the parts of a test's id by which it is known.
 LONG = (
-    "attack/test_attack.py::test_half_a_minute",
-    "crash/test_kills.py::test_fifty",
+    "attack/test_attack.py::test_every_trouble",
+    "crash/test_kills.py::test_kills_under_load",
     "crash/test_power_cuts.py",
     "deploy/",
     "wiring/test_serve_verdicts.py",

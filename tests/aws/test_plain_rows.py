@@ -172,6 +172,19 @@ def test_a_config_of_another_pipeline_is_not_this_ones(services: Services, store
     assert store.pipelines.unreadable() == {"gold-orders"}
 
 
+@pytest.mark.parametrize("words", [None, {"NULL": True}, {"N": "5"}, {"M": {}}])
+def test_a_pause_of_another_writer_holds_whatever_it_says_about_who_and_why(
+    services: Services, store: Store, words: Any
+) -> None:
+    assert store.pipelines.save(a_config(paused_since=NOW, paused_by="ada", paused_reason="moves"))
+    row = stored(services, "control", "CONFIG#ACTIVE")
+    said = {} if words is None else {"pausedBy": words, "pausedReason": words}
+    kept = {name: value for name, value in row.items() if name not in ("pausedBy", "pausedReason")}
+    services.tables.put_item(TableName=NAMES.control, Item={**kept, **said})
+    (config,) = store.pipelines.in_force()
+    assert str(config.pause(NOW)) == "paused"
+
+
 @pytest.mark.parametrize("config", [{"M": {}}, {"NULL": True}, {"S": "null"}, {"S": "["}])
 def test_a_wanted_config_that_says_nothing_takes_nothing_away(
     services: Services, store: Store, config: Any

@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[2]
 #: What a user installs. The tools of the tests may be the newest in every set.
 EXTRAS = ("server", "aws", "holidays")
 
-_REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)(?:\[[^]]*\])?>=([0-9.]+)")
+_REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)(?:\[[^]]*\])?>=([0-9.]+)(?:,<[0-9]+)?")
 
 
 class Bound(NamedTuple):
@@ -41,7 +41,7 @@ def bound_of(requirement: str) -> Bound:
     """Raises ValueError for a requirement of another form: nothing would try its lowest version."""
     found = _REQUIREMENT.fullmatch(requirement)
     if found is None:
-        raise ValueError(f"{requirement} is not of the form name>=version")
+        raise ValueError(f"{requirement} is not of the form name>=version or name>=version,<major")
     return Bound(plain(found[1]), found[2])
 
 

@@ -2,6 +2,7 @@
 
 import inspect
 from importlib import import_module
+from itertools import chain
 from pkgutil import walk_packages
 
 import pytest
@@ -38,6 +39,18 @@ def test_a_requirement_of_another_form_is_refused(text: str) -> None:
 
 def test_extras_of_a_requirement_are_no_part_of_its_name() -> None:
     assert bound_of("Moto[glue,stepfunctions]>=5.1") == Bound("moto", "5.1")
+
+
+def test_a_cap_on_the_next_major_version_is_no_part_of_the_bound() -> None:
+    assert bound_of("uvicorn>=0.36,<1") == Bound("uvicorn", "0.36")
+
+
+@pytest.mark.parametrize("name", ["cronsim", "urllib3", "uvicorn"])
+def test_a_library_whose_private_parts_we_override_is_capped(name: str) -> None:
+    declared = project()
+    every = [*declared["dependencies"], *chain(*declared["optional-dependencies"].values())]
+    ours = [text for text in every if text.startswith(f"{name}>=")]
+    assert ours and all(",<" in text for text in ours)
 
 
 def test_a_package_that_is_named_twice_has_one_bound() -> None:

@@ -168,7 +168,7 @@ def test_an_unknown_pipeline_is_named(place: AwsPlace) -> None:
 def test_a_pipeline_is_taken_away_by_an_apply_and_not_by_a_command(place: AwsPlace) -> None:
     refused = place.run("retire", "silver-orders").exception
     assert "apply without the pipeline's file" in str(refused)
-    assert "no file is missing" in str(place.run("retire", "--all-missing").exception)
+    assert "no pipeline file is missing" in str(place.run("retire", "--all-missing").exception)
 
 
 def test_what_is_missing_is_said_all_at_once_with_its_remedy(tmp_path: Path) -> None:

@@ -27,6 +27,22 @@ def test_a_pause_that_is_over_already_is_refused(place: Place) -> None:
     assert place.run("pause", "silver-orders", "--until", "later").exit_code == 2
 
 
+def test_a_pause_says_who_and_why_wherever_it_is_shown(place: Place) -> None:
+    place.shown("pause", "silver-orders", "--reason", "upstream moves", "--until", "2h")
+    place.shown("pause", "silver-orders", "--reason", "it moves again", "--until", "3h")
+    who = place.json("audit")[0]["actor"]
+    for command in (("status",), ("why", "silver-orders")):
+        result = place.run(*command)
+        shown = " ".join(result.output.split())
+        assert f"by {who} 0s ago, until" in shown and "(it moves again)" in shown, shown
+    (why,) = place.json("why", "silver-orders")
+    assert (why["pause"]["by"], why["pause"]["reason"]) == (who, "it moves again")
+    assert f"paused by {who} (it moves again)" in why["headline"]
+    place.shown("resume", "silver-orders", "--reason", "it has moved")
+    assert place.json("why", "silver-orders")[0]["pause"] is None
+    assert place.json("audit")[0]["reason"] == "it has moved"
+
+
 @pytest.mark.parametrize("command", ["pause", "resume"])
 def test_an_unknown_pipeline_is_named(place: Place, command: str) -> None:
     result = place.run(command, "nope")

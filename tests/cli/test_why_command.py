@@ -84,7 +84,7 @@ def test_a_date_that_the_calendar_or_a_pause_holds_back_does_not_blame_a_reading
     assert why["blockedBy"] == ["the calendar excludes this date"]
     place.shown("pause", "silver-orders")
     (why,) = place.json("why", "silver-orders", "2026-03-03")
-    assert why["blockedBy"] == ["the pipeline is paused"]
+    assert why["blockedBy"] == [f"the pipeline is paused by {why['pause']['by']}"]
 
 
 def test_a_date_that_waits_for_a_place_says_behind_whom_and_by_when_its_rules_must_hold(

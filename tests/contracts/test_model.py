@@ -19,6 +19,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from budget import budget
 from contracts.families import FAMILIES, Family
 from contracts.home import Home, tell
 from contracts.samples import (
@@ -295,7 +296,7 @@ def test_any_sequence_of_calls_is_answered_as_the_model_answers_it(family: Famil
     run_state_machine_as_test(
         Chosen,
         settings=settings(
-            max_examples=family.sequences,
+            max_examples=budget(family.sequences, max(1, family.sequences // 3)),
             stateful_step_count=50,
             deadline=None,
             suppress_health_check=list(HealthCheck),

@@ -59,6 +59,8 @@ def test_a_config_comes_back_as_it_was_stored(home: Home) -> None:
         rejected_hash="bad",
         paused_since=NOW,
         paused_until=NOW + timedelta(days=1),
+        paused_by="ada",
+        paused_reason="upstream moves",
         armed={"cron": Occurrence("2026-03-04", NOW + timedelta(days=1))},
     )
     assert home.pipelines.save(config)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from budget import budget
 from crash import accountant
 from crash.kill_loop import Load, run
 
@@ -13,8 +14,8 @@ from crash.kill_loop import Load, run
 BRIEF = Load(pause=0.1, longest_life=1.4)
 
 
-def test_fifty_kills_under_load_leave_the_books_in_order(tmp_path: Path) -> None:
-    assert run(tmp_path, kills=50, seed=5, load=BRIEF) == 0
+def test_kills_under_load_leave_the_books_in_order(tmp_path: Path) -> None:
+    assert run(tmp_path, kills=budget(50, 20), seed=5, load=BRIEF) == 0
 
 
 @pytest.mark.parametrize(

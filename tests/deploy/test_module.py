@@ -21,7 +21,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "account_id": ("123", "account_id must have 12 digits"),
     "lambda_architecture": ("riscv", "lambda_architecture must be arm64 or x86_64"),
     "lambda_memory_size": (64, "lambda_memory_size must be a whole number from 128 to 10240"),
-    "lambda_memory": ({"watchdg": 256}, "lambda_memory names functions"),
+    "lambda_memory": ({"watchdg": 256}, "lambda_memory must name functions"),
     "orchestrator_timeout_seconds": (
         30,
         "orchestrator_timeout_seconds must be a whole number from 60 to 900",

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from contracts.samples import a_pipeline
-from interlock.domain.config import Config, RefusedConfig
+from interlock.domain.config import Config, Pause, RefusedConfig
 from interlock.domain.standing import standing_since
 
 NOW = datetime(2026, 3, 3, 10, tzinfo=UTC)
@@ -22,6 +22,20 @@ def test_a_pause_lasts_until_its_end(
     since: datetime | None, until: datetime | None, paused: bool
 ) -> None:
     assert replace(CONFIG, paused_since=since, paused_until=until).is_paused(NOW) is paused
+
+
+@pytest.mark.parametrize(
+    ("by", "reason", "text"),
+    [
+        ("", "", "paused"),
+        ("ada", "", "paused by ada"),
+        ("", "moves", "paused (moves)"),
+        ("ada", "moves", "paused by ada (moves)"),
+    ],
+)
+def test_a_pause_says_who_and_why_as_far_as_that_is_known(by: str, reason: str, text: str) -> None:
+    pause = replace(CONFIG, paused_since=NOW, paused_by=by, paused_reason=reason).pause(NOW)
+    assert pause == Pause(since=NOW, by=by, reason=reason) and str(pause) == text
 
 
 def test_a_retired_pipeline_says_so() -> None:

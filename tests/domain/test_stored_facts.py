@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from interlock.domain import baseline, change, job, waiting_for, watchdog_state
+from interlock.domain import baseline, callers, change, job, waiting_for, watchdog_state
 from interlock.domain.alerting import manner
 from interlock.domain.history import Tally
 from interlock.domain.rerun_request import RerunRequest
@@ -32,3 +32,11 @@ def test_nothing_is_known_before_anything_happened() -> None:
     assert not job.Running().unseen
     assert watchdog_state.WatchdogState().last_pass_at is None
     assert not manner.Manner().threaded
+
+
+def test_no_token_can_be_given_the_installation_itself() -> None:
+    assert set(callers.Scope) - set(callers.GRANTABLE) == {callers.Scope.OWN}
+    token = callers.Token(name="ci", hash="h", scopes=("read",), created_at=NOW)
+    assert token.pipelines == ()
+    entry = callers.AuditEntry(at=NOW, actor="ada", action="pause", target="silver")
+    assert entry.reason == ""

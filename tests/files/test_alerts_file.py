@@ -207,8 +207,8 @@ def test_a_sink_that_was_stored_with_the_settings_of_every_type_is_read() -> Non
         ("sinks: {a: {channel: C0MAIN}}", "is missing"),
         ("sinks: {a: {type: slak}}", "'slak' is not one of slack, webhook, console"),
         ("sinks: {a: {type: slack, chanel: C0MAIN}}", "unknown key"),
-        ("sinks: {a: {type: slack, type: slack}}", "the key is written twice"),
-        ("sinks: {a: {type: 5, channel: C0MAIN, channel: C0MAIN}}", "the key is written twice"),
+        ("sinks: {a: {type: slack, type: slack}}", "duplicate key"),
+        ("sinks: {a: {type: 5, channel: C0MAIN, channel: C0MAIN}}", "duplicate key"),
         ("sinks: {a: 5}", "expected a map, found a number"),
     ],
 )

@@ -9,10 +9,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_job_checks import VALID
 
+from budget import budget
 from interlock.files import LoadedPipeline, load_project, load_text, read_config
 from interlock.files.text import load_calendar
 
-many = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+many = settings(
+    max_examples=budget(200, 60), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 
 #: Words that YAML, or our own format, treats in a way of their own.
 _WORDS = r""": - ? & * ! | > % @ ` { } [ ] , # ' " \ ~ << &a *a !!str !!binary !x --- ... null true

@@ -133,7 +133,7 @@ def test_an_event_is_delivered_to_it_after_a_failure_too(project: ProjectAtWork)
 
 def test_it_can_be_tried(project: ProjectAtWork) -> None:
     assert "night: sent" in project.output("alert", "test", "night")
-    assert PagerSink.beeps[0].startswith("4711: a test of alerts")
+    assert PagerSink.beeps[0].startswith("4711: test alert through night")
     PagerSink.is_busy = True
     assert "night: the line is busy" in project.output("alert", "test", "default", code=1)
 

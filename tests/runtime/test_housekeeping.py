@@ -1,6 +1,6 @@
 """House: what has expired goes, unless it may be the clock that is wrong."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -22,9 +22,10 @@ class World:
         self.store = Store(Database(), self.clock)
         self.store.events.publish([an_event()])
         self.ran = 0.0
+        self.swept: list[datetime] = []
 
     def serve(self, span: timedelta = timedelta(hours=2)) -> Housekeeping:
-        house = Housekeeping(self.store, self.clock, lambda: self.ran)
+        house = Housekeeping(self.store, self.clock, lambda: self.ran, self.swept.append)
         house.look()
         while span > timedelta(0):
             span -= LOOK
@@ -56,6 +57,7 @@ def test_a_start_with_a_clock_a_year_ahead_removes_nothing(world: World) -> None
     house = world.serve()
 
     assert world.has_history()
+    assert world.swept[-1] < world.clock.now - YEAR
     assert "expired data is kept until" in (house.notice() or "")
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from budget import budget
 from interlock.simulation.play import FaultOptions, play, play_with_faults
 from interlock.simulation.scenario import load_scenario
 
@@ -12,7 +13,7 @@ _PROJECT = Path(__file__).parents[2]
 _FOLDERS = (_PROJECT / "scenarios", _PROJECT.parent / "shared" / "scenarios")
 
 #: How many faults one is taken of: `interlock simulate --faults` strikes at every one.
-_SAMPLE = 97
+_SAMPLE = budget(97, 291)
 
 
 def _files() -> list[Any]:

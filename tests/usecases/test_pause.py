@@ -34,6 +34,19 @@ def test_while_paused_nothing_opens_and_readings_are_kept(home: Home) -> None:
     assert set(home.store.sensors.find("silver-orders", ["orders"])) == {"orders"}
 
 
+def test_who_paused_and_why_outlasts_a_new_file_and_ends_with_the_pause(home: Home) -> None:
+    home.adopt()
+    pause("silver-orders", home.ports, by="ada", reason="upstream moves")
+    home.pass_time(minutes=5)
+    pause("silver-orders", home.ports, NOW + timedelta(days=1), "bob", "it still does")
+    home.adopt("sla: {maxDuration: 5h}")
+    config = home.store.pipelines.find("silver-orders")
+    assert config is not None and config.paused_since == NOW  # since the first time
+    assert (config.paused_by, config.paused_reason) == ("bob", "it still does")
+    config = resume("silver-orders", home.ports)
+    assert (config.paused_by, config.paused_reason, config.paused_since) == ("", "", None)
+
+
 def test_what_came_in_the_pause_is_acted_on_at_its_end(home: Home) -> None:
     home.adopt()
     pause("silver-orders", home.ports)

@@ -17,13 +17,15 @@ T = TypeVar("T")
 class Listening:
     """A connection that is read piece by piece, as a browser does."""
 
-    def __init__(self, app: ASGIApp, query: str = "", last_id: str | None = None) -> None:
+    def __init__(
+        self, app: ASGIApp, query: str = "", last_id: str | None = None, path: str = PATH
+    ) -> None:
         headers = [(b"host", b"127.0.0.1:8787"), (b"authorization", f"Bearer {OWNER}".encode())]
         if last_id is not None:
             headers.append((b"last-event-id", last_id.encode()))
         self._scope = {
             "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "GET",
-            "scheme": "http", "path": PATH, "raw_path": PATH.encode(), "root_path": "",
+            "scheme": "http", "path": path, "raw_path": path.encode(), "root_path": "",
             "query_string": query.encode(), "headers": headers, "server": ("127.0.0.1", 8787),
             "client": ("127.0.0.1", 1),
         }  # fmt: skip

@@ -47,7 +47,7 @@ _OF_ORDERS = "pipeline = 'silver-orders'"
 #: More rounds than anything that comes to an end needs.
 _ROUNDS = 300
 PAGES = ("/", "/timeline", "/timeline?span=14d", "/pipelines", "/sla", "/dependencies", "/events",
-         "/pipelines/silver-orders", "/pipelines/gold-orders")  # fmt: skip
+         "/audit", "/pipelines/silver-orders", "/pipelines/gold-orders")  # fmt: skip
 
 
 @pytest.fixture(autouse=True)

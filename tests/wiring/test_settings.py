@@ -135,9 +135,9 @@ def test_a_server_does_not_start_without_the_tokens_of_pings(tmp_path: Path) -> 
     ("text", "said"),
     [
         ("[[ping]]\ntoken='short'\npipeline='p'\nkey='k'", "needs a token"),
-        ("[[ping]]\npipeline='p'\nkey='k'", "ping is not right"),
+        ("[[ping]]\npipeline='p'\nkey='k'", "ping is invalid"),
         ("[[ping]]\ntoken='0123456789abcdef'\npipeline='p'\nkey='k'\nnoise=1", "has only: token"),
-        ("[[lineage]]\njob=7\npipeline='p'\nkey='k'", "lineage is not right"),
+        ("[[lineage]]\njob=7\npipeline='p'\nkey='k'", "lineage is invalid"),
         ("lineage = 'x'", "is written as [[...]]"),
         (
             "[[ping]]\ntoken='0123456789abcdef'\npipeline='p'\nkey='k'\n"

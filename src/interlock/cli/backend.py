@@ -1,9 +1,9 @@
 """Backend: what a command talks to, a running server or the state file itself.
 
 With `--backend aws` it is the installation on AWS, whose functions act on what is written there.
-INTERLOCK_URL names a server anywhere. Otherwise it is the state file of the project: looking at it needs
-nobody's leave. Writing does: while a server holds the file's lock, commands ask that server, at the
-address that it left beside the file; else they write themselves, and say that nothing acts on it yet.
+INTERLOCK_URL names a server anywhere. Otherwise it is the state file of the project. Reading it
+needs no lock. Writing does: while a server holds the lock, commands ask that server, at the address that
+it left beside the file; otherwise they write themselves, and say that nothing acts on it yet.
 """
 
 import getpass
@@ -148,7 +148,7 @@ def named_server() -> Client | None:
 
 
 def server_of(settings: Settings) -> Client | None:
-    """The server that holds this state file; None when nobody does.
+    """The server that holds this state file; None when there is none.
 
     Raises UnavailableError when there is no file, or its holder can't be asked.
     """
@@ -176,7 +176,7 @@ def left_address(settings: Settings) -> Client | None:
 
 
 def file_for_reading(settings: Settings) -> LocalBackend:
-    """Looks at the file, whoever writes to it."""
+    """Reads the file, even while a server writes to it."""
     _existing(settings)
     return open_local_backend(settings, database=ReadOnlyDatabase)
 

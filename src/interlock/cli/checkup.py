@@ -188,7 +188,9 @@ class Checkup:
         if self._backend is None:
             return
         beat = self._backend.queries.watchdog()
-        yield heartbeat(beat, self._now, "interlock", "interlock serve, or `interlock watchdog`")
+        yield heartbeat(
+            beat, self._now, "interlock", "start `interlock serve`, or run `interlock watchdog`"
+        )
 
     def _parked(self) -> Iterator[Finding]:
         if self._backend is None:
@@ -222,8 +224,8 @@ class Checkup:
             yield from self._not_in_force(self._backend, set(project.pipelines))
             yield from self._missing(self._backend)
             for each in self._backend.queries.refused().items:
-                if not each.file:  # the files themselves are judged as they are now
-                    yield refused_config(each, "store it anew, as it must be")
+                if not each.file:  # files are checked as they are now
+                    yield refused_config(each, "store a valid config")
 
     def _not_in_force(self, backend: LocalBackend, declared: set[str]) -> Iterator[Finding]:
         """A valid file that the controller has not adopted."""
@@ -235,7 +237,7 @@ class Checkup:
             )
 
     def _missing(self, backend: LocalBackend) -> Iterator[Finding]:
-        """A pipeline in force without a file; many of them are an error."""
+        """A pipeline in force without a file; many of them at once are an error."""
         missing = backend.queries.missing().items
         held = any(each.held_at is not None for each in missing)
         remedy = "restore the files, or confirm with `interlock retire PIPELINE` or `--all-missing`"

@@ -20,7 +20,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "why": ("why", "Explain why a date has or hasn't run, and what would unblock it."),
     "runs": ("runs", "List past and current runs."),
     "run": ("run", "Show the timeline of one run."),
+    "logs": ("logs", "Show what the job of a run printed."),
     "events": ("events", "Show the event log."),
+    "audit": ("audit", "Show who asked for what, why, and what came of it."),
     "rerun": ("rerun", "Request that a date run again."),
     "backfill": ("backfill", "Run a range of dates, a few at once."),
     "pause": ("pause", "Pause a pipeline."),
@@ -63,7 +65,7 @@ def _take_option(context: click.Context, option: click.Parameter, value: Any) ->
 
 
 class LazyCommands(click.Group):
-    """A group that knows the names of its commands and imports them late.
+    """A group that knows the names of its commands and imports them lazily.
 
     A command's module holds a function or group named `command`.
     """

@@ -57,8 +57,8 @@ _NOTHING_PARKED = (
 def _retry(options: Options) -> None:
     with acting(options) as backend:
         changes = count(backend.commands.retry_parked().changes, "change")
-        when = "now" if backend.served else "when `interlock serve` runs"
-    click.echo(f"{changes} will be tried again {when}", err=True)
+        when = "now" if backend.served else "when `interlock serve` starts"
+    click.echo(f"{changes} will be retried {when}", err=True)
 
 
 def _show(finding: Finding) -> None:

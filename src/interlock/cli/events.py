@@ -80,7 +80,9 @@ def command(
     With --follow and --json, prints one JSON document per line.
     """
     if alerts and follow:
-        raise click.UsageError("--alerts shows what was sent by now: without --follow")
+        raise click.UsageError(
+            "--alerts can't be combined with --follow: it shows what was sent so far"
+        )
     wanted = EventsQuery(pipeline=pipeline, type=kind, since=since, limit=limit)
     with looking(options) as queries:
         if alerts:

@@ -21,14 +21,17 @@ from interlock.operations.requests import NewPause
     metavar="MOMENT",
     help="When the pause ends by itself: 2h or an instant.",
 )
+@click.option("--reason", default="", help="Recorded with your name, and shown with the pause.")
 @as_json_option
 @click.pass_obj
-def command(options: Options, pipeline: str, until: datetime | None, as_json: bool) -> None:
+def command(
+    options: Options, pipeline: str, until: datetime | None, reason: str, as_json: bool
+) -> None:
     """Pause PIPELINE: no run opens. Readings are kept, and SLA deadlines still apply."""
     if until is not None and until <= now():
         raise ConfigError("--until is in the past; give a future time, such as 2h")
     with acting(options) as backend:
-        config = backend.commands.pause(pipeline, NewPause(until=until))
+        config = backend.commands.pause(pipeline, NewPause(until=until, reason=reason))
     if as_json:
         document(config)
         return

@@ -14,7 +14,7 @@ _NEWEST = 50
 
 
 def awaited(request: RerunRequest, queries: Queries, seconds: float) -> Event | None:
-    """The event that answers the request; None when there is none within that time."""
+    """The event that answers the request; None if none arrives within that time."""
     until = time.monotonic() + seconds
     while True:
         found = _answer(request, queries)
@@ -28,7 +28,7 @@ def is_accepted(answer: Event) -> bool:
 
 
 def _answer(request: RerunRequest, queries: Queries) -> Event | None:
-    """A refusal has the request in its id; a grant is the first one after the request."""
+    """A rejection carries the request in its id; an acceptance is the first one after the request."""
     key = request.key
     since = request.requested_at
     wanted = EventsQuery(pipeline=key.pipeline_id, since=since, limit=_NEWEST)

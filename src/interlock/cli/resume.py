@@ -5,14 +5,16 @@ import click
 from interlock.cli.backend import acting
 from interlock.cli.options import Options
 from interlock.cli.shown import as_json_option, count, document, lines
+from interlock.operations.requests import NewResume
 
 
 @click.command("resume")
 @click.argument("pipeline")
 @click.option("--dry-run", is_flag=True, help="Only show what would start.")
+@click.option("--reason", default="", help="Recorded with your name.")
 @as_json_option
 @click.pass_obj
-def command(options: Options, pipeline: str, dry_run: bool, as_json: bool) -> None:
+def command(options: Options, pipeline: str, dry_run: bool, reason: str, as_json: bool) -> None:
     """Resume PIPELINE. Shows what will start first, then handles every date of the pause."""
     with acting(options) as backend:
         foreseen = backend.queries.would_resume(pipeline).items
@@ -20,7 +22,8 @@ def command(options: Options, pipeline: str, dry_run: bool, as_json: bool) -> No
         if not as_json:
             click.echo(f"{pipeline}: {count(len(foreseen), 'date')} to start")
             lines("  ", [f"{each.date} ({each.schedule_id}): {each.why}" for each in foreseen])
-        config = None if dry_run else backend.commands.resume(pipeline)
+        wanted = NewResume(reason=reason)
+        config = None if dry_run else backend.commands.resume(pipeline, wanted)
         if as_json:
             document({"wouldStart": foreseen, "config": config})
         elif not dry_run:

@@ -23,7 +23,7 @@ def command(options: Options, pipelines: tuple[str, ...], all_missing: bool, as_
     with acting(options) as backend:
         names = pipelines or tuple(each.pipeline_id for each in backend.queries.missing().items)
         if not names:
-            raise ConfigError("no file is missing")
+            raise ConfigError("no pipeline file is missing")
         retired = [backend.commands.retire(name) for name in names]
     if as_json:
         document(retired)

@@ -33,7 +33,7 @@ from interlock.operations.requests import OnDate
 def command(
     options: Options, pipeline: str, date: str, schedule: str | None, as_json: bool
 ) -> None:
-    """The timeline of PIPELINE's run of DATE."""
+    """Show the timeline of PIPELINE's run of DATE."""
     with looking(options) as queries:
         found = run_of(queries, pipeline, date, schedule)
         run, events = found.run, found.events

@@ -57,7 +57,7 @@ def command(
     limit: int,
     as_json: bool,
 ) -> None:
-    """The runs of PIPELINE, or of all, the newest dates first."""
+    """List the runs of PIPELINE, or of all pipelines, newest dates first."""
     state_wanted: Any = next((name for name, (word, _) in STATES.items() if word == status), None)
     with looking(options) as queries:
         wanted = RunsQuery(

@@ -79,7 +79,7 @@ def _warn(queries: Queries, pipeline: str, key: str, fields: dict[str, Any]) -> 
 @as_json_option
 @click.pass_obj
 def list_readings(options: Options, pipeline: str, as_json: bool) -> None:
-    """The readings of a pipeline, the newest first."""
+    """List the readings of a pipeline, newest first."""
     with looking(options) as queries:
         found = all_of(partial(queries.readings, pipeline), Paging())
     readings = sorted(found, key=lambda reading: reading.received_at, reverse=True)

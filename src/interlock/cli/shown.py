@@ -16,6 +16,8 @@ from interlock.domain.zones import zone
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from interlock.domain.config import Pause
+
 #: In a pipe nothing wraps: each row is one line.
 _UNFOLDED = 10_000
 
@@ -122,6 +124,15 @@ def span(moment: datetime | None, at: datetime) -> str:
     if moment > at:
         return f"in {duration.for_people(moment - at)}"
     return f"{duration.for_people(at - moment)} ago"
+
+
+def pause_facts(pause: "Pause", zone_name: str, at: datetime) -> str:
+    """`by ada 2h ago, until 14:00 UTC (upstream moves)`."""
+    who = f"by {pause.by} " if pause.by else ""
+    on = at.astimezone(zone(zone_name)).date().isoformat()
+    until = "" if pause.until is None else f", until {clock(pause.until, zone_name, on)}"
+    why = f" ({pause.reason})" if pause.reason else ""
+    return f"{who}{span(pause.since, at)}{until}{why}"
 
 
 def age(moment: datetime | None, at: datetime) -> str:

@@ -20,6 +20,7 @@ from interlock.cli.shown import (
     document,
     lines,
     now,
+    pause_facts,
     span,
     state,
     table,
@@ -136,8 +137,9 @@ def _is_warned(pipeline: PipelineState, at: datetime) -> bool:
 
 def _reasons(pipeline: PipelineState, command: str) -> Iterator[str]:
     """What a date waits for. A date without a run waits for its readings, which is normal."""
-    if pipeline.paused:
-        yield f"{pipeline.id}: paused; `{command} resume {pipeline.id}` resumes it"
+    if pipeline.pause is not None:
+        facts = pause_facts(pipeline.pause, pipeline.timezone, now())
+        yield f"{pipeline.id}: paused {facts}; `{command} resume {pipeline.id}` resumes it"
     elif pipeline.status not in ("absent", "COMPLETED"):
         for reason in pipeline.blocked_by[:_MOST_REASONS]:
             yield f"{pipeline.id} {pipeline.date}: {reason}"

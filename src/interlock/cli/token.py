@@ -53,7 +53,7 @@ def create(
     pipelines: tuple[str, ...],
     as_document: bool,
 ) -> None:
-    """Make a token. Its secret is printed this once, and only its hash is kept."""
+    """Create a token. Its secret is printed only once; the server keeps only its hash."""
     with _reached(options) as backend:
         wanted = NewToken(name=name, scopes=scopes, pipelines=pipelines)
         made = backend.commands.create_token(wanted)
@@ -90,10 +90,10 @@ def _rights(token: TokenShown) -> str:
 @click.argument("name")
 @click.pass_obj
 def revoke(options: Options, name: str) -> None:
-    """Revoke a token, from now on."""
+    """Revoke a token, effective immediately."""
     with _reached(options) as backend:
         backend.commands.revoke_token(name)
-    click.echo(f"{name} is revoked")
+    click.echo(f"{name}: revoked")
 
 
 @contextmanager

@@ -64,7 +64,7 @@ def _settings_problems(place: Path) -> Sequence[Problem]:
     """Of the settings of a project; of a file among others, none."""
     if not (place / "interlock.toml").is_file():
         return ()
-    from interlock.wiring.settings_check import settings_problems  # a file alone needs none of it
+    from interlock.cli.settings_check import settings_problems  # a file alone needs none of it
 
     return settings_problems(place)
 

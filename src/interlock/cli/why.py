@@ -14,6 +14,7 @@ from interlock.cli.shown import (
     document,
     lines,
     now,
+    pause_facts,
     printable,
     span,
     state,
@@ -91,8 +92,9 @@ def _facts(why: Why) -> Iterator[tuple[str, str]]:
         yield "trigger", f"{why.trigger.key} {why.trigger.check}: {why.trigger.text}"
     excluded = why.excluded_by
     yield "calendar", f"excluded by {excluded}" if excluded else "a run day"
-    if why.paused:
-        yield "paused", "no run opens until it is resumed"
+    if why.pause is not None:
+        facts = pause_facts(why.pause, why.timezone, at)
+        yield "paused", f"{facts}; no run opens until it is resumed"
     if why.window_end is not None and why.status == Status.PENDING:
         yield (
             "window",

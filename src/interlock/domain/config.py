@@ -10,6 +10,19 @@ from interlock.domain.schedule import Occurrence
 from interlock.domain.standing import Standing, standing_since
 
 
+class Pause(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """A pause that is in effect. Who paused and why is empty in rows that were written without it."""
+
+    since: datetime
+    until: datetime | None = None
+    by: str = ""
+    reason: str = ""
+
+    def __str__(self) -> str:
+        who = f" by {self.by}" if self.by else ""
+        return f"paused{who} ({self.reason})" if self.reason else f"paused{who}"
+
+
 class Config(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """The config in force of one pipeline, and what goes with it."""
 
@@ -22,6 +35,9 @@ class Config(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     retired_at: datetime | None = None
     paused_since: datetime | None = None
     paused_until: datetime | None = None
+    #: Who paused it, and why.
+    paused_by: str = ""
+    paused_reason: str = ""
     armed: dict[str, Occurrence] = {}
     #: By the ids that schedules have and had. One that is not here counts since `active_since`.
     standings: dict[str, Standing] = {}
@@ -31,9 +47,14 @@ class Config(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
         return self.standings.get(schedule_id) or standing_since(self.active_since)
 
     def is_paused(self, now: datetime) -> bool:
-        if self.paused_since is None:
-            return False
-        return self.paused_until is None or now < self.paused_until
+        return self.pause(now) is not None
+
+    def pause(self, now: datetime) -> Pause | None:
+        """None when it is over, or was never asked for."""
+        since, until = self.paused_since, self.paused_until
+        if since is None or (until is not None and now >= until):
+            return None
+        return Pause(since=since, until=until, by=self.paused_by, reason=self.paused_reason)
 
     @property
     def is_retired(self) -> bool:

@@ -212,8 +212,8 @@ def _deadlines(
 def _moments(
     due: Deadlines, since: datetime, standing: Standing
 ) -> Iterator[tuple[DeadlineKind, datetime]]:
-    """Those by the clock that the file has promised ahead. That rules did not hold before anybody looked
-    is no news.
+    """Those by the clock that the file has promised ahead. Rules that did not hold before the first look
+    are no news.
     """
     if warning_at := standing.promised(due.warning_at):
         yield DeadlineKind.WARNING, warning_at

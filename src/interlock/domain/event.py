@@ -338,7 +338,7 @@ class EventType(StrEnum):
     # fmt: on
 
 
-#: The older name of a type; queries, routes and scenarios accept it, nobody publishes it.
+#: Older names of types: queries, routes and scenarios accept them, but no event carries them.
 ALIASES = {"JOB_STARTED": EventType.JOB_TRIGGERED}
 
 
@@ -470,7 +470,7 @@ def event_from_id(event_id: str, at: datetime) -> Event:
 
 
 def event_id(kind: EventType, about: Subject, parts: Sequence[object]) -> str:
-    """What happened, spelt out; the same fact has the same id, whoever tells it."""
+    """What happened, spelt out; the same fact has the same id, whichever process publishes it."""
     place = (about.pipeline_id, about.schedule_id, about.date)
     whole = "/".join([*(part or "-" for part in place), kind, *map(str, parts)])
     if len(whole) <= LONGEST_ID:

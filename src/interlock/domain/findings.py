@@ -18,7 +18,7 @@ class WatchdogFinding(msgspec.Struct, frozen=True):
 
 
 class Restart(WatchdogFinding, frozen=True):
-    """Nobody started this attempt."""
+    """This attempt was never started."""
 
     run: Run
 
@@ -30,7 +30,7 @@ class NoteStarted(WatchdogFinding, frozen=True):
 
 
 class Finish(WatchdogFinding, frozen=True):
-    """The job succeeded, and nobody completed the run, or did what follows from its completion."""
+    """The job succeeded, but the run is not complete, or what follows from its completion is not done."""
 
     run: Run
 

@@ -253,8 +253,8 @@ def _is_pruned(seen: Snapshot, date: str) -> bool:
 
 
 def unsettled(seen: Snapshot, ahead: Collection[str], now: datetime) -> Iterator[WatchdogFinding]:
-    """What to do about the moments behind an edit, which nobody will look at again. A date that the new
-    file has ahead is its own; in a pause nothing opens.
+    """What to do about the moments before an edit, which no later pass looks at. A date that is ahead
+    in the new file belongs to that file; in a pause nothing opens.
     """
     schedule = seen.schedule
     window = duration.parse(schedule.evaluation.window)
@@ -271,7 +271,7 @@ def unsettled(seen: Snapshot, ahead: Collection[str], now: datetime) -> Iterator
 
 
 def _cause(seen: Snapshot, expected: Expected, window: timedelta) -> str:
-    """Nobody was there to fire it while there was time, or somebody was and did not."""
+    """Whether the controller was down while it could have fired, or was up and did not fire it."""
     due_at = expected.due_at
     down = seen.last_ok_at is None or seen.last_ok_at < due_at
     if seen.down is not None and seen.down[0] < due_at and due_at + window < seen.down[1]:

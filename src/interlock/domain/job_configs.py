@@ -472,7 +472,7 @@ def _of_timeout(timeout: str | None) -> Iterator[Objection]:
 
 
 def _of_headers(headers: Mapping[str, str]) -> Iterator[Objection]:
-    """The names of headers don't tell capitals from small letters."""
+    """Header names are case-insensitive."""
     seen: set[str] = set()
     for name in headers if known(headers) else ():
         if name.lower() in seen:

@@ -42,6 +42,14 @@ class Right(msgspec.Struct, frozen=True):
     looks: bool = False
 
 
+class LogsLink(msgspec.Struct, frozen=True):
+    """A template over the metadata of a job. Of several, the first whose condition and names are met wins."""
+
+    template: str
+    #: The name and the value that the metadata must have.
+    when: tuple[str, str] | None = None
+
+
 class JobKind(msgspec.Struct, frozen=True, kw_only=True):
     """A job type: everything that the rest of Interlock has to know about it."""
 
@@ -56,6 +64,8 @@ class JobKind(msgspec.Struct, frozen=True, kw_only=True):
     rights: tuple[Right, ...] = ()
     #: AWS services that start jobs and take no token: the SDK must not repeat a call by itself.
     never_repeated: tuple[str, ...] = ()
+    #: Where the platform shows the logs of a job.
+    logs: tuple[LogsLink, ...] = ()
 
     @property
     def config(self) -> "type[JobConfig]":
@@ -71,6 +81,7 @@ def loaded(path: str) -> Any:
 
 _CONFIGS = "interlock.domain.job_configs"
 _JOBS = "interlock.adapters.jobs"
+_CONSOLE = "https://{region}.console.aws.amazon.com"
 
 JOB_KINDS: dict[str, JobKind] = {
     kind.name: kind
@@ -103,6 +114,10 @@ JOB_KINDS: dict[str, JobKind] = {
                 says_timeout=False,
                 says_stopped=False,
             ),
+            logs=(
+                LogsLink("{url}/dags/{dagId}/grid?dag_run_id={runId}", ("apiVersion", "v1")),
+                LogsLink("{url}/dags/{dagId}/runs/{runId}"),
+            ),
         ),
         JobKind(
             name="glue",
@@ -122,6 +137,11 @@ JOB_KINDS: dict[str, JobKind] = {
                 Right("logs:FilterLogEvents", "log-group", looks=True),
             ),
             never_repeated=("glue",),
+            logs=(
+                LogsLink(
+                    f"{_CONSOLE}/gluestudio/home?region={{region}}#/job/{{jobName}}/run/{{runId}}"
+                ),
+            ),
         ),
         JobKind(
             name="emr",
@@ -142,6 +162,9 @@ JOB_KINDS: dict[str, JobKind] = {
                 Right("elasticmapreduce:CancelSteps", "cluster"),
             ),
             never_repeated=("emr",),
+            logs=(
+                LogsLink(f"{_CONSOLE}/emr/home?region={{region}}#/clusterDetails/{{clusterId}}"),
+            ),
         ),
         JobKind(
             name="emr-serverless",
@@ -158,6 +181,13 @@ JOB_KINDS: dict[str, JobKind] = {
                 Right("emr-serverless:GetJobRun", "jobruns", looks=True),
                 Right("emr-serverless:CancelJobRun", "jobruns"),
             ),
+            logs=(
+                LogsLink(
+                    f"{_CONSOLE}/cloudwatch/home?region={{region}}#logsV2:log-groups/log-group/"
+                    "$252Faws$252Femr-serverless$3FlogStreamNameFilter$3Dapplications$252F"
+                    "{applicationId}$252Fjobs$252F{runId}"
+                ),
+            ),
         ),
         JobKind(
             name="step-function",
@@ -173,6 +203,11 @@ JOB_KINDS: dict[str, JobKind] = {
                 Right("states:DescribeExecution", "execution", looks=True),
                 Right("states:StopExecution", "execution"),
             ),
+            logs=(
+                LogsLink(
+                    f"{_CONSOLE}/states/home?region={{region}}#/v2/executions/details/{{runId}}"
+                ),
+            ),
         ),
         JobKind(
             name="databricks",
@@ -184,6 +219,7 @@ JOB_KINDS: dict[str, JobKind] = {
                 one_job="yes",
                 is_idempotent=True,
             ),
+            logs=(LogsLink("{workspaceUrl}/#job/{jobId}/run/{runId}"),),
         ),
         JobKind(
             name="lambda",

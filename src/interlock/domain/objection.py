@@ -8,7 +8,7 @@ import msgspec
 
 
 class ProblemKind(StrEnum):
-    """What sort of wrong it is. The list is closed: programs rely on it."""
+    """The kind of a problem. The list is closed: programs rely on it."""
 
     UNKNOWN_KEY = "unknown_key"
     MISSING = "missing"
@@ -39,7 +39,7 @@ class Objector(Protocol):
 
 
 class _Broken:
-    """Stands in a struct for a value that has an error already. So do all of its parts."""
+    """Replaces, in a struct, a value that already has an error. So do all of its parts."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -54,5 +54,5 @@ BROKEN: Any = _Broken()
 
 
 def known(*values: object) -> bool:
-    """Whether all of these were read well: nothing is said about what depends on a broken value."""
+    """Whether all of these are valid: checks that depend on a broken value are skipped."""
     return all(value is not BROKEN for value in values)

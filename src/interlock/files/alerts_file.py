@@ -82,7 +82,7 @@ def check_alerts(alerts: Alerts, at: At) -> None:
         return
     console = sinks.get(CONSOLE.sink)
     if console is not None and known(console) and console.type != CONSOLE.sink:
-        message = "this name is that of the console, where alerts go that nobody else takes"
+        message = "this name is reserved for the console, which takes alerts without a route"
         at.inner("sinks").error(CONSOLE.sink, ProblemKind.CONFLICT, message)
     if alerts.default is not None and known(alerts.default):
         _check_lead(sinks, alerts.default, None, at, "default")
@@ -106,7 +106,7 @@ def _check_lead(
     config = sinks.get(sink)
     if config is None:
         names = ", ".join(sinks) or "none"
-        at.error(key, ProblemKind.BAD_VALUE, f"there is no sink {quoted(sink)}; there are: {names}")
+        at.error(key, ProblemKind.BAD_VALUE, f"unknown sink {quoted(sink)}; known sinks: {names}")
     elif not known(config):
         return
     elif not config.kind.has_channels:

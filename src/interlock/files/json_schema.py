@@ -72,7 +72,7 @@ def _whole(title: str, ref: Schema, definitions: dict[str, Schema]) -> Schema:
 
 
 def _by_type(kind: JobKind, config: Schema) -> Schema:
-    """The config of one type, and that it must be there when it has required settings."""
+    """The config of one type, required when it has required settings."""
     then: Schema = {"properties": {"config": config}}
     if any(field.required for field in msgspec.structs.fields(kind.config)):
         then["required"] = ["config"]

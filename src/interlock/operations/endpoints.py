@@ -141,6 +141,13 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint("GET", "/pipelines/{pipeline}/why", "why", Scope.READ, Queries.why),
     Endpoint("GET", "/runs", "listRuns", Scope.READ, Queries.runs),
     Endpoint("GET", "/runs/{pipeline}/{schedule}/{date}", "getRun", Scope.READ, Queries.run),
+    Endpoint(
+        "GET",
+        "/runs/{pipeline}/{schedule}/{date}/output",
+        "getOutput",
+        Scope.READ,
+        Queries.output,
+    ),
     Endpoint("GET", "/events", "listEvents", Scope.READ, Queries.events),
     Endpoint("GET", "/events/alerts", "listAlerts", Scope.READ, Queries.alerts),
     Endpoint("GET", "/timeline", "timeline", Scope.READ, Queries.timeline),
@@ -169,6 +176,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint("POST", "/prune", "prune", Scope.OPERATE, Commands.prune),
     Endpoint("GET", "/changes/parked", "parkedChanges", Scope.READ, Queries.parked),
     Endpoint("POST", "/changes/retry", "retryChanges", Scope.OPERATE, Commands.retry_parked),
+    Endpoint("GET", "/audit", "listAudit", Scope.READ, Queries.audit),
     Endpoint("GET", "/tokens", "listTokens", Scope.OWN, Queries.tokens),
     Endpoint("POST", "/tokens", "createToken", Scope.OWN, Commands.create_token, status=201),
     Endpoint(

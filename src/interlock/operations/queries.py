@@ -6,6 +6,7 @@ Each question is declared here once. A backend answers it (`StoreQueries`), the 
 
 from typing import Protocol
 
+from interlock.domain.callers import AuditEntry
 from interlock.domain.change import Parked
 from interlock.domain.config import Config, RefusedConfig
 from interlock.domain.edits import FileEdit
@@ -14,10 +15,12 @@ from interlock.domain.missing import Missing
 from interlock.domain.run import Run
 from interlock.domain.sensor import Reading
 from interlock.operations.requests import (
+    AuditQuery,
     BackfillQuery,
     EventsQuery,
     NewFiles,
     OnDate,
+    OutputQuery,
     Paging,
     PruneQuery,
     RangeQuery,
@@ -30,6 +33,7 @@ from interlock.queries.attainment import Attainment
 from interlock.queries.heartbeat import Heartbeat
 from interlock.queries.paging import Page
 from interlock.queries.pipeline_state import PipelineState
+from interlock.queries.run_output import RunOutput
 from interlock.queries.timeline import TimelineRow
 from interlock.queries.why import Why
 from interlock.usecases.pause import Foreseen
@@ -66,6 +70,12 @@ class Queries(Protocol):
 
     def run(self, pipeline: str, schedule: str, date: str) -> RunHistory:
         """One run and its history."""
+        ...
+
+    def output(
+        self, pipeline: str, schedule: str, date: str, query: OutputQuery = OutputQuery()
+    ) -> RunOutput:
+        """What the job of a run printed, as far as it is kept, or where its platform shows that."""
         ...
 
     def events(self, query: EventsQuery = EventsQuery()) -> Page[Event]:
@@ -114,6 +124,10 @@ class Queries(Protocol):
 
     def parked(self) -> Page[Parked]:
         """The changes that could not be handled."""
+        ...
+
+    def audit(self, query: AuditQuery = AuditQuery()) -> Page[AuditEntry]:
+        """Who asked for what and why, newest first, and what came of it."""
         ...
 
     def tokens(self) -> Page[TokenShown]:

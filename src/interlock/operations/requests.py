@@ -11,6 +11,8 @@ from interlock.errors import ConfigError
 
 MOST_READINGS = 1000
 MOST_ITEMS = 1000
+MOST_LINES = 10_000
+MOST_OUTPUT = 256 * 1024
 
 Limit = Annotated[int, Meta(ge=1, le=MOST_ITEMS, description="How many at most.")]
 Cursor = Annotated[str, Meta(max_length=2000, description="`next` of the previous page.")]
@@ -64,9 +66,30 @@ class RunsQuery(Paging, frozen=True, kw_only=True):
     status: RunState | None = None
 
 
+class OutputQuery(Query, frozen=True, kw_only=True):
+    attempt: (
+        Annotated[int, Meta(ge=0, le=2**53, description="Default: the last that started.")] | None
+    ) = None
+    stream: Literal["stdout", "stderr", "both"] = "both"
+    tail: Annotated[int, Meta(ge=1, le=MOST_LINES, description="The last lines only.")] | None = (
+        None
+    )
+    offset: Annotated[int, Meta(ge=0, le=2**53, description="From this byte on.")] | None = None
+    limit: Annotated[int, Meta(ge=4, le=MOST_OUTPUT, description="How many bytes at most.")] = (
+        MOST_OUTPUT
+    )
+
+
 class EventsQuery(Paging, frozen=True, kw_only=True):
     pipeline: Text | None = None
     type: Text | None = None
+    since: Instant | None = None
+
+
+class AuditQuery(Paging, frozen=True, kw_only=True):
+    actor: Text | None = None
+    action: Text | None = None
+    pipeline: Text | None = None
     since: Instant | None = None
 
 

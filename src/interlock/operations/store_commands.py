@@ -1,17 +1,19 @@
 """Store commands: implements `Commands` over the ports of a backend, on behalf of one caller."""
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from functools import cache
 from typing import Any
 
-from interlock.domain.callers import AuditEntry
+from interlock.domain.callers import AuditEntry, RequestOutcome
 from interlock.domain.config import Config
 from interlock.domain.lineage import LineageEvent, LineageSource, sources_of
 from interlock.domain.rerun_request import RerunRequest
 from interlock.domain.run import RunKey
 from interlock.domain.sensor import Reading
-from interlock.errors import ConfigError, ConflictError, NotFoundError
+from interlock.errors import ConfigError, ConflictError, InterlockError, NotFoundError
 from interlock.operations.requests import (
     NewPause,
     NewPrune,
@@ -40,6 +42,11 @@ from interlock.usecases.request_rerun import RerunOrder, request_rerun
 from interlock.usecases.take_lineage import take_lineage
 from interlock.usecases.unknown_pipeline import unknown_pipeline
 from interlock.usecases.watch import watch
+
+log = logging.getLogger(__name__)
+
+#: The caller's request was not acceptable; any other error is ours.
+_REFUSALS = (ConfigError, NotFoundError)
 
 
 class StoreCommands:
@@ -102,21 +109,21 @@ class StoreCommands:
     def rerun(self, pipeline: str, wanted: NewRerun) -> RerunRequest:
         self._check(pipeline)
         key = RunKey(pipeline, wanted.schedule or "-", str(label_of(wanted.date)))
-        self._note("rerun", str(key), wanted.reason)
         order = RerunOrder(
             pipeline, wanted.date, wanted.schedule, wanted.reason, wanted.force, self._actor
         )
-        return request_rerun(order, self._ports)
+        with self._audited("rerun", str(key), wanted.reason, pipeline):
+            return request_rerun(order, self._ports)
 
     def pause(self, pipeline: str, wanted: NewPause = NewPause()) -> Config:
         self._check(pipeline)
-        self._note("pause", pipeline, wanted.reason)
-        return pause(pipeline, self._ports, wanted.until)
+        with self._audited("pause", pipeline, wanted.reason, pipeline):
+            return pause(pipeline, self._ports, wanted.until, self._actor, wanted.reason)
 
     def resume(self, pipeline: str, wanted: NewResume = NewResume()) -> Config:
         self._check(pipeline)
-        self._note("resume", pipeline, wanted.reason)
-        return resume(pipeline, self._ports)
+        with self._audited("resume", pipeline, wanted.reason, pipeline):
+            return resume(pipeline, self._ports)
 
     def retire(self, pipeline: str, wanted: NewRetirement = NewRetirement()) -> Config:
         from interlock.usecases.retire_pipeline import retire_pipeline  # imports the file checks
@@ -124,55 +131,84 @@ class StoreCommands:
         if self._file is None:
             raise ConfigError("on AWS, apply without the pipeline's file: that retires it at once")
         self._check(pipeline)
-        self._note("retire", pipeline, wanted.reason)
-        return retire_pipeline(pipeline, self._file.missing_files, self._ports)
+        with self._audited("retire", pipeline, wanted.reason, pipeline):
+            return retire_pipeline(pipeline, self._file.missing_files, self._ports)
 
     # --- upkeep
 
     def watch(self, query: WatchQuery = WatchQuery()) -> WatchdogPass | None:
-        self._note("watchdog", "-")
-        report = watch(self._every, self._ports, query.since)
+        with self._audited("watchdog", "-"):
+            report = watch(self._every, self._ports, query.since)
         return None if report is None else pass_in_words(report)
 
     def prune(self, wanted: NewPrune = NewPrune()) -> Pruned:
         retention, now = state_file(self._file).retention, self._ports.clock()
         day = None if wanted.before is None else label_of(wanted.before).day.isoformat()
-        self._note("prune", wanted.before or "-", wanted.reason)
-        removed = retention.sweep(now)
-        if day is not None:
-            removed["runs"] += retention.prune(day, now)
+        with self._audited("prune", wanted.before or "-", wanted.reason):
+            removed = retention.sweep(now)
+            if day is not None:
+                removed["runs"] += retention.prune(day, now)
         return Pruned(removed)
 
     def retry_parked(self, wanted: NewRetry = NewRetry()) -> Retried:
         changes = state_file(self._file).changes
-        self._note("retry", "parked changes", wanted.reason)
-        return Retried(changes.retry_parked(self._ports.clock()))
+        with self._audited("retry", "parked changes", wanted.reason):
+            return Retried(changes.retry_parked(self._ports.clock()))
 
     def create_token(self, wanted: NewToken) -> TokenShown:
         file, secret = state_file(self._file), new_secret()
         now = self._ports.clock()
         token = make_token(wanted.name, wanted.scopes, wanted.pipelines, secret, now)
-        self._note("token create", wanted.name, " ".join(wanted.scopes))
-        if not file.tokens.create(token):
-            raise ConflictError(f"a token named {wanted.name} already exists")
+        with self._audited("token create", wanted.name, " ".join(wanted.scopes)):
+            if not file.tokens.create(token):
+                raise ConflictError(f"a token named {wanted.name} already exists")
         return shown(token, secret)
 
     def revoke_token(self, name: str) -> None:
         file = state_file(self._file)
-        self._note("token revoke", name)
-        if not file.tokens.revoke(name):
-            raise NotFoundError(f"there is no token {name}")
+        with self._audited("token revoke", name):
+            if not file.tokens.revoke(name):
+                raise NotFoundError(f"there is no token {name}")
 
     def _check(self, pipeline: str) -> None:
         """Requests for missing objects are not audited."""
         if self._ports.pipelines.find(pipeline) is None:
             raise unknown_pipeline(pipeline, self._ports)
 
-    def _note(self, action: str, target: str, reason: str = "") -> None:
-        """Written beforehand, so that the request is recorded whatever its outcome."""
+    @contextmanager
+    def _audited(
+        self, action: str, target: str, reason: str = "", pipeline: str = ""
+    ) -> Iterator[None]:
+        """The request is written beforehand, so that it is recorded whatever its outcome."""
+        seq = self._note(action, target, reason, pipeline)
+        try:
+            yield
+        except Exception as error:
+            refused = isinstance(error, _REFUSALS)
+            problem = str(error) if isinstance(error, InterlockError) else type(error).__name__
+            self._settle(seq, RequestOutcome.REFUSED if refused else RequestOutcome.FAILED, problem)
+            raise
+        self._settle(seq, RequestOutcome.DONE)
+
+    def _note(self, action: str, target: str, reason: str, pipeline: str) -> int | None:
         if self._file is None:
-            return
-        now = self._ports.clock()
-        self._file.audit.note(
-            AuditEntry(at=now, actor=self._actor, action=action, target=target, reason=reason)
+            return None
+        entry = AuditEntry(
+            at=self._ports.clock(),
+            actor=self._actor,
+            action=action,
+            target=target,
+            reason=reason,
+            pipeline_id=pipeline,
         )
+        return self._file.audit.note(entry)
+
+    def _settle(self, seq: int | None, outcome: RequestOutcome, problem: str = "") -> None:
+        """What was done stays done if its outcome can't be noted: then the outcome is unknown."""
+        if self._file is None or seq is None:
+            return
+        try:
+            self._file.audit.settle(seq, outcome, problem)
+        except InterlockError:
+            noted = {"action": "audit_outcome_lost", "entry": seq, "outcome": str(outcome)}
+            log.warning("the outcome of a request could not be noted", extra=noted)

@@ -4,20 +4,24 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar
 
+from interlock.domain.callers import AuditEntry, AuditFilter
 from interlock.domain.change import Parked
 from interlock.domain.config import Config, RefusedConfig
 from interlock.domain.edits import FileEdit
 from interlock.domain.event import ALIASES, Event
 from interlock.domain.history import EventFilter
+from interlock.domain.job_output import OutputPart, OutputStream
 from interlock.domain.missing import Missing
 from interlock.domain.run import Run, RunKey, Status
 from interlock.domain.sensor import Reading
 from interlock.errors import ConfigError, NotFoundError
 from interlock.operations.requests import (
+    AuditQuery,
     BackfillQuery,
     EventsQuery,
     NewFiles,
     OnDate,
+    OutputQuery,
     Paging,
     PruneQuery,
     RangeQuery,
@@ -27,6 +31,7 @@ from interlock.operations.requests import (
 from interlock.operations.results import Prunable, RunHistory
 from interlock.operations.tokens import TokenShown, shown
 from interlock.ports.alerts import Deliveries
+from interlock.ports.jobs import JobOutputs
 from interlock.ports.reads import History
 from interlock.ports.state_file import StateFile
 from interlock.queries.alerted import Alerted, alerted
@@ -34,6 +39,7 @@ from interlock.queries.attainment import Attainment, attainments
 from interlock.queries.heartbeat import Heartbeat
 from interlock.queries.paging import Page, cursor_of, page_of, place_at
 from interlock.queries.pipeline_state import PipelineState, pipeline_state
+from interlock.queries.run_output import RunOutput, run_output
 from interlock.queries.timeline import TimelineRow, timeline
 from interlock.queries.why import Why, explain
 from interlock.usecases.find_runs import find_runs
@@ -51,7 +57,7 @@ T = TypeVar("T")
 
 
 class StoreQueries:
-    """One backend. `file` is its state file; AWS has none."""
+    """One backend. `file` is its state file; AWS has none. `outputs` reads what jobs printed."""
 
     def __init__(
         self,
@@ -60,9 +66,10 @@ class StoreQueries:
         deliveries: Deliveries,
         watchdog_every: timedelta,
         file: StateFile | None = None,
+        outputs: JobOutputs | None = None,
     ) -> None:
         self._ports, self._history, self._deliveries = ports, history, deliveries
-        self._every, self._file = watchdog_every, file
+        self._every, self._file, self._outputs = watchdog_every, file, outputs
 
     # --- pipelines and their readings
 
@@ -131,13 +138,32 @@ class StoreQueries:
         return page_of(found[: query.limit + 1], query.limit, lambda run: run.key)
 
     def run(self, pipeline: str, schedule: str, date: str) -> RunHistory:
+        run = self._run(pipeline, schedule, date)
+        return RunHistory(run, self._ports.events.of_run(run.key))
+
+    def output(
+        self, pipeline: str, schedule: str, date: str, query: OutputQuery = OutputQuery()
+    ) -> RunOutput:
+        if query.tail is not None and query.offset is not None:
+            raise ConfigError("tail and offset exclude each other: give one of them")
+        if self._outputs is None:
+            raise ConfigError("this backend has no output of jobs")
+        part = OutputPart(
+            stream=OutputStream(query.stream),
+            offset=query.offset,
+            tail=query.tail,
+            limit=query.limit,
+        )
+        run = self._run(pipeline, schedule, date)
+        return run_output(run, query.attempt, part, self._ports, self._outputs)
+
+    def _run(self, pipeline: str, schedule: str, date: str) -> Run:
         config = self.config(pipeline)
         key = RunKey(pipeline, schedule, str(label_of(date)), dry=config.pipeline.dry_run)
         found = find_runs([key], config.pipeline, self._ports)
         if not found:
             raise NotFoundError(f"{pipeline} has no run of {date}")
-        run = next(iter(found.values()))
-        return RunHistory(run, self._ports.events.of_run(run.key))
+        return next(iter(found.values()))
 
     def events(self, query: EventsQuery = EventsQuery()) -> Page[Event]:
         kind = None if query.type is None else ALIASES.get(query.type, query.type)
@@ -194,6 +220,21 @@ class StoreQueries:
 
     def parked(self) -> Page[Parked]:
         return Page(state_file(self._file).changes.parked())
+
+    def audit(self, query: AuditQuery = AuditQuery()) -> Page[AuditEntry]:
+        if self._file is None:
+            raise NotFoundError(
+                "this backend keeps no audit log: on AWS, CloudTrail records who called what"
+            )
+        wanted = AuditFilter(
+            actor=query.actor,
+            action=query.action,
+            pipeline_id=query.pipeline,
+            since=query.since,
+        )
+        before = place_at(query.cursor, int)
+        found = self._file.audit.newest(query.limit + 1, wanted, before)
+        return page_of(found, query.limit, lambda entry: entry.seq)
 
     def tokens(self) -> Page[TokenShown]:
         return Page([shown(token) for token in state_file(self._file).tokens.all()])

@@ -12,6 +12,7 @@ from interlock.domain.job import (
     Running,
     Succeeded,
 )
+from interlock.domain.job_output import JobOutput, OutputRequest
 from interlock.domain.pipeline import Pipeline
 
 
@@ -32,4 +33,12 @@ class Jobs(Protocol):
 
     def cancel(self, metadata: Mapping[str, Any]) -> bool:
         """Ask the job to stop, and return whether that was possible. Never raises."""
+        ...
+
+
+class JobOutputs(Protocol):
+    """What jobs printed, for people."""
+
+    def read(self, wanted: OutputRequest) -> JobOutput:
+        """What is kept of it, without secrets. Never raises for a job that kept nothing."""
         ...

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
-from interlock.domain.callers import AuditEntry, Token
+from interlock.domain.callers import AuditEntry, AuditFilter, RequestOutcome, Token
 from interlock.domain.change import Parked
 from interlock.domain.config import RefusedConfig
 from interlock.ports.stores import MissingFiles
@@ -61,9 +61,21 @@ class Tokens(Protocol):
 
 
 class Audit(Protocol):
-    """Who asked for what. Append-only."""
+    """Who asked for what, and what came of it. Entries are only added, and each is settled once."""
 
-    def note(self, entry: AuditEntry) -> None: ...
+    def note(self, entry: AuditEntry) -> int:
+        """Add an entry, without its outcome, and return its place in the log."""
+        ...
+
+    def settle(self, seq: int, outcome: RequestOutcome, problem: str = "") -> bool:
+        """Note the outcome. False if the entry has one."""
+        ...
+
+    def newest(
+        self, limit: int, wanted: AuditFilter = AuditFilter(), before: int | None = None
+    ) -> list[AuditEntry]:
+        """The newest matching entries before that place, newest first."""
+        ...
 
 
 class StateFile(Protocol):

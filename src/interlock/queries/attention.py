@@ -6,7 +6,7 @@ from enum import IntEnum
 
 import msgspec
 
-from interlock.domain.config import Config, RefusedConfig
+from interlock.domain.config import Config, Pause, RefusedConfig
 from interlock.domain.event import Event, EventType
 from interlock.domain.history import EventFilter
 from interlock.domain.run import Run, RunKey, Status
@@ -211,14 +211,19 @@ def _refused(
 
 def _paused(configs: Mapping[str, Config], now: datetime) -> Iterator[Concern]:
     for config in configs.values():
-        if config.is_paused(now) and config.paused_since is not None:
+        pause = config.pause(now)
+        if pause is not None:
             yield Concern(
                 kind=AttentionKind.PAUSED,
                 pipeline_id=config.pipeline.id,
-                since=config.paused_since,
-                due_at=config.paused_until,
-                reasons=("no run opens until it is resumed",),
+                since=pause.since,
+                due_at=pause.until,
+                reasons=(f"{pause}: no run opens until {_end(pause)}",),
             )
+
+
+def _end(pause: Pause) -> str:
+    return "it is resumed" if pause.until is None else f"{pause.until:%Y-%m-%d %H:%M} UTC"
 
 
 def _recent(kind: EventType, now: datetime, history: History) -> list[Event]:

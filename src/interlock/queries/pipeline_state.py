@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from interlock.domain.config import Config
+from interlock.domain.config import Config, Pause
 from interlock.domain.partition import Grain, label_at
 from interlock.domain.run import Run
 from interlock.domain.schedule import next_occurrence
@@ -46,6 +46,8 @@ class PipelineState(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     failed_dates: tuple[str, ...] = ()
     #: How many runs of today's dates are in which state; RETRYING is a failed one whose retry is due.
     today: dict[str, int] = {}
+    #: Who paused it, why, since when and until when.
+    pause: Pause | None = None
 
 
 def pipeline_state(config: Config, ports: Ports) -> PipelineState:
@@ -76,6 +78,7 @@ def pipeline_state(config: Config, ports: Ports) -> PipelineState:
         status=now_on.status,
         deadlines=now_on.deadlines,
         sla_verdict=now_on.sla_verdict,
+        pause=config.pause(now),
         retry_at=now_on.retry_at,
         failed_dates=_failed_dates(recent, now_on, now),
         today=dict(Counter(run.state for run in of_today)),

@@ -13,7 +13,7 @@ from interlock.domain.admission import window_closed
 from interlock.domain.budgets import RerunSource, rerun_budget, retry_budget
 from interlock.domain.calendars import excluded
 from interlock.domain.check import in_symbols, shown
-from interlock.domain.config import Config
+from interlock.domain.config import Config, Pause
 from interlock.domain.deadline import closes_at, deadlines
 from interlock.domain.opening import instants, window_end
 from interlock.domain.partition import Label
@@ -75,6 +75,8 @@ class Why(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     retry_at: datetime | None = None
     #: When the schedule opens a date that has no run yet.
     opens_at: datetime | None = None
+    #: Who paused it, why, since when and until when.
+    pause: Pause | None = None
 
 
 def explain(pipeline_id: str, ports: Ports, date: str | None = None) -> list[Why]:
@@ -135,6 +137,7 @@ def _explain(config: Config, schedule: Schedule, date: str, now: datetime, ports
         sla_verdict=None if run is None else run.sla_verdict,
         budgets={} if run is None else _budgets(run, pipeline),
         evidence={} if run is None else {k: seen.version for k, seen in run.evidence.items()},
+        pause=config.pause(now),
         blocked_by=tuple(_blocked(case, trigger)),
         unblock=tuple(_unblock(case, rules)),
         retry_at=run.retry_at if run is not None and run.awaits_retry else None,
@@ -217,8 +220,9 @@ def _opens_at(schedule: Schedule, label: Label, now: datetime) -> datetime | Non
 def _headline(case: _Case) -> str:
     run, now = case.run, case.now
     if run is None:
-        if case.is_paused:
-            return "the pipeline is paused; no run opens"
+        pause = case.config.pause(now)
+        if pause is not None:
+            return f"the pipeline is {pause}; no run opens"
         if case.is_excluded:
             return "the calendar excludes this date; no run is expected"
         if case.opens_at is not None:
@@ -270,8 +274,9 @@ def _blocked(case: _Case, trigger: RuleState | None) -> list[str]:
     run, config = case.run, case.config
     if run is not None and run.status is Status.COMPLETED:
         return []
-    if run is None and case.is_paused:
-        return ["the pipeline is paused"]
+    pause = config.pause(case.now)
+    if run is None and pause is not None:
+        return [f"the pipeline is {pause}"]
     if run is None and case.is_excluded:
         return ["the calendar excludes this date"]
     if case.opens_at is not None:

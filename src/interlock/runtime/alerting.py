@@ -7,7 +7,7 @@ from interlock.adapters.sqlite.store import Store
 from interlock.domain.alerting.alert_rules import CONSOLE, Alerts, with_sinks
 from interlock.ports.alerts import Sink
 from interlock.ports.stores import Events
-from interlock.usecases.ports import AlertPorts
+from interlock.usecases.alert_ports import AlertPorts
 
 
 @dataclass(frozen=True)

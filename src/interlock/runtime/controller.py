@@ -10,10 +10,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import datetime
 
 from interlock.adapters.jobs.command.exit_pipe import Ends
-from interlock.adapters.jobs.command.job_folder import JobFolder
+from interlock.adapters.jobs.command.job_folder import JobFolder, Spec, prune
 from interlock.adapters.prepared import prepare_types
+from interlock.domain.run import RunKey
 from interlock.domain.waiting_for import WaitingFor
 from interlock.errors import InterlockError
 from interlock.ports.alerts import Sink
@@ -82,7 +84,9 @@ class Controller:
             alerting.use,
             self._note_refused,
         )
-        self._house = Housekeeping(backend.store, backend.ports.clock)
+        self._house = Housekeeping(
+            backend.store, backend.ports.clock, sweep_outputs=self._sweep_outputs
+        )
         vitals = Vitals(
             backend.store.clock_trail,
             lambda: self.runtime.beats,
@@ -105,6 +109,15 @@ class Controller:
             )
             thread.start()
             self._threads.append(thread)
+
+    def _sweep_outputs(self, now: datetime) -> None:
+        settings = self._backend.settings
+        prune(settings.state.resolve(), now - settings.retention.outputs, self._is_open)
+
+    def _is_open(self, spec: Spec) -> bool:
+        key = RunKey(spec.pipeline, spec.values["SCHEDULE"], spec.values["LABEL"])
+        run = self._backend.ports.runs.find([key]).get(key)
+        return run is not None and run.is_open
 
     def stop(self) -> None:
         """Within seconds. What is under way and does not end is repeated after the next start."""
@@ -134,7 +147,7 @@ class Controller:
         return [each.name for each in self._lasting() if not each.is_alive()]
 
     def _lasting(self) -> list[threading.Thread]:
-        """The threads without which the controller is none."""
+        """The threads that the controller can't run without."""
         return [*self._threads, *self._backend.database.threads()]
 
     def _note_refused(self, refused: UnusableFiles) -> None:
@@ -223,7 +236,7 @@ class Controller:
             self._stopping.wait(_KEEP_HOUSE)
 
     def _hear_ends(self) -> None:
-        """A job that ended wakes its run at once; one that nobody heard of is found by polling."""
+        """A job that ended wakes its run at once; polling finds an end that was missed."""
         state = self._backend.settings.state.resolve()
         while not self._stopping.is_set():
             with _logged("ends_failed"):
@@ -235,7 +248,7 @@ class Controller:
     def _look_whether_overdue(self) -> None:
         while not self._stopping.wait(self._overdue.interval):
             self._overdue.look()
-            if self._health.is_in_trouble:  # until others have mended it
+            if self._health.is_in_trouble:  # probe until a write succeeds again
                 self._backend.store.clock_trail.probe(lambda error: None)
 
 

@@ -35,7 +35,7 @@ _LONG_AGO = datetime.fromtimestamp(0, UTC)
 
 
 class UnusableFiles(msgspec.Struct, frozen=True):
-    """What of a project can't be used now."""
+    """The files of a project that are refused."""
 
     files: tuple[RefusedConfig, ...] = ()
     #: The problem with the alerts file; empty when it is valid.

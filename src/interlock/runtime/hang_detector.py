@@ -77,7 +77,9 @@ class HangDetector:
         self._count()
         ended = [thread.name for thread in self._vitals.threads() if not thread.is_alive()]
         if ended:
-            self._end(f"{', '.join(ended)} has ended, and nothing does its work; restart me")
+            self._end(
+                f"{', '.join(ended)} has ended, and nothing does its work; restart the server"
+            )
         pulse = self._vitals.pulse()
         if pulse != self._last:
             self._last, self._moved_at, self._asked_at = pulse, self._ran, None

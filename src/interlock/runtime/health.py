@@ -88,7 +88,7 @@ class Health:
         self._adopted = False
         self._ended: Callable[[], list[str]] = list
         self._clock_notice: Callable[[], str | None] = lambda: None
-        #: What of the project's files can't be used, as of the last look.
+        #: The refused files of the project, as of the last check.
         self.refused = UnusableFiles()
 
     def note_controller(

@@ -39,19 +39,19 @@ class ReadingBatcher:
         group, self._waiting = self._waiting, []
 
         def settled(error: BaseException | None) -> None:
-            with suppress(RuntimeError):  # the loop has ended, and with it whoever waited
+            with suppress(RuntimeError):  # the loop has ended, and its waiters with it
                 _call_soon(loop, lambda: self._settle(group, error))
 
         try:
             self._store([reading for reading, _ in group], settled)
-        except Exception as error:  # noqa: BLE001 - whoever put them gets it
+        except Exception as error:  # noqa: BLE001 - every waiting caller gets it
             self._settle(group, error)
 
     def _settle(self, group: Sequence[_Waiting], error: BaseException | None) -> None:
         self._writing = False
         for _, durable in group:
             if durable.done():
-                continue  # whoever waited has left
+                continue  # the caller no longer waits
             if error is None:
                 durable.set_result(None)
             else:

@@ -7,6 +7,7 @@ from typing import Protocol
 from interlock.adapters.alerts.sink_context import SinkSettings
 from interlock.adapters.secrets.references import Secrets
 from interlock.adapters.sqlite.database import Database
+from interlock.adapters.sqlite.retention import Spans
 from interlock.adapters.sqlite.store import Store
 from interlock.usecases.ports import Ports
 
@@ -20,6 +21,8 @@ class ServedSettings(SinkSettings, Protocol):
     def state(self) -> Path: ...
     @property
     def watchdog_every(self) -> timedelta: ...
+    @property
+    def retention(self) -> Spans: ...
 
 
 class ServedBackend(Protocol):

@@ -14,6 +14,7 @@ from interlock.simulation.random_scenarios import random_scenario
 from interlock.simulation.scenario import Call, Scenario, parse_scenario
 from interlock.simulation.shrinking import shrunk
 from interlock.simulation.world import Outcome, World
+from interlock.usecases.save_run import LOST_RACE
 
 #: How often each world is played with random faults, and how many faults at most.
 _STORMS = 2
@@ -22,7 +23,7 @@ _MOST_BURSTS = 3
 _LONGEST_BURST = 8
 
 #: The errors that faults cause; any other error that reaches an event is our defect.
-_PLANNED = ("as planned", "as the scenario says", "no cluster", "another writer got there first")
+_PLANNED = ("as planned", "as the scenario says", "no cluster", LOST_RACE)
 _OF_OURS = frozenset({EventType.INFRA_FAILURE, EventType.WATCHDOG_DEGRADED})
 
 

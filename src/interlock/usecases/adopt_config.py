@@ -73,6 +73,8 @@ def _adopt(
         version=1 if current is None else current.version + 1,
         paused_since=None if current is None else current.paused_since,
         paused_until=None if current is None else current.paused_until,
+        paused_by="" if current is None else current.paused_by,
+        paused_reason="" if current is None else current.paused_reason,
         standings=edit.standings,
     )
     event = _adopted(config, current, wanted, "new" if returning else "changed", edit)

@@ -98,7 +98,7 @@ def tell_missed(finding: Missed, config: Config, now: datetime, ports: Ports) ->
 
 def close_date(finding: Close, config: Config, now: datetime, ports: Ports) -> None:
     """A row that is closed from the start: the lock of a date that nothing may open by itself. An hour
-    that nobody expects is left alone.
+    that is not expected is left alone.
     """
     if is_covered(finding.key, config, ports):
         return

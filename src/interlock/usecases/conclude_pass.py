@@ -19,7 +19,7 @@ from interlock.usecases.ports import Ports
 
 #: More pipelines than this that stay behind keep the common start where it is.
 MOST_LAGGING = 500
-#: So many cadences a pass, or a pipeline in it, may be late before that is told.
+#: How many cadences a pass, or a pipeline in it, may be late before an event reports it.
 PASSES_LATE = 3
 _SHOWN = 50
 T = TypeVar("T")

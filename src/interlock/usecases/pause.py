@@ -30,8 +30,10 @@ from interlock.usecases.fire_cron import fire_cron
 from interlock.usecases.judge_rerun import judge_rerun
 from interlock.usecases.ports import Ports
 from interlock.usecases.retry_job import retry_job
+from interlock.usecases.save_run import LOST_RACE
 
 _TRIES = 8
+_RESUMED = {"paused_since": None, "paused_until": None, "paused_by": "", "paused_reason": ""}
 _RECENT = 1000
 
 
@@ -43,22 +45,30 @@ class Foreseen(msgspec.Struct, frozen=True, rename="camel"):
     why: str
 
 
-def pause(pipeline_id: str, ports: Ports, until: datetime | None = None) -> Config:
-    """While paused, no run opens; readings are kept, and SLA deadlines still apply."""
+def pause(
+    pipeline_id: str, ports: Ports, until: datetime | None = None, by: str = "", reason: str = ""
+) -> Config:
+    """While paused, no run opens; readings are kept, and SLA deadlines still apply.
+
+    Pausing again says until when, who and why anew; it is paused since the first time.
+    """
     now = ports.clock()
     return _change(
         pipeline_id,
         ports,
-        lambda config: {"paused_since": config.paused_since or now, "paused_until": until},
+        lambda config: {
+            "paused_since": config.paused_since or now,
+            "paused_until": until,
+            "paused_by": by,
+            "paused_reason": reason,
+        },
     )
 
 
 def resume(pipeline_id: str, ports: Ports) -> Config:
     """Resume it. What arrived during the pause is acted on now; the watchdog does the rest."""
     before = ports.pipelines.find(pipeline_id)
-    config = _change(
-        pipeline_id, ports, lambda config: {"paused_since": None, "paused_until": None}
-    )
+    config = _change(pipeline_id, ports, lambda config: _RESUMED)
     if before is not None and before.paused_since is not None:
         _catch_up(config, before.paused_since, ports)
     return config
@@ -159,4 +169,4 @@ def _change(pipeline_id: str, ports: Ports, changes: Any) -> Config:
         changed = msgspec.structs.replace(config, version=config.version + 1, **changes(config))
         if ports.pipelines.save(changed):
             return changed
-    raise TransientError(f"{pipeline_id}: other processes got there first, {_TRIES} times in a row")
+    raise TransientError(f"{pipeline_id}: {LOST_RACE}, {_TRIES} times in a row")

@@ -1,11 +1,9 @@
 """Ports: everything that a use case may touch, in one struct."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
 from interlock.domain.run import EXECUTION_TIMEOUT, LEASE_MARGIN
-from interlock.ports.alerts import Deliveries, Paces, Sink, Switches, Threads
 from interlock.ports.engine import Clock, Timers, Workflows
 from interlock.ports.jobs import Jobs
 from interlock.ports.stores import (
@@ -47,16 +45,3 @@ class Ports:
     def lease(self) -> timedelta:
         """How long an attempt may take before the watchdog checks on it."""
         return self.execution_timeout + LEASE_MARGIN
-
-
-@dataclass(frozen=True)
-class AlertPorts:
-    """Everything that sending alerts may touch."""
-
-    clock: Clock
-    deliveries: Deliveries
-    threads: Threads
-    paces: Paces
-    switches: Switches
-    events: Events
-    sinks: Mapping[str, Sink]

@@ -50,7 +50,7 @@ def restart_run(finding: Restart, config: Config, now: datetime, ports: Ports) -
             return None
         noted = stored.changed(now, started_at=now, recovered=True)
         if stored.recovered:
-            return RunWrite(noted)  # it is told already that the watchdog saw to this attempt
+            return RunWrite(noted)  # an event already says that the watchdog recovered this attempt
         return RunWrite(noted, recovery_events(noted, "restart", config, late=now - run.opened_at))
 
     save_run(run.key, decide, ports)
@@ -107,7 +107,7 @@ def give_up_run(finding: GiveUp, config: Config, now: datetime, ports: Ports) ->
 
 
 def time_out_run(finding: TimeOut, config: Config, now: datetime, ports: Ports) -> None:
-    """Nobody is declared dead whose job has ended: it is asked once more, and its own end counts."""
+    """Poll the job once more before the run times out: if the job has ended, its own end counts."""
     run = finding.run
     launch = launch_of(run)
     ending = None if launch is None else ask_job(launch, ports)

@@ -9,7 +9,7 @@ from interlock.domain.alerting.note import SummaryNote
 from interlock.domain.alerting.threads import opened
 from interlock.domain.event import Event, Phase
 from interlock.ports.alerts import Sink
-from interlock.usecases.ports import AlertPorts
+from interlock.usecases.alert_ports import AlertPorts
 from interlock.usecases.send_alert import ask
 from interlock.usecases.update_thread import events_of_date
 

@@ -13,7 +13,7 @@ from interlock.domain.alerting.mutes import muted_until
 from interlock.domain.alerting.routes import targets_of
 from interlock.domain.alerting.threads import Thread, opened, thread_key
 from interlock.domain.event import Event
-from interlock.usecases.ports import AlertPorts
+from interlock.usecases.alert_ports import AlertPorts
 from interlock.usecases.update_thread import change_thread, events_of_date
 
 

@@ -12,6 +12,8 @@ from interlock.usecases.load_run import load_run
 from interlock.usecases.ports import Ports
 from interlock.usecases.publish_outbox import publish_outbox
 
+#: How a write that always comes second is reported.
+LOST_RACE = "other processes got there first"
 _TRIES = 8
 
 
@@ -33,4 +35,4 @@ def save_run(key: RunKey, decide: Callable[[Run], RunWrite | None], ports: Ports
         if ports.runs.save(write.run, write.events, **write.also):
             publish_outbox(key, ports)
             return write.run
-    raise TransientError(f"{key}: other processes got there first, {_TRIES} times in a row")
+    raise TransientError(f"{key}: {LOST_RACE}, {_TRIES} times in a row")

@@ -31,7 +31,7 @@ from interlock.domain.alerting.threads import Thread, thread_key
 from interlock.domain.event import Event, EventType, Subject, clean, happened
 from interlock.errors import InterlockError, TransientError, UnavailableError
 from interlock.ports.alerts import Sink
-from interlock.usecases.ports import AlertPorts
+from interlock.usecases.alert_ports import AlertPorts
 from interlock.usecases.route_event import open_thread
 from interlock.usecases.update_thread import change_thread
 

@@ -6,7 +6,7 @@ from interlock.domain.alerting.threads import Thread, ThreadKey
 from interlock.domain.event import Event
 from interlock.domain.run import RunKey
 from interlock.errors import TransientError
-from interlock.usecases.ports import AlertPorts
+from interlock.usecases.alert_ports import AlertPorts
 
 _TURNS = 20
 

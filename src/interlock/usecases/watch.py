@@ -129,7 +129,7 @@ def _claimed(state: WatchdogState, every: timedelta, now: datetime) -> WatchdogS
 
 
 def _sweep(report: PassReport, ports: Ports, has_time: Callable[[], bool]) -> None:
-    """Configs that nobody adopted, events that nobody told, requests that nobody judged."""
+    """Adopt pending configs, publish pending events, decide pending requests."""
     with_each = _each(report, "sweep", has_time)
     with_each(ports.pipelines.unadopted, lambda wanted: adopt_config(wanted.pipeline_id, ports))
     with_each(
@@ -286,7 +286,7 @@ def _run_guard(
 ) -> None:
     pipeline_id = look.config.pipeline.id
     if row.load is not None:
-        # what can't be loaded blinds this check alone, and declares nobody dead
+        # a failed load silences only this check, and ends no run
         load_more = partial(row.load, look, report.now, ports)
         more = guarded(report, row.name, pipeline_id, load_more)
         if more is None and not row.copes:

@@ -36,7 +36,7 @@ class Caller(msgspec.Struct, frozen=True):
 
 
 class KnownTokens(Protocol):
-    """Where tokens are kept."""
+    """The store of tokens."""
 
     def all(self) -> list[Token]: ...
 

@@ -17,10 +17,12 @@ from starlette.types import ASGIApp
 from interlock.domain import canonical
 from interlock.domain.callers import Scope
 from interlock.operations.endpoints import API, ENDPOINTS
-from interlock.web.api.answering import Answering, failure
+from interlock.operations.requests import OutputQuery
+from interlock.web.api.answering import Answering, failure, query_of
 from interlock.web.api.context import ApiContext
 from interlock.web.api.event_stream import Streams, stream_query
 from interlock.web.api.openapi import document
+from interlock.web.api.output_stream import OUTPUT_STREAM, OutputStreams
 from interlock.web.api.pings import ping_routes
 from interlock.web.gate import LOGIN, Gate, KnownHosts, caller_of, wants_page
 from interlock.web.http_problem import HttpProblem, problem, problem_of
@@ -39,6 +41,7 @@ def application(context: ApiContext, hosts: KnownHosts) -> ASGIApp:
             for row in ENDPOINTS
         ),
         Route(f"{API}/events/stream", _streaming(context), methods=["GET"]),
+        Route(API + OUTPUT_STREAM, _following(context), methods=["GET"]),
         Route("/healthz", _alive, methods=["GET"]),
         Route("/readyz", _readiness(context), methods=["GET"]),
         Route("/metrics", _figures(context), methods=["GET"]),
@@ -74,6 +77,19 @@ def _streaming(context: ApiContext) -> Callable[[Request], Any]:
     return answer
 
 
+def _following(context: ApiContext) -> Callable[[Request], Any]:
+    streams = OutputStreams(context)
+
+    async def answer(request: Request) -> Response:
+        try:
+            caller_of(request, Scope.READ)
+            return await streams.open(request, query_of(OutputQuery, request))
+        except Exception as error:  # noqa: BLE001 - everything has its problem document
+            return failure(error, "streamOutput", context)
+
+    return answer
+
+
 def _stream_query(request: Request) -> Any:
     try:
         return stream_query(dict(request.query_params))
@@ -95,7 +111,7 @@ def _readiness(context: ApiContext) -> Callable[[Request], Any]:
                 )
         except TimeoutError:
             reasons = ["the store does not respond"]
-        except Exception as error:  # noqa: BLE001 - who can't tell is not ready
+        except Exception as error:  # noqa: BLE001 - an unknown state counts as not ready
             reasons = [f"the server can't determine its state: {type(error).__name__} {error}"]
         if reasons:
             return problem(503, "\n".join(reasons), headers={"Retry-After": "1"})
@@ -150,4 +166,4 @@ async def _failed(request: Request, error: Exception) -> Response:
     return problem_of(error)
 
 
-_DETAILS = {404: "there is nothing here", 405: "this can't be done here"}
+_DETAILS = {404: "not found", 405: "method not allowed"}

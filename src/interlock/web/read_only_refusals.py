@@ -23,6 +23,7 @@ UNSUPPORTED: dict[str, str] = {
     "retire": "`terraform apply` without its file retires a pipeline at once",
     "prunable": "rows expire by themselves",
     "prune": "rows expire by themselves",
+    "listAudit": "CloudTrail records who called what",
     "listTokens": "its only token is the INTERLOCK_TOKEN it was started with",
     "createToken": "its only token is the INTERLOCK_TOKEN it was started with",
     "revokeToken": "its only token is the INTERLOCK_TOKEN it was started with",

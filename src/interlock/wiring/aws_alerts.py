@@ -1,4 +1,4 @@
-"""AWS alerts: who is told of what and the sinks that do it, for the function that sends alerts."""
+"""AWS alerts: the routes and sinks, for the function that sends alerts."""
 
 import logging
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ from interlock.domain.timer import Timer
 from interlock.domain.unreadable import unreadable_event
 from interlock.files.alerts_file import read_alerts
 from interlock.ports.alerts import Sink
-from interlock.usecases.ports import AlertPorts
+from interlock.usecases.alert_ports import AlertPorts
 from interlock.wiring.aws_ports import AwsBackend
 
 log = logging.getLogger(__name__)
@@ -60,7 +60,7 @@ def sink_settings(environment: Mapping[str, str]) -> AwsSinkSettings:
 
 
 class AwsAlerting:
-    """The alerting of an installation, made anew when its routes have changed."""
+    """The alerting of an installation, rebuilt when its routes change."""
 
     def __init__(
         self, backend: AwsBackend, console: Sink | None = None, fetch: FetchSecret = fetch_secret

@@ -15,7 +15,7 @@ from interlock.adapters.aws.clients import FOR_PEOPLE, MakeClient, make_client
 from interlock.errors import ConfigError
 from interlock.operations.store_queries import StoreQueries
 from interlock.ports.engine import Clock
-from interlock.wiring.aws_jobs import aws_jobs
+from interlock.wiring.aws_jobs import aws_jobs, aws_outputs
 from interlock.wiring.aws_ports import AwsBackend, open_aws_ports
 from interlock.wiring.aws_settings import REQUIRED, AwsSettings, Function, read_aws_settings
 from interlock.wiring.settings import FILE, read_file
@@ -43,7 +43,10 @@ def open_aws_backend(
 def aws_queries(backend: AwsBackend, watchdog_every: timedelta) -> StoreQueries:
     """What can be asked of it."""
     store = backend.store
-    return StoreQueries(backend.ports, store.history, store.deliveries, watchdog_every)
+    outputs = aws_outputs(backend.ports.clock)
+    return StoreQueries(
+        backend.ports, store.history, store.deliveries, watchdog_every, outputs=outputs
+    )
 
 
 def names_of(project: Path, environment: Mapping[str, str]) -> dict[str, str]:

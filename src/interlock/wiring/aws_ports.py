@@ -26,7 +26,7 @@ from interlock.wiring.clock import utc_now
 #: A stream record reaches one container only: the others learn of a new config this late at most.
 CONFIGS_KEPT = timedelta(seconds=60)
 
-#: A timer that is due may arm another; so many in a row are somebody's mistake.
+#: A timer that is due may arm another; this many in a row are a bug.
 _MOST_OVERDUE = 1000
 
 
@@ -64,7 +64,7 @@ class AwsBackend:
         self.time_left.ask = time_left or _plenty
 
     def settle(self) -> None:
-        """Do what was due already when it was armed. Whoever dies before this is called again."""
+        """Fire the timers that were already due when armed. AWS repeats an invocation that dies earlier."""
         from interlock.usecases.fire_timer import fire_timer  # only where timers are armed
 
         for _ in range(_MOST_OVERDUE):

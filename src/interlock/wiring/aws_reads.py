@@ -24,6 +24,7 @@ from interlock.runtime.feed_poller import FeedPoller
 from interlock.runtime.ttl_cache import TtlCache
 from interlock.usecases.ports import Ports
 from interlock.wiring.aws_backend import maker, names_of, settings_from
+from interlock.wiring.aws_jobs import aws_outputs
 from interlock.wiring.aws_ports import AwsBackend, open_aws_ports
 from interlock.wiring.backend import BackendInfo
 from interlock.wiring.settings import Settings
@@ -88,16 +89,16 @@ def open_aws_reads(
     look_seconds: float = LOOK_SECONDS,
     kept_seconds: float = KEPT_SECONDS,
 ) -> AwsReads:
-    """Raises ConfigError when the installation is not named; nobody is asked yet."""
+    """Raises ConfigError when the installation is not named; makes no request yet."""
     backend = _backend(settings, clock, make, timedelta(seconds=kept_seconds))
     store, kept = backend.store, TtlCache(kept_seconds)
     lookout = FeedPoller(DynamoFeed(store.event_log, store.fan, store.clock), look_seconds)
     active = partial(kept.get, "active", partial(store.runs.active, _IDLE_FOR))
     history = DynamoHistory(store.runs, store.event_log, store.fan, active)
-    every = settings.watchdog_every
+    every, outputs = settings.watchdog_every, aws_outputs(store.clock)
     return AwsReads(
         backend,
-        StoreQueries(backend.ports, history, store.deliveries, every),
+        StoreQueries(backend.ports, history, store.deliveries, every, outputs=outputs),
         history,
         lookout,
         BackendInfo(
@@ -128,7 +129,7 @@ def _backend(
 
 
 def _secrets(settings: Settings) -> Secrets:
-    """Whoever reads our log or pages need not know how one logs in."""
+    """Masks the login token in logs and on pages."""
     secrets = Secrets({})
     if settings.token is not None:
         secrets.learn(settings.token)

@@ -1,4 +1,4 @@
-"""AWS settings: what the environment of a function says, read once; every problem is told at once.
+"""AWS settings: what the environment of a function says, read once; one error lists every problem.
 
 Problems name variables and never their values.
 """

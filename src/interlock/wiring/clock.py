@@ -1,4 +1,4 @@
-"""Clock: what time it is, for whoever is not told."""
+"""Clock: the current time, where no other clock is passed in."""
 
 from datetime import UTC, datetime
 

@@ -101,7 +101,7 @@ def open_local_backend(
 
 
 def make_folder(settings: Settings) -> None:
-    """Only its owner may look inside: readings and outputs of jobs are nobody else's."""
+    """Only its owner may look inside: readings and job outputs are private."""
     try:
         settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
@@ -136,5 +136,6 @@ def _put_together(
         execution_timeout=settings.execution_timeout,
     )
     every = settings.watchdog_every
-    queries = StoreQueries(ports, store.history, store.deliveries, every, store)
+    outputs = jobs.outputs()
+    queries = StoreQueries(ports, store.history, store.deliveries, every, store, outputs)
     return LocalBackend(settings, database, store, ports, queries, secrets, jobs)

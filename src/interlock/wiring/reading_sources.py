@@ -72,4 +72,4 @@ def _rows(value: Any, kind: type[Source]) -> list[Source]:
     try:
         return msgspec.convert(value, list[kind])  # type: ignore[valid-type]
     except msgspec.ValidationError as error:
-        raise ValueError(f"is not right: {error}") from None
+        raise ValueError(f"is invalid: {error}") from None

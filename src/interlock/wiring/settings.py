@@ -1,4 +1,4 @@
-"""Settings: what `interlock.toml` and the environment say, read once; every problem is told at once.
+"""Settings: what `interlock.toml` and the environment say, read once; one error lists every problem.
 
 A variable of the environment wins over a line of the file. Values that may be secret never appear in an
 error, nor when settings are printed.
@@ -69,7 +69,7 @@ class Settings:
     slack_api: str | None = None
     lineage: tuple[LineageSource, ...] = ()
     pings: tuple[PingSource, ...] = ()
-    #: Variables that `[[ping]]` names and nobody has set.
+    #: Variables that `[[ping]]` names and the environment does not set.
     unset: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 

@@ -29,7 +29,10 @@ def test_pause_and_resume_are_seen_and_audited(house: House, visitor: Visitor) -
     assert paused.headers["location"] == f"{PIPELINE}?done=paused"
     page = visitor.see(PIPELINE)
     assert "paused" in page.text and "Resuming would start nothing now" in page.text
+    assert "Paused by owner" in page.text and "upstream moves house" in page.text
     assert "paused silver-orders" in visitor.see("/").text
+    for path in ("/", "/pipelines"):
+        assert "paused by owner (upstream moves house)" in visitor.see(path).text
 
     house.put({"date": "2026-03-03"})
     house.runtime.step()

@@ -1,4 +1,4 @@
-"""Console: alerts for whoever sits at this machine. A line on the screen, and a line of JSON in a file."""
+"""Console: alerts for the users of this machine. A line on the screen, and a line of JSON in a file."""
 
 import os
 import threading

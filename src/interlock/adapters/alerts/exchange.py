@@ -1,4 +1,4 @@
-"""Exchange: one request of a sink and its answer. Whoever wires it decides where requests may go."""
+"""Exchange: one request of a sink and its answer. The wiring decides where requests may go."""
 
 from collections.abc import Callable, Mapping
 
@@ -24,5 +24,5 @@ class Reply(msgspec.Struct, frozen=True):
     headers: Mapping[str, str] = {}
 
 
-#: Raises TransientError when nobody answers, ConfigError when the request may not go there.
+#: Raises TransientError when there is no answer, ConfigError when the request may not go there.
 Send = Callable[[Outgoing], Reply]

@@ -1,4 +1,4 @@
-"""Lines: alerts as lines of JSON on the standard output, for whoever reads the logs of a function."""
+"""Lines: alerts as lines of JSON on standard output, which becomes the log of a function."""
 
 import sys
 from collections.abc import Callable

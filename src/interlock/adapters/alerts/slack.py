@@ -1,4 +1,4 @@
-"""Slack: alerts as messages of a bot, in threads. Its answers are told in our own words.
+"""Slack: alerts as messages of a bot, in threads. It translates Slack's answers into ours.
 
 The token is sent to Slack and nowhere else: no error, log line or event holds it.
 """

@@ -68,6 +68,8 @@ def config_item(config: Config) -> Item:
         "retiredAt": maybe_text(config.retired_at),
         "pausedSince": maybe_text(config.paused_since),
         "pausedUntil": maybe_text(config.paused_until),
+        "pausedBy": config.paused_by or None,
+        "pausedReason": config.paused_reason or None,
         "armed": canonical.encode(config.armed),
         "standings": canonical.encode(config.standings),
         "upstreams": sorted(downstreams(config)),
@@ -90,6 +92,8 @@ def config_from(item: Item) -> Config:
         retired_at=instant(item.get("retiredAt")),
         paused_since=instant(item.get("pausedSince")),
         paused_until=instant(item.get("pausedUntil")),
+        paused_by=_words(item, "pausedBy"),
+        paused_reason=_words(item, "pausedReason"),
         armed=_armed(item.get("armed", "{}")),
         standings=msgspec.convert(
             canonical.decode(item.get("standings", "{}")), dict[str, Standing]
@@ -138,6 +142,12 @@ def _armed(text: Any) -> dict[str, Occurrence]:
         return msgspec.convert(canonical.decode(text), dict[str, Occurrence])
     except DAMAGED:
         return {}
+
+
+def _words(item: Item, name: str) -> str:
+    """For people only: another writer may have left it out, or written something else."""
+    found = item.get(name)
+    return found if isinstance(found, str) else ""
 
 
 def _moment(item: Item, name: str) -> datetime:

@@ -28,7 +28,7 @@ from interlock.domain.pipeline import Pipeline
 
 WHO = "Airflow"
 LONGEST_ID = 250
-#: After so long in the queue somebody should know whether the DAG is paused.
+#: After this long in the queue, the adapter asks whether the DAG is paused.
 LONG_QUEUED = timedelta(minutes=5)
 
 STATES = {
@@ -192,7 +192,7 @@ class AirflowJobs:
         )
 
     def _run(self, handle: AirflowHandle) -> DagRun | None:
-        """None when there is no such run. Raises PlatformError when nobody can tell."""
+        """None when there is no such run. Raises PlatformError when Airflow does not tell."""
         answer = self._ask(handle, "GET", _path(handle, handle.run_id))
         if answer.status == NOT_FOUND:
             return None

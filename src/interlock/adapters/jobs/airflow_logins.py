@@ -28,7 +28,7 @@ class AirflowLogins:
         self._tokens: dict[tuple[str, Auth], str] = {}
 
     def send(self, send: Send, auth: Auth | None, version: str, api: Api) -> HttpResponse:
-        """A refused login is made anew, and the request repeated once: refused means nothing was done."""
+        """Log in again after a refusal and repeat the request once: a refused request did nothing."""
         if auth is None:
             return send({})
         place = (api.url, auth)

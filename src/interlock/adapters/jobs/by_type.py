@@ -14,6 +14,7 @@ import msgspec
 from interlock.adapters.http.platform_error import PlatformError
 from interlock.adapters.jobs.job_environment import Surroundings
 from interlock.adapters.jobs.messages import shown
+from interlock.adapters.jobs.outputs import OutputsByType
 from interlock.adapters.prepared import prepare_types
 from interlock.domain.budgets import Category
 from interlock.domain.job import (
@@ -35,7 +36,7 @@ class Adapter(Jobs, Protocol):
     """The port for one type, and what it would send."""
 
     def preview(self, pipeline: Pipeline, context: JobContext) -> dict[str, Any]:
-        """The request that a launch would make, as plain values. Nobody is contacted."""
+        """The request that a launch would make, as plain values. Makes no request."""
         ...
 
 
@@ -92,9 +93,13 @@ class JobsByType:
         except Exception:  # noqa: BLE001 - the port promises that this never raises
             return False
 
+    def outputs(self) -> OutputsByType:
+        """What the jobs printed."""
+        return OutputsByType(self._surroundings, self._kinds)
+
     @property
     def unverified(self) -> int:
-        """How many successes nobody could verify since the start."""
+        """How many successes could not be verified since the start."""
         return self._surroundings.unverified.count
 
     def close(self) -> None:
@@ -156,7 +161,7 @@ class JobsByType:
 def _named(launched: Launched, kind: str) -> Launched:
     """With its type, by which polling finds the adapter again. Without a run id it is not launched."""
     if not launched.run_id:
-        message = "the job was started, and nobody knows its run id"
+        message = "the job was started, but the platform returned no run id"
         raise PlatformError(Category.TRANSIENT, message, maybe_started=True)
     return msgspec.structs.replace(launched, metadata={"type": kind, **launched.metadata})
 
@@ -174,5 +179,5 @@ def _each_text(value: Any, change: Callable[[str], str]) -> Any:
 def _type_of(metadata: Mapping[str, Any]) -> str:
     name = metadata.get("type")
     if not isinstance(name, str):
-        raise ConfigError("nobody knows of what type this job is")
+        raise ConfigError("the record of this job does not name its type")
     return name

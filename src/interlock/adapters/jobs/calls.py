@@ -1,4 +1,4 @@
-"""Calls: requests with the headers of a file, whose secrets are resolved anew for each."""
+"""Calls: requests with the headers of a file; each request resolves their secrets again."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

@@ -90,10 +90,11 @@ class DatabricksHandle(
     opened_at: datetime
     headers: dict[str, str] = {}
     timeout: str = "30s"
+    job_id: int = 0
 
 
 class DatabricksJobs:
-    """The platform knows our token: whoever launches again gets the same run."""
+    """The platform knows our token: a repeated launch gets the same run."""
 
     def __init__(self, surroundings: Surroundings, client: HttpClient | None = None) -> None:
         self._calls = Calls(surroundings, client)
@@ -150,13 +151,14 @@ def _handle(config: DatabricksConfig, context: JobContext) -> DatabricksHandle:
         opened_at=context.opened_at,
         headers=config.headers,
         timeout=config.timeout,
+        job_id=config.job_id,
     )
 
 
 def _start(
     config: DatabricksConfig, context: JobContext, texts: Texts
 ) -> tuple[str, dict[str, Any]]:
-    """Of an existing job: `runs/submit` would run tasks that nobody keeps."""
+    """Runs an existing job: `runs/submit` would run tasks that belong to no job."""
     body: dict[str, Any] = {"job_id": config.job_id, "idempotency_token": context.token}
     arguments = texts.value(config.arguments)
     if len(canonical.encode(arguments).encode()) > LARGEST_ARGUMENTS:
@@ -191,7 +193,7 @@ def _judged(state: State, ended_at: datetime | None) -> Running | Succeeded | Fa
 
 
 def _result(result: str) -> Meaning:
-    """It has ended: a result that nobody knows is not one to wait for."""
+    """It has ended, so an unknown result is a failure, not a reason to wait."""
     known = meaning_of("databricks", result, RESULTS)
     return known if result in RESULTS else Meaning.UNEXPLAINED
 

@@ -61,7 +61,9 @@ class HttpHandle(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
 
 
 class HttpJobs:
-    """At least once: what a repeated request starts is up to whoever reads the Idempotency-Key."""
+    """At least once: whether a repeated request starts another job is up to the service that reads the
+    Idempotency-Key.
+    """
 
     def __init__(self, surroundings: Surroundings, client: HttpClient | None = None) -> None:
         self._calls = Calls(surroundings, client)

@@ -1,4 +1,4 @@
-"""Surroundings: what the adapters of jobs are given by whoever wires them."""
+"""Surroundings: what the wiring passes to every job adapter."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -33,7 +33,7 @@ class Surroundings:
     time_left: Callable[[], timedelta] | None = None
     #: Makes the clients of AWS; None: as the SDK does, from the environment.
     aws_client: Callable[..., Any] | None = None
-    #: Successes of Glue that nobody could verify.
+    #: Successes of Glue that could not be verified.
     unverified: Counter = field(default_factory=Counter)
 
     def bounded(self, timeout: timedelta) -> timedelta:

@@ -21,7 +21,7 @@ class Meaning(StrEnum):
     SUCCEEDED = "succeeded"
     #: It failed, and its message may hint at the kind.
     FAILED = "failed"
-    #: It failed, and nobody says why.
+    #: It failed, and the platform does not say why.
     UNEXPLAINED = "unexplained"
     TRANSIENT = "transient"
     PERMANENT = "permanent"
@@ -64,6 +64,6 @@ def judged(
 @lru_cache(maxsize=256)
 def _tell(kind: str, state: str) -> None:
     log.warning(
-        "a state that nobody knows",
+        "the platform reports an unknown state",
         extra={"action": "unknown_state", "job_type": kind, "state": state},
     )

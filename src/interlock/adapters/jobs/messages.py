@@ -8,7 +8,7 @@ LONGEST_MESSAGE = 512
 def shown(text: str) -> str:
     """One line of at most 512 bytes, without anything that moves a cursor or turns text around.
 
-    Mask secrets before: of one that was cut nobody could tell any more.
+    Mask secrets first: masking can't recognise one that was cut.
     """
     plain = clean(text.encode(errors="replace").decode(), limit=LONGEST_MESSAGE)
     raw = plain.encode()

@@ -16,7 +16,7 @@ def refusal(answer: HttpResponse, who: str) -> PlatformError:
 
 
 def conflict(answer: HttpResponse, who: str) -> PlatformError:
-    """Most likely with ourselves: somebody is at it, and a moment later it can be seen."""
+    """Most likely a conflict with our own earlier call, whose outcome shows a moment later."""
     return PlatformError(Category.TRANSIENT, _said(answer, who), maybe_started=True)
 
 

@@ -182,7 +182,7 @@ def _save(connection: sqlite3.Connection, config: Config) -> bool:
     done = connection.execute(
         "UPDATE pipelines SET active = ?, active_hash = ?, adopted_at = ?, active_since = ?,"
         " version = ?, rejected_hash = ?, retired_at = ?, paused_since = ?, paused_until = ?,"
-        " armed = ?, standings = ? WHERE id = ? AND version = ?",
+        " paused_by = ?, paused_reason = ?, armed = ?, standings = ? WHERE id = ? AND version = ?",
         (
             canonical.encode(config.pipeline),
             config.config_hash,
@@ -193,6 +193,8 @@ def _save(connection: sqlite3.Connection, config: Config) -> bool:
             maybe_micros(config.retired_at),
             maybe_micros(config.paused_since),
             maybe_micros(config.paused_until),
+            config.paused_by or None,
+            config.paused_reason or None,
             canonical.encode(config.armed),
             canonical.encode(config.standings),
             config.pipeline.id,
@@ -229,7 +231,7 @@ def _bodies(connection: sqlite3.Connection, names: Iterable[str]) -> list[Any]:
 
 def _config(row: Row) -> Config:
     name, active, active_hash, adopted, since, version, rejected, *rest = row
-    retired, paused, until, armed, standings = rest
+    retired, paused, until, by, reason, armed, standings = rest
     pipeline = _pipeline(active)
     if pipeline.id != name:
         raise ValueError(f"its text belongs to the pipeline {pipeline.id}")
@@ -243,6 +245,8 @@ def _config(row: Row) -> Config:
         retired_at=maybe_instant(retired),
         paused_since=maybe_instant(paused),
         paused_until=maybe_instant(until),
+        paused_by=by or "",
+        paused_reason=reason or "",
         armed=_armed_or_none(armed),
         standings=_standings(standings),
     )
@@ -273,7 +277,7 @@ def _document(text: str) -> Any:
 CONFIGS = Reader(
     "pipelines",
     "pipelines.id, active, active_hash, adopted_at, active_since, version, rejected_hash,"
-    " retired_at, paused_since, paused_until, armed, standings",
+    " retired_at, paused_since, paused_until, paused_by, paused_reason, armed, standings",
     1,
     _config,
     kind=RowKind.CONFIG,

@@ -18,7 +18,7 @@ _PAGES = 1000
 
 @dataclass(frozen=True)
 class Spans:
-    """How long each kind of row is kept after it has done its work."""
+    """How long each kind of row, and the output of commands, is kept after it has done its work."""
 
     events: timedelta = timedelta(days=90)
     job_log: timedelta = timedelta(days=90)
@@ -29,6 +29,7 @@ class Spans:
     executions: timedelta = timedelta(days=90)
     alerts: timedelta = timedelta(days=35)
     threads: timedelta = timedelta(days=90)
+    outputs: timedelta = timedelta(days=30)
 
 
 class SqliteRetention:

@@ -267,4 +267,28 @@ UPDATE runs SET expires_at = NULL
 UPDATE runs SET expires_at = expires_at + 84 * 86400000000 WHERE expires_at IS NOT NULL;
 """
 
-SCRIPTS: tuple[str, ...] = (_FIRST, _LOOKED_AT, _OF_SOUND_TEXTS, _STANDINGS, _RUNS_STAY)
+#: Audit entries from before `pipelineId` name their pipeline in the target, up to the first slash.
+_WHO_AND_WHY = """
+ALTER TABLE pipelines ADD COLUMN paused_by TEXT;
+ALTER TABLE pipelines ADD COLUMN paused_reason TEXT;
+ALTER TABLE audit ADD COLUMN outcome TEXT;
+ALTER TABLE audit ADD COLUMN problem TEXT;
+ALTER TABLE audit ADD COLUMN sound TEXT AS (CASE WHEN json_valid(entry) THEN entry END);
+ALTER TABLE audit ADD COLUMN actor TEXT AS (sound ->> '$.actor');
+ALTER TABLE audit ADD COLUMN action TEXT AS (sound ->> '$.action');
+ALTER TABLE audit ADD COLUMN pipeline TEXT AS (coalesce(sound ->> '$.pipelineId',
+  CASE WHEN sound ->> '$.action' IN ('rerun', 'pause', 'resume', 'retire') THEN
+    substr(sound ->> '$.target', 1, instr(sound ->> '$.target' || '/', '/') - 1) END));
+CREATE INDEX audit_of_actor ON audit (actor);
+CREATE INDEX audit_of_action ON audit (action);
+CREATE INDEX audit_of_pipeline ON audit (pipeline);
+"""
+
+SCRIPTS: tuple[str, ...] = (
+    _FIRST,
+    _LOOKED_AT,
+    _OF_SOUND_TEXTS,
+    _STANDINGS,
+    _RUNS_STAY,
+    _WHO_AND_WHY,
+)

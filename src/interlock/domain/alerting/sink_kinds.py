@@ -79,7 +79,7 @@ class WebhookConfig(SinkConfig, frozen=True, kw_only=True):
 
     def objections(self) -> Iterator[Objection]:
         yield from super().objections()
-        hint = "write ${INTERLOCK_...} or secret://..., and the secret stands elsewhere"
+        hint = "use ${INTERLOCK_...} or secret://... to keep the secret out of the file"
         place = ("secret",)
         if not known(self.secret):
             return

@@ -30,7 +30,7 @@ from interlock.web.read_only_refusals import is_refused, refusal
 
 log = logging.getLogger(__name__)
 
-#: No answer may take longer, streams apart.
+#: The time limit of every request except streams.
 ANSWER_SECONDS = 60.0
 
 _encoder = msgspec.json.Encoder(decimal_format="number")
@@ -38,7 +38,7 @@ _NO_QUERY = NoQuery()
 
 
 class Answering:
-    """A row as an ASGI application of its own: whatever fails has its problem document."""
+    """A row as its own ASGI application, which answers every failure with a problem document."""
 
     def __init__(self, row: Endpoint, context: ApiContext) -> None:
         self._row, self._context = row, context
@@ -60,7 +60,7 @@ async def _answer(row: Endpoint, context: ApiContext, request: Request) -> Respo
     if context.only_reads and is_refused(row.name):
         raise refusal(context.backend.info, row.name, path)
     caller = caller_of(request, row.scope, path.get("pipeline"))
-    query = _query(row.query, request)
+    query = query_of(row.query, request)
     body = await _body(row, request)
     if row.name in _RIGHTS:
         _RIGHTS[row.name](context, caller, body)
@@ -91,17 +91,18 @@ def _call(row: Endpoint, context: ApiContext, caller: Caller, arguments: dict[st
     return found
 
 
-def _query(kind: type[msgspec.Struct], request: Request) -> Any:
+def query_of(kind: type[msgspec.Struct], request: Request) -> Any:
+    """The query of a request, as a struct. Raises HttpProblem."""
     given = request.query_params.multi_items()
     if not given and kind is NoQuery:
         return _NO_QUERY
     named = dict(given)
     if len(named) != len(given):
-        raise HttpProblem(422, "a parameter is given more than once")
+        raise HttpProblem(422, "a query parameter appears more than once")
     try:
         return msgspec.convert(named, kind, strict=False)
     except msgspec.ValidationError as error:
-        raise HttpProblem(422, f"the query is not right: {error}") from None
+        raise HttpProblem(422, f"invalid query: {error}") from None
 
 
 async def _body(row: Endpoint, request: Request) -> Any:
@@ -111,17 +112,17 @@ async def _body(row: Endpoint, request: Request) -> Any:
     if value is None:
         if row.may_be_bare:
             return None
-        raise HttpProblem(422, "a body is needed")
+        raise HttpProblem(422, "a request body is required")
     try:
         return msgspec.convert(value, row.body)
     except msgspec.ValidationError as error:
-        raise HttpProblem(422, f"the body is not right: {error}") from None
+        raise HttpProblem(422, f"invalid body: {error}") from None
 
 
 def failure(error: Exception, endpoint: str, context: ApiContext) -> Response:
     """The problem document of whatever went wrong."""
     if isinstance(error, TimeoutError):
-        return problem(503, "it took too long")
+        return problem(503, "the request timed out")
     if not isinstance(error, HttpProblem | InterlockError):
         log.error(
             "a request failed",

@@ -22,7 +22,7 @@ class Readiness(Protocol):
     """How the process is doing, for a monitor."""
 
     def reasons(self, now: datetime) -> list[str]:
-        """Why it is not ready; nothing when it is."""
+        """Why it is not ready; empty when it is."""
         ...
 
     def notices(self) -> list[str]:

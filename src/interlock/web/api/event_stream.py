@@ -1,4 +1,4 @@
-"""Stream: events as they are told, for whoever stays connected. One who comes back misses none."""
+"""Stream: events as they are published, for connected clients. A client that reconnects misses none."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -22,9 +22,9 @@ _LOOK_SECONDS = 0.2
 _QUIET_SECONDS = 15.0
 _PULSE_SECONDS = 2.0
 _PULSE = b"event: pulse\ndata: {}\n\n"
-#: To one who comes back from before what can be told again: the log has it.
+#: For a client whose last event is older than what can be replayed: the event log has the rest.
 _GAP = b"event: gap\ndata: {}\n\n"
-#: How long a browser waits before it comes back.
+#: How long a browser waits before it reconnects.
 _RETRY = b"retry: 2000\n\n"
 
 
@@ -55,7 +55,7 @@ class Streams:
         )
 
     def _place(self, last_id: str | None) -> int:
-        """Where to go on; a place that this log has not come to is of another log."""
+        """Where to resume; a position beyond the end of this log belongs to another log."""
         last = self._context.backend.feed.last()
         if last_id is None:
             return last
@@ -90,7 +90,7 @@ class Streams:
                 if len(told) < _AT_ONCE:
                     await asyncio.sleep(_LOOK_SECONDS)
         except InterlockError:
-            return  # whoever comes back is told what is wrong
+            return  # a client that reconnects gets the error
         finally:
             self._count -= 1
 

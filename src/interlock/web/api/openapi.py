@@ -8,8 +8,9 @@ import msgspec
 
 from interlock import __version__
 from interlock.operations.endpoints import API, ENDPOINTS, Endpoint
-from interlock.operations.requests import Waiting
+from interlock.operations.requests import OutputQuery, Waiting
 from interlock.web.api.event_stream import StreamQuery
+from interlock.web.api.output_stream import OUTPUT_STREAM
 from interlock.web.http_problem import MEDIA, ProblemDocument
 
 _PATH_PART = re.compile(r"\{([a-z]+)(:path)?\}")
@@ -30,6 +31,7 @@ def document() -> dict[str, Any]:
         place = paths.setdefault(_plain(API + endpoint.path), {})
         place[endpoint.method.lower()] = _operation(endpoint, made, components)
     paths[f"{API}/events/stream"] = {"get": _stream(components)}
+    paths[API + OUTPUT_STREAM] = {"get": _output_stream(components)}
     paths |= _pings()
     return {
         "openapi": "3.1.0",
@@ -83,7 +85,7 @@ def _responses(endpoint: Endpoint, made: dict[str, Any]) -> dict[str, Any]:
 def _stream(components: dict[str, Any]) -> dict[str, Any]:
     return {
         "operationId": "streamEvents",
-        "summary": "Events as they are told: server-sent events, resumable by Last-Event-ID.",
+        "summary": "Events as they are published: server-sent events, resumable by Last-Event-ID.",
         "description": "Needs the scope `read`.",
         "parameters": [
             *_query(StreamQuery, components),
@@ -97,6 +99,30 @@ def _stream(components: dict[str, Any]) -> dict[str, Any]:
         "responses": {
             "200": {
                 "description": "A stream that does not end.",
+                "content": {"text/event-stream": {"schema": {"type": "string"}}},
+            }
+        },
+    }
+
+
+def _output_stream(components: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "operationId": "streamOutput",
+        "summary": "The output of a job as it comes: server-sent events, resumable by Last-Event-ID.",
+        "description": "Needs the scope `read`. Each message is a `RunOutput`; `end` is the last event.",
+        "parameters": [
+            *_path_parts(OUTPUT_STREAM),
+            *_query(OutputQuery, components),
+            {
+                "name": "Last-Event-ID",
+                "in": "header",
+                "required": False,
+                "schema": {"type": "string", "pattern": "^[0-9]{1,16}-[0-9]{1,16}$"},
+            },
+        ],
+        "responses": {
+            "200": {
+                "description": "A stream that ends with the job.",
                 "content": {"text/event-stream": {"schema": {"type": "string"}}},
             }
         },

@@ -50,12 +50,12 @@ def _take(context: ApiContext, path: dict[str, str]) -> None:
     source = _source(context.pings, path["token"])
     said = signal_of(path.get("signal", ""))
     if source is None or said is None:
-        raise HttpProblem(404, "there is nothing here")
+        raise HttpProblem(404, "not found")
     take_ping(source, *said, context.backend.ports)
 
 
 def _source(sources: Sequence[PingSource], token: str) -> PingSource | None:
-    """In constant time: nobody learns from it how much of a token was right."""
+    """In constant time, so that a caller can't learn how much of a token was right."""
     digest, found = digest_of(token), None
     for source in sources:
         if hmac.compare_digest(digest_of(source.token), digest):

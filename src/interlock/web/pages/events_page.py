@@ -12,6 +12,8 @@ from interlock.web.pages.page_request import Cursor, PageRequest, PageRow, Shown
 
 ROWS = 100
 
+#: How far back a list goes.
+Span = Literal["", "1h", "24h", "7d"]
 SINCE: dict[str, timedelta] = {
     "1h": timedelta(hours=1),
     "24h": timedelta(days=1),
@@ -24,7 +26,7 @@ class EventsPageQuery(msgspec.Struct, frozen=True, kw_only=True):
     type: Text = ""
     q: Text = ""
     note: Literal["", "1"] = ""
-    since: Literal["", "1h", "24h", "7d"] = ""
+    since: Span = ""
     cursor: Cursor | None = None
 
 

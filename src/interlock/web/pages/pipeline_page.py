@@ -45,12 +45,12 @@ def build(asked: PageRequest) -> Shown:
     runs = context.history.runs(name, "0000", "9999", None, _RECENT) or []
     bars, expected = _durations(runs, config.pipeline)
     upstream, downstream = _neighbours(asked, name)
-    paused = config.is_paused(now)
+    pause = config.pause(now)
     return {
         "config": config,
         "pipeline": config.pipeline,
-        "paused": paused,
-        "foreseen": context.queries.would_resume(name).items if paused else [],
+        "pause": pause,
+        "foreseen": context.queries.would_resume(name).items if pause else [],
         "whys": [
             (standing(why.status, why.sla_verdict, why.retry_at is not None), why)
             for why in context.queries.why(name).items

@@ -2,25 +2,34 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 import msgspec
+from msgspec import Meta
 
 from interlock.domain.config import Config
 from interlock.domain.event import Event
 from interlock.domain.run import Run, RunKey
 from interlock.domain.sla import explain_record
-from interlock.errors import NotFoundError
-from interlock.operations.requests import OnDate, label_of
-from interlock.web.pages.page_request import PageRequest, PageRow, Shown
+from interlock.errors import InterlockError, NotFoundError
+from interlock.operations.requests import OnDate, OutputQuery, label_of
+from interlock.queries.run_output import RunOutput
+from interlock.web.pages.page_request import Number, PageRequest, PageRow, Shown
 from interlock.web.pages.sla_bar import bar
 from interlock.web.pages.status_badge import ABSENT, IS_MISSING, standing_of
+
+#: How many lines of output are shown, and how many may be.
+LINES, MOST_SHOWN = 20, 1000
 
 
 class RunQuery(msgspec.Struct, frozen=True, kw_only=True):
     #: The action just requested.
     asked: Literal["rerun"] | None = None
+    #: The output to show: of which attempt, which stream, how many of its last lines.
+    attempt: Number | None = None
+    stream: Literal["both", "stdout", "stderr"] = "both"
+    lines: Annotated[int, Meta(ge=1, le=MOST_SHOWN)] = LINES
 
 
 def build(asked: PageRequest) -> Shown:
@@ -34,6 +43,7 @@ def build(asked: PageRequest) -> Shown:
     if run is None and (config is None or not config.pipeline.has_schedule(schedule_id)):
         raise NotFoundError(f"{pipeline_id} has no schedule {schedule_id}")
     events = context.backend.ports.events.of_run(key)
+    output = None if run is None else _output(asked, run)
     return {
         "key": key,
         "run": run,
@@ -44,7 +54,11 @@ def build(asked: PageRequest) -> Shown:
         "bar": None if run is None else bar(run, now),
         "rules": [] if run is None else _rules(run),
         "evidence": [] if run is None else list(run.evidence.values()),
-        "job_link": None if run is None else _link(run.job),
+        "job_link": None if run is None else _link(run.job) or (output and output.link),
+        "output": output,
+        "lines": asked.query.lines,
+        "few_lines": LINES,
+        "most_lines": MOST_SHOWN,
         "attempts": _attempts(events),
         "deliveries": context.backend.deliveries.of_events(events),
         "reruns": context.backend.ports.reruns.granted(key),
@@ -53,6 +67,19 @@ def build(asked: PageRequest) -> Shown:
         and not config.is_retired,
         "was_asked": asked.query.asked,
     }
+
+
+def _output(asked: PageRequest, run: Run) -> RunOutput | None:
+    """What its job printed last. A page without it is better than none."""
+    query = asked.query
+    wanted = OutputQuery(attempt=query.attempt, stream=query.stream, tail=query.lines)
+    if run.is_bare or (run.launched_at is None and not run.attempt):
+        return None
+    try:
+        key = run.key
+        return asked.context.queries.output(key.pipeline_id, key.schedule_id, key.date, wanted)
+    except InterlockError:
+        return None
 
 
 def _found(asked: PageRequest, config: Config | None, key: RunKey) -> tuple[Run | None, RunKey]:

@@ -27,6 +27,7 @@ from interlock.web.api.context import ApiContext
 from interlock.web.gate import caller_of, cookie_of
 from interlock.web.http_problem import HttpProblem, status_of
 from interlock.web.pages import (
+    audit_page,
     dependencies_page,
     events_page,
     overview,
@@ -52,6 +53,7 @@ PAGES: tuple[PageRow, ...] = (
     sla_page.PAGE,
     dependencies_page.PAGE,
     events_page.PAGE,
+    audit_page.PAGE,
 )
 
 THEMES = ("light", "dark")
@@ -204,7 +206,7 @@ def _checked(form: dict[str, Any], kind: type[T]) -> T:
     try:
         return msgspec.convert(form, kind)
     except msgspec.ValidationError as error:
-        raise HttpProblem(422, f"the form is not right: {error}") from None
+        raise HttpProblem(422, f"invalid form: {error}") from None
 
 
 FORMS: dict[str, Act] = {

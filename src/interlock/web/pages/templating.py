@@ -41,6 +41,8 @@ def environment(assets: Assets) -> Environment:
         words=words,
         count=count,
         percent=percent,
+        bytes=size_in_bytes,
+        sentence=sentence,
     )
     return made
 
@@ -77,6 +79,18 @@ def words(kind: str) -> str:
 
 def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def size_in_bytes(number: int) -> str:
+    """`512 bytes`, `3.4 KiB`, `12 MiB`."""
+    if number < 1024:
+        return count(number, "byte")
+    size, unit = (number / 1024, "KiB") if number < 1024**2 else (number / 1024**2, "MiB")
+    return f"{size:.1f} {unit}" if size < 10 else f"{size:,.0f} {unit}"
+
+
+def sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def percent(part: float | None) -> str:

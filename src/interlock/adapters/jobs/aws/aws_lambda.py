@@ -1,6 +1,6 @@
 """Lambda jobs: a call of a function, which ends within the launch or tells its end itself.
 
-Lambda takes no token, and nobody can be asked about a call: at least once.
+Lambda takes no token and can't be asked about a call: at least once.
 """
 
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ WORDS = {"Task timed out": Meaning.TIMEOUT, "signal: killed": Meaning.TRANSIENT}
 
 
 class LambdaHandle(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """All that there is to know: nobody can be asked later."""
+    """All that is known of the call: Lambda can't be asked later."""
 
     state: str
     ended_at: datetime | None = None
@@ -127,7 +127,7 @@ def _body(answer: Mapping[str, Any]) -> bytes:
 
 
 def _failure(body: bytes) -> tuple[Meaning, str]:
-    """What the function, or whoever runs it, says of its failure."""
+    """What the function, or Lambda itself, says of its failure."""
     try:
         said = canonical.decode(body)
     except ValueError:

@@ -39,7 +39,7 @@ class EmrHandle(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True)
 
 
 class EmrJobs:
-    """A start that nobody wrote down is found by the name of its step."""
+    """A start that was not recorded is found by the name of its step."""
 
     def __init__(self, surroundings: Surroundings) -> None:
         self._aws = Aws(surroundings)

@@ -45,7 +45,7 @@ class EmrServerlessHandle(msgspec.Struct, frozen=True, rename="camel", omit_defa
 
 
 class EmrServerlessJobs:
-    """The platform knows our token; for how long nobody says, so runs are looked for by name too."""
+    """The platform knows our token, but not for a documented time, so runs are also found by name."""
 
     def __init__(self, surroundings: Surroundings) -> None:
         self._aws = Aws(surroundings)

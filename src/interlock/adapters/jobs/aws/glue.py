@@ -52,7 +52,7 @@ class GlueHandle(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
 
 
 class GlueJobs:
-    """Glue takes no token: a start that nobody wrote down is found by an argument."""
+    """Glue takes no token: a start that was not recorded is found by an argument."""
 
     def __init__(self, surroundings: Surroundings) -> None:
         self._aws = Aws(surroundings)

@@ -39,7 +39,7 @@ CONFIRMING = timedelta(seconds=15)
 
 
 class Silence(Enum):
-    """Nothing was found: because there is nothing, or because nobody let us look."""
+    """Nothing was found: because there is nothing, or because access was denied."""
 
     CLEAN = "clean"
     UNSEEN = "unseen"
@@ -69,7 +69,7 @@ class GlueAnalysis:
             return succeeded
         self._unverified.add()
         log.warning(
-            "a success that nobody could verify",
+            "a success could not be verified",
             extra={"action": "success_unverified", "job_type": "glue", "run_id": run_id},
         )
         detail = {**succeeded.detail, "verified": False}

@@ -130,7 +130,7 @@ class CommandJobs:
         return isinstance(state, CommandSupervised) and folder.ask_to_end()
 
     def close(self) -> None:
-        """The jobs go on; whoever comes next finds them."""
+        """The jobs go on; the next controller finds them."""
         self._supervisors.close()
 
     def _folder(self, token: str) -> JobFolder:
@@ -147,6 +147,7 @@ class CommandJobs:
             ends=str(ends_path(self._given.state.resolve())),
             claimed_at=self._given.clock(),
             boot=boot_id(),
+            is_masked=True,
         )
 
     def _start(self, folder: JobFolder, spec: Spec) -> None:
@@ -181,7 +182,7 @@ class CommandJobs:
         return Launched(folder.token, msgspec.to_builtins(CommandHandle(folder.token, state)), True)
 
     def _start_again(self, folder: JobFolder) -> Running | Failed:
-        """A claim that nobody followed up. Only one supervisor gets the lock, so this is no second job."""
+        """For a claim without a command. Only one supervisor gets the lock, so this starts no second job."""
         spec = folder.spec()
         if spec is None:
             return Running("the folder of the job is empty", unseen=True)
@@ -207,7 +208,7 @@ class CommandJobs:
 
 
 def _check_start(word: StartReport | None, folder: JobFolder, spec: Spec) -> None:
-    """Raises PlatformError unless the command was begun, by us or by somebody who was faster."""
+    """Raises PlatformError unless the command was begun, by us or by another process."""
     if word is None:
         if isinstance(folder.look(), Unstarted | FolderGone):
             raise PlatformError(Category.TRANSIENT, "the supervisor ended before the job began")

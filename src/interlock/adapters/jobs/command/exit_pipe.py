@@ -1,6 +1,6 @@
-"""Ends: who has just ended. Supervisors write a token a line into a pipe; nobody has to listen.
+"""Ends: which jobs have just ended. Supervisors write one token per line into a pipe; a reader is optional.
 
-A pipe and not a socket, since the path of a socket may have 100 characters only.
+A pipe and not a socket, because the path of a socket may have only 100 characters.
 """
 
 import os
@@ -15,12 +15,12 @@ READ_AT_ONCE = 64 * 1024
 
 
 def ends_path(state: Path) -> Path:
-    """Where the supervisors of a state folder tell of ends."""
+    """The pipe into which the supervisors of a state folder write."""
     return state / "jobs" / NAME
 
 
 class Ends:
-    """The listener of one state folder. One that was told of while nobody listened is found by polling."""
+    """The listener of one state folder. Polling finds the jobs that end while it does not listen."""
 
     def __init__(self, state: Path) -> None:
         path = ends_path(state)
@@ -32,7 +32,7 @@ class Ends:
         self._rest = b""
 
     def wait(self, timeout: float) -> list[str]:
-        """The tokens of jobs that ended; empty when the time is over or somebody interrupted."""
+        """The tokens of jobs that ended; empty after the timeout or `interrupt`."""
         until = time.monotonic() + timeout
         while True:
             left = until - time.monotonic()
@@ -42,7 +42,7 @@ class Ends:
                 return [line.decode(errors="replace") for line in lines if line]
 
     def interrupt(self) -> None:
-        """Let whoever waits return at once. From any thread."""
+        """Make `wait` return at once. Any thread may call it."""
         with suppress(BlockingIOError):  # full: there is enough to return for
             os.write(self._pipe, b"\n")
 

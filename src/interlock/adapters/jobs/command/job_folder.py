@@ -1,13 +1,14 @@
 """Job folder: what is known of one command, on disk. Making it is the claim on its token.
 
-Who looks holds the lock for a moment, shared: no supervisor can begin or end meanwhile, so what is seen
-belongs together.
+A process that looks holds the lock for a moment, shared: no supervisor can begin or end meanwhile, so
+what it sees is consistent.
 """
 
 import fcntl
 import os
 import re
 import shutil
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import get_ident
@@ -37,6 +38,8 @@ class Spec(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     claimed_at: datetime
     #: Tells one start of the machine from another.
     boot: str
+    #: Whether the output on disk is masked while the command still runs.
+    is_masked: bool = False
 
 
 class CommandEnded(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
@@ -48,6 +51,8 @@ class CommandEnded(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     began_at: float
     ended_at: float
     message: str
+    #: The last lines of a command that did not succeed.
+    tail: str = ""
 
     @property
     def at(self) -> datetime:
@@ -90,7 +95,7 @@ class JobFolder:
         self.token = token
 
     def claim(self) -> bool:
-        """False if somebody got there first, or died here before."""
+        """False if another process got there first, even one that died since."""
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             self.path.mkdir(mode=0o700)
@@ -105,7 +110,7 @@ class JobFolder:
         new.replace(self.path / SPEC)
 
     def sync(self) -> None:
-        """Make the claim outlast a power cut: whoever comes after one must find it.
+        """Make the claim survive a power cut: the next controller must find it.
 
         One sync of the file does: the journal writes the folders that were made before it too.
         """
@@ -119,7 +124,7 @@ class JobFolder:
 
     def look(self) -> State:
         """How it stands with the command."""
-        if (ended := self._ended()) is not None:
+        if (ended := self.ending()) is not None:
             return ended
         try:
             lock = os.open(self.path / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -127,14 +132,14 @@ class JobFolder:
             return FolderGone()
         try:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            return self._ended() or self._unattended()
+            return self.ending() or self._unattended()
         except BlockingIOError:
             return self._supervised()
         finally:
             os.close(lock)
 
     def ask_to_end(self) -> bool:
-        """Whether somebody is there to hear it."""
+        """Ask the supervisor to end the command; False if no supervisor is there."""
         try:
             control = os.open(self.path / CONTROL, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError:
@@ -156,7 +161,8 @@ class JobFolder:
             path.write_text(now.isoformat())
             return now
 
-    def _ended(self) -> CommandEnded | None:
+    def ending(self) -> CommandEnded | None:
+        """How it ended, if that is on record."""
         try:
             return msgspec.json.decode((self.path / EXIT).read_bytes(), type=CommandEnded)
         except FileNotFoundError:
@@ -169,7 +175,7 @@ class JobFolder:
             return CommandSupervised()
         if is_ours(group, began_at, self.token):
             return CommandSupervised()
-        return self._ended() or CommandEnding()
+        return self.ending() or CommandEnding()
 
     def _group(self) -> tuple[int, str] | None:
         """The group of the command and when it began, once it has."""
@@ -192,13 +198,19 @@ class JobFolder:
         return Lost(int(words[0]), words[1])
 
 
-def prune(state: Path, before: datetime) -> int:
-    """Remove the folders of commands that ended before an instant. How many."""
+def prune(state: Path, before: datetime, is_needed: Callable[[Spec], bool] | None = None) -> int:
+    """Remove the folders of commands that ended before an instant. How many.
+
+    A run that has not heard of the end of its command still needs its folder.
+    """
     old = [
         path.parent
         for path in (state / "jobs").glob(f"*/{EXIT}")
         if datetime.fromtimestamp(path.stat().st_mtime, UTC) < before
     ]
+    if is_needed is not None:
+        specs = {path: JobFolder(state, path.name).spec() for path in old}
+        old = [path for path, spec in specs.items() if spec is None or not is_needed(spec)]
     for path in old:
         shutil.rmtree(path, ignore_errors=True)
     return len(old)

@@ -1,7 +1,8 @@
 """Process groups: whether one is still the one that a job began, and ending it.
 
-A pid may have been given to somebody else since. A group is ours if its first process began when we wrote
-down that it did, or if anybody in it carries the token of the job. Where the system tells neither, it is not.
+The system may have given the pid to another process since. A group is ours if its first process began when
+we recorded that it did, or if any process in it carries the token of the job. If the system tells neither,
+the group is not ours.
 """
 
 import os
@@ -16,7 +17,7 @@ _PROC = Path("/proc")
 
 
 def is_ours(group: int, began_at: str, token: str) -> bool:
-    """Whether anybody of the group that a job began is still there."""
+    """Whether any process of the group that a job began is still there."""
     members = tuple(_members(group))
     if group in members:
         return began_at != "-" and began(group) == began_at
@@ -29,7 +30,7 @@ def end(group: int, number: signal.Signals) -> None:
 
 
 def _members(group: int) -> Iterator[int]:
-    """The living ones: who is dead and not yet buried can't be ended."""
+    """The living ones: a zombie can't be ended."""
     for entry in _PROC.glob("[0-9]*"):
         try:
             state, _, of_group, *_ = (entry / "stat").read_bytes().rpartition(b")")[2].split()

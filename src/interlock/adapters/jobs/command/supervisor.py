@@ -8,8 +8,9 @@ means that the controller died first, and nothing is started. In the folder of t
 
     lock       held for as long as it lives
     pid        the command's process group, and when that began, in the kernel's clock
-    control    a pipe; whoever writes into it wants the command ended
-    stdout     the last megabyte, and `stderr` alike
+    control    a pipe; any byte written into it asks to end the command
+    stdout     what it wrote, without secrets; `stderr` alike, and `output` has both as they came. Beyond a
+               megabyte it goes on in `stdout.1048576`, named after its first byte; the last two stay
     exit.json  how it ended; once this is there, nothing changes any more
 """
 # ruff: noqa: SIM105 - contextlib starts slowly
@@ -23,14 +24,17 @@ import select
 import time
 
 LOCK, PID, CONTROL, EXIT = "lock", "pid", "control", "exit.json"
-STDOUT, STDERR = "stdout", "stderr"
+STDOUT, STDERR, BOTH = "stdout", "stderr", "output"
 STARTED, TAKEN, FAILED = "started", "taken", "failed"
 TIMED_OUT, CANCELLED, SHUT_DOWN = "timedOut", "cancelled", "shutDown"
 
 KEPT = 1024 * 1024
 READ_AT_ONCE = 64 * 1024
 LONGEST_MESSAGE = 4096
-#: Those who look at a job hold its lock for a moment.
+#: How much of the end of the output is remembered, and how much of it a failure tells.
+REMEMBERED = 16 * 1024
+TOLD_LINES, TOLD_BYTES = 20, 2000
+#: A process that looks at a job holds its lock for a moment.
 LOCK_TRIES, LOCK_PAUSE = 400, 0.005
 #: How often it is looked whether an ending group is gone.
 PAUSE = 0.02
@@ -61,53 +65,113 @@ class Order:
 
 
 class Tail:
-    """The last megabyte of what a command writes; at most two are on disk."""
+    """The end of what a command writes, in files of a megabyte of which the last two stay.
+
+    Files only grow, and their names tell where they begin: whoever reads meanwhile sees nothing torn.
+    """
 
     def __init__(self, path: str) -> None:
-        self._file = open(path, "w+b")  # noqa: SIM115 - it stays open as long as the command
-        self._size = 0
-        self._is_cut = False
+        self._path = path
+        self._current, self._before = path, ""
+        self._file = _created(path)
+        self._start = self._size = 0
+        self.recent = b""
 
     def add(self, output: bytes) -> None:
         """A full disk costs the output, not the command."""
+        self.recent = (self.recent + output)[-REMEMBERED:]
         try:
-            self._file.write(output)
-            self._file.flush()
-            self._size += len(output)
-            if self._size > 2 * KEPT:
-                self._rewrite(self._last())
+            while output:
+                if self._size >= KEPT:
+                    self._rotate()
+                written = os.write(self._file, output[: KEPT - self._size])
+                self._size += written
+                output = output[written:]
         except OSError:
             pass
 
-    def close(self, masked: list[bytes]) -> bytes:
-        """What is kept, without secrets."""
-        kept = b""
-        try:
-            last = self._last()
-            kept = without(masked, uncut(masked, last) if self._is_cut else last)
-            self._rewrite(kept)
-            self._file.close()
-        except OSError:
-            pass
-        return kept
+    def _rotate(self) -> None:
+        start = self._start + self._size
+        path = f"{self._path}.{start}"
+        file = _created(path)
+        os.close(self._file)
+        oldest, self._before, self._current = self._before, self._current, path
+        self._file, self._start, self._size = file, start, 0
+        if oldest:
+            os.unlink(oldest)
 
-    def _last(self) -> bytes:
-        self._is_cut = self._is_cut or self._size > KEPT
-        self._file.seek(max(0, self._size - KEPT))
-        return self._file.read(KEPT)
 
-    def _rewrite(self, kept: bytes) -> None:
-        self._file.seek(0)
-        self._file.write(kept)
-        self._file.truncate()
-        self._file.flush()
-        self._size = len(kept)
+class Mask:
+    """Takes secrets out of a stream of bytes. What may be the beginning of one waits for the rest."""
+
+    def __init__(self, masked: list[bytes]) -> None:
+        self._masked = [value for value in masked if value]
+        self._longest = max(map(len, self._masked), default=0)
+        self._held = b""
+
+    def add(self, output: bytes) -> bytes:
+        if not self._masked:
+            return output
+        output = self._held + output
+        cut = self._safe_cut(output)
+        self._held = output[cut:]
+        return without(self._masked, output[:cut])
+
+    def rest(self) -> bytes:
+        held, self._held = self._held, b""
+        return without(self._masked, held)
+
+    def _safe_cut(self, output: bytes) -> int:
+        """Where no secret is cut: before each that may go on, and not within one that is whole.
+
+        A secret that overlaps itself could be held back for ever; it is masked as far as it has come.
+        """
+        cut = min(len(output) - begun(value, output) for value in self._masked)
+        least = max(0, len(output) - 4 * self._longest)
+        while cut > least:
+            around = [(cut - len(value) + 1, value) for value in self._masked]
+            found = [output.find(v, max(0, at), cut + len(v) - 1) for at, v in around]
+            whole = [at for at in found if 0 <= at < cut]
+            if not whole:
+                return cut
+            cut = min(whole)
+        return len(output) if least else cut
+
+
+class Pipe:
+    """What the command writes into one of its pipes: kept by itself, and together with the other."""
+
+    def __init__(self, tails: list[Tail], masked: list[bytes]) -> None:
+        self._tails = tails
+        self._mask = Mask(masked)
+
+    def add(self, output: bytes) -> None:
+        self._keep(self._mask.add(output))
+
+    def close(self) -> None:
+        self._keep(self._mask.rest())
+
+    def _keep(self, output: bytes) -> None:
+        for tail in self._tails:
+            tail.add(output)
+
+
+class Outputs:
+    """Everything that is kept of what the command writes."""
+
+    def __init__(self, order: Order) -> None:
+        stdout, self.stderr, self.both = (Tail(order.path(n)) for n in (STDOUT, STDERR, BOTH))
+        self.pipes = [Pipe([tail, self.both], order.masked) for tail in (stdout, self.stderr)]
+
+    def close(self) -> None:
+        for pipe in self.pipes:
+            pipe.close()
 
 
 class Child:
     """The command, and the pipes it writes to."""
 
-    def __init__(self, pid: int, pipes: dict[int, Tail]) -> None:
+    def __init__(self, pid: int, pipes: dict[int, Pipe]) -> None:
         self.pid = pid
         self.pipes = pipes
         self.began_at = time.time()
@@ -126,7 +190,7 @@ class Child:
             pass
 
     def has_company(self) -> bool:
-        """Whether anybody of the group is left."""
+        """Whether any process of the group is left."""
         try:
             os.killpg(self.pid, 0)
         except ProcessLookupError:
@@ -165,7 +229,7 @@ class Ending:
             child.send(signal.SIGKILL)
 
     def is_over(self, child: Child) -> bool:
-        """After a KILL only the command itself is waited for: others may have nobody to bury them."""
+        """After a KILL only the command itself has to end: its children may have no parent to reap them."""
         if child.status is None:
             return False
         return self.wish is None or self.killed or not child.has_company()
@@ -174,7 +238,7 @@ class Ending:
         return self._kill_at - time.monotonic()
 
 
-#: Filled by TERM to ourselves: somebody shuts the machine down.
+#: Filled by a TERM to the supervisor itself: the machine shuts down.
 shut_down: list[int] = []
 
 
@@ -187,16 +251,16 @@ def main() -> None:
         say(TAKEN)
         return
     woken, control = wake_on_signals(), open_control(order)
-    tails = [Tail(order.path(name)) for name in (STDOUT, STDERR)]
-    child = begin(order, tails)
+    kept = Outputs(order)
+    child = begin(order, kept.pipes)
     if isinstance(child, StartFailure):
-        os.close(lock)  # before anybody hears of it: the next one may begin at once
+        os.close(lock)  # before the report: the next supervisor may begin at once
         say(FAILED, child.step, child.number)
         return
     say(STARTED)
     let_go()
     wish = watch(order, child, woken, control)
-    finish(order, child, wish, tails)
+    finish(order, child, wish, kept)
     tell(order)
     sync(order.folder)
 
@@ -210,7 +274,7 @@ def read_order() -> Order | None:
 
 
 def take_lock(order: Order) -> int | None:
-    """None when the command was begun before, by whoever holds the lock or held it."""
+    """None when another supervisor, which holds or held the lock, has begun the command."""
     lock = os.open(order.path(LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     for _ in range(LOCK_TRIES):
         try:
@@ -247,8 +311,8 @@ def open_control(order: Order) -> int:
     return os.open(order.path(CONTROL), os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
-def begin(order: Order, tails: list[Tail]) -> Child | StartFailure:
-    """The command waits at a gate until its pid is written: none runs that nobody knows of."""
+def begin(order: Order, pipes: list[Pipe]) -> Child | StartFailure:
+    """The command waits at a gate until its pid is written: no command runs unrecorded."""
     gate, opener = os.pipe()
     report, reporter = os.pipe()
     outputs, inputs = zip(os.pipe(), os.pipe(), strict=True)
@@ -270,7 +334,7 @@ def begin(order: Order, tails: list[Tail]) -> Child | StartFailure:
         os.unlink(order.path(PID))
         step, _, number = failure.decode().partition(" ")
         return StartFailure(step, int(number))
-    return Child(pid, dict(zip(outputs, tails, strict=True)))
+    return Child(pid, dict(zip(outputs, pipes, strict=True)))
 
 
 def become(order: Order, gate: int, reporter: int, stdout: int, stderr: int) -> None:
@@ -378,29 +442,29 @@ def read(descriptor: int) -> bytes:
 
 
 def drain(child: Child) -> None:
-    """What the command left in its pipes. Somebody whom it left behind may go on writing for ever."""
+    """Read what the command left in its pipes. A process that it left behind may write for ever."""
     for descriptor in child.pipes:
         for _ in range(KEPT // READ_AT_ONCE):
             if not keep(descriptor, child):
                 break
 
 
-def finish(order: Order, child: Child, wish: str | None, tails: list[Tail]) -> None:
-    """Write down how it ended. Until that is done nobody may believe it: a full disk is waited out."""
-    message = last_line([tail.close(order.masked) for tail in tails][-1])
-    text = ending_text(child, wish, message)
+def finish(order: Order, child: Child, wish: str | None, kept: Outputs) -> None:
+    """Record how it ended. Until then the job counts as running, so this waits while the disk is full."""
+    kept.close()
+    text = ending_text(child, wish, kept)
     while True:
         try:
             write(order.path(f"{EXIT}.new"), text.encode(errors="replace"), durably=True)
             os.rename(order.path(f"{EXIT}.new"), order.path(EXIT))
             return
         except FileNotFoundError:
-            return  # the folder is gone, and with it whoever asked
+            return  # the folder is gone: no record is wanted
         except OSError:
             time.sleep(1)
 
 
-def ending_text(child: Child, wish: str | None, message: str) -> str:
+def ending_text(child: Child, wish: str | None, kept: Outputs) -> str:
     assert child.status is not None
     killed = os.WIFSIGNALED(child.status)
     pairs = {
@@ -409,7 +473,8 @@ def ending_text(child: Child, wish: str | None, message: str) -> str:
         "wish": "null" if wish is None else quoted(wish),
         "beganAt": f"{child.began_at:.6f}",
         "endedAt": f"{time.time():.6f}",
-        "message": quoted(message),
+        "message": quoted(last_line(kept.stderr.recent)),
+        "tail": quoted(last_lines(kept.both.recent) if child.status or wish else ""),
     }
     return "{" + ", ".join(f'"{name}": {value}' for name, value in pairs.items()) + "}\n"
 
@@ -419,22 +484,25 @@ def last_line(output: bytes) -> str:
     return line.decode(errors="replace").strip()[:LONGEST_MESSAGE]
 
 
+def last_lines(output: bytes) -> str:
+    lines = output.rstrip().split(b"\n")[-TOLD_LINES:]
+    return b"\n".join(lines)[-TOLD_BYTES:].decode(errors="replace")
+
+
 def without(masked: list[bytes], output: bytes) -> bytes:
     for value in sorted(masked, key=len, reverse=True):
         output = output.replace(value, b"***")
     return output
 
 
-def uncut(masked: list[bytes], output: bytes) -> bytes:
-    """Output that was cut may begin with the rest of a secret."""
-    rests = (
-        length
-        for value in masked
-        for length in range(1, len(value))
-        if output.startswith(value[-length:])
-    )
-    longest = max(rests, default=0)
-    return b"***" + output[longest:] if longest else output
+def begun(value: bytes, output: bytes) -> int:
+    """How many bytes at the end of the output may be the beginning of a value, but not all of it."""
+    at = max(0, len(output) - len(value) + 1)
+    while (at := output.find(value[:1], at)) >= 0:
+        if value.startswith(output[at:]):
+            return len(output) - at
+        at += 1
+    return 0
 
 
 def quoted(text: str) -> str:
@@ -446,8 +514,12 @@ def _plain(char: str) -> str:
     return f"\\u{ord(char):04x}" if char < " " or char in '"\\' else char
 
 
+def _created(path: str) -> int:
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+
+
 def write(path: str, content: bytes, durably: bool = False) -> None:
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    file = _created(path)
     try:
         while content:
             content = content[os.write(file, content) :]
@@ -467,7 +539,7 @@ def sync(path: str) -> None:
 
 
 def tell(order: Order) -> None:
-    """Wake whoever listens; nobody has to."""
+    """Wake the controller, if it listens."""
     try:
         ends = os.open(order.ends, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         os.write(ends, f"{order.token}\n".encode())

@@ -1,4 +1,4 @@
-"""Orders: what a supervisor is told to run, with everything resolved.
+"""Orders: what a supervisor runs, with everything resolved.
 
 An order goes through a pipe and never to disk: it is the only place where secrets stand.
 """
@@ -96,7 +96,7 @@ _OURS = frozenset({"SLACK_BOT_TOKEN", "DEAD_MAN_URL"})
 
 
 def _about(values: Mapping[str, str]) -> dict[str, str]:
-    """What a command is told of its run. INTERLOCK_TOKEN is the key of our API, and not for it."""
+    """The variables that describe the run to its command. INTERLOCK_TOKEN, our API token, is not for it."""
     told = {
         "PIPELINE": values["PIPELINE"],
         "SCHEDULE": values["SCHEDULE"],

@@ -67,7 +67,7 @@ class Supervisors:
             self._busy = [each for each in self._busy if each.poll() is None]
 
     def close(self) -> None:
-        """Send home those that wait. The others have work, and need nobody."""
+        """End those that wait. The others have a command, and outlive us."""
         self._wanted = 0
         while self._spares:
             process = self._spares.popleft()
@@ -75,7 +75,7 @@ class Supervisors:
             process.wait()
         self.bury()
         for process in self._busy:
-            process.returncode = process.returncode or 0  # nobody waits for it any more
+            process.returncode = process.returncode or 0  # we no longer wait for it
 
     def _waiting(self) -> "subprocess.Popen[bytes] | None":
         with self._lock:

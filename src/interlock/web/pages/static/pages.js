@@ -12,7 +12,7 @@
   if (window.Idiomorph) {
     const callbacks = Idiomorph.defaults.callbacks;
     const kept = (node) => node.matches && node.matches("[data-keep]:not(details:not([open]))");
-    callbacks.beforeNodeMorphed = (old) => !kept(old);
+    callbacks.beforeNodeMorphed = (old, now) => !kept(old) && !isFollowed(old, now);
     callbacks.beforeNodeRemoved = (old) => !kept(old);
     callbacks.beforeAttributeUpdated = (name, node) => !(name === "open" && node.localName === "details");
     callbacks.afterNodeAdded = (node) => {
@@ -70,6 +70,48 @@
     if (event.detail.xhr.status === 401) location.reload();
   });
   document.addEventListener("htmx:sendError", () => say("lost", "not live"));
+
+  // --- the output of a running job
+
+  let output = null;
+
+  // What is being appended to stays, unless the page shows another attempt or stream, or the job has ended.
+  function isFollowed(old, now) {
+    return output !== null && output.pre === old && now.dataset?.of === old.dataset.of && "follow" in now.dataset;
+  }
+
+  function followOutput() {
+    const pre = document.getElementById("output");
+    const wanted = pre && !document.hidden && pre.dataset.follow ? pre.dataset.of : null;
+    if (output && output.pre === pre && output.of === wanted) return;
+    leaveOutput();
+    if (wanted === null) return;
+    const source = new EventSource(pre.dataset.follow);
+    output = { pre, of: wanted, source };
+    pre.scrollTop = pre.scrollHeight;
+    source.onmessage = (message) => append(pre, JSON.parse(message.data).text);
+    source.addEventListener("end", () => { leaveOutput(); news(); });
+    source.onerror = () => { if (source.readyState === EventSource.CLOSED) leaveOutput(); };
+  }
+
+  function leaveOutput() {
+    if (output) output.source.close();
+    output = null;
+  }
+
+  function append(pre, text) {
+    if (!text) return;
+    const atEnd = pre.scrollHeight - pre.scrollTop - pre.clientHeight < 40;
+    const lines = (pre.textContent + text).split("\n");
+    const open = lines[lines.length - 1] === "" ? 1 : 0;
+    pre.textContent = lines.slice(-Number(pre.dataset.lines) - open).join("\n");
+    if (atEnd) pre.scrollTop = pre.scrollHeight;
+  }
+
+  document.addEventListener("visibilitychange", followOutput);
+  document.addEventListener("htmx:afterSettle", followOutput);
+  window.addEventListener("pagehide", leaveOutput);
+  window.addEventListener("pageshow", followOutput);
 
   // --- light or dark
 
@@ -156,4 +198,5 @@
     swim.scrollLeft += now.getBoundingClientRect().left - swim.getBoundingClientRect().right + 160;
   }
   follow();
+  followOutput();
 })();
