@@ -52,7 +52,7 @@ def test_the_version_is_that_of_the_package() -> None:
 def test_an_unknown_command_is_wrong_use() -> None:
     result = interlock("validat")
     assert result.returncode == 2
-    assert "validat" in result.stderr
+    assert "there is no command 'validat'; did you mean validate?" in result.stderr
 
 
 def test_an_error_is_a_line_or_two_and_debug_shows_the_rest(tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ def test_following_tells_each_event_once(lived_in: Place) -> None:
 def test_an_undeclared_pipeline_has_no_history(lived_in: Place, command: tuple[str, ...]) -> None:
     result = lived_in.run(*command)
     assert isinstance(result.exception, NotFoundError)
-    assert str(result.exception) == "there is no pipeline nope"
+    assert str(result.exception).startswith("there is no pipeline nope; there are: ")
 
 
 def test_a_type_of_event_that_there_is_not_is_wrong_use(lived_in: Place) -> None:

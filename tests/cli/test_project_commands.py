@@ -31,6 +31,7 @@ def test_init_writes_a_whole_project(project: Path) -> None:
     names = {path.relative_to(project).as_posix() for path in project.rglob("*") if path.is_file()}
     assert names == {
         "README.md",
+        ".gitignore",
         "calendars/closing-days.yaml",
         "interlock.toml",
         "pipelines/silver-orders.yaml",

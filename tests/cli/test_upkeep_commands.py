@@ -53,7 +53,9 @@ def test_a_backup_is_a_whole_state_file(lived_in: Place, tmp_path: Path) -> None
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         (runs,) = connection.execute("SELECT count(*) FROM runs").fetchone()
     assert runs == len(lived_in.json("runs"))
-    document = lived_in.json("backup", str(copy))
+    again = lived_in.run("backup", str(copy))
+    assert isinstance(again.exception, ConfigError) and "add --force" in str(again.exception)
+    document = lived_in.json("backup", str(copy), "--force")
     assert document == {"file": str(copy), "bytes": copy.stat().st_size}
 
 

@@ -79,6 +79,7 @@ def test_a_remote_backend_calls_what_the_row_says() -> None:
         "cursor": None,
         "from": None,
         "to": None,
+        "status": None,
     }
     assert client.asked[3][3] == {"until": None, "reason": "why"}
 

@@ -14,10 +14,12 @@ from interlock.errors import ConfigError
 
 @click.command("backup")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--force", is_flag=True, help="Replace FILE if it exists.")
 @as_json_option
 @click.pass_obj
-def command(options: Options, file: Path, as_json: bool) -> None:
+def command(options: Options, file: Path, force: bool, as_json: bool) -> None:
     """Copy a snapshot of the state to FILE while the server keeps running. The copy is verified first.
+    An existing FILE is replaced only with --force.
 
     To restore: stop the server, replace the state file with the copy, start the server again.
     """
@@ -27,6 +29,8 @@ def command(options: Options, file: Path, as_json: bool) -> None:
     with file_for_reading(settings) as backend, progress("backup") as step:
         if file.exists() and file.samefile(settings.database):
             raise ConfigError(f"{file} is the state file itself")
+        if file.exists() and not force:
+            raise ConfigError(f"{file} already exists: choose another name, or add --force")
         if step is None:
             back_up(backend.database, file)
         else:

@@ -1,6 +1,7 @@
 """Commands: the table of all commands, each imported only when it is called."""
 
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -28,13 +29,40 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "pause": ("pause", "Pause a pipeline."),
     "resume": ("resume", "Resume a paused pipeline."),
     "retire": ("retire", "Retire a pipeline whose file is missing."),
-    "watchdog": ("watchdog", "Run one pass of the watchdog now, and show what each check found."),
+    "watchdog": ("watchdog", "Run a pass of the watchdog now, and show what each check found."),
     "job": ("job", "Try a pipeline's job once, or show the request it would send."),
     "alert": ("alert", "Send a test message through an alert route."),
     "backup": ("backup", "Copy the state file while it is in use."),
     "prune": ("prune", "Remove expired data, and old runs on request."),
+    "completion": (
+        "completion",
+        "Print or install the completion script of your shell.",
+    ),
     "doctor": ("doctor", "Check the installation; every finding comes with a remedy."),
 }
+
+
+def _accept_options(command: click.Command) -> None:
+    """Let a command and its subcommands take the options of `interlock` as well, where they have no
+    option of that name.
+    """
+    taken = {name for each in command.params for name in each.opts}
+    for option in (
+        click.Option(["--project"], metavar="DIR"),
+        click.Option(["--backend"], type=click.Choice(["local", "aws"])),
+        click.Option(["--debug"], is_flag=True, default=None),
+    ):
+        if not taken & set(option.opts):
+            option.hidden, option.expose_value, option.callback = True, False, _take_option
+            command.params.append(option)
+    if isinstance(command, click.Group):
+        for each in command.commands.values():
+            _accept_options(each)
+
+
+def _take_option(context: click.Context, option: click.Parameter, value: Any) -> None:
+    if value is not None and option.name is not None:
+        context.obj = context.obj._replace(**{option.name: value})
 
 
 class LazyCommands(click.Group):
@@ -51,8 +79,20 @@ class LazyCommands(click.Group):
             return None
         module, _ = COMMANDS[cmd_name]
         command: click.Command = import_module(f"interlock.cli.{module}").command
+        _accept_options(command)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """An unknown name is answered with the one that was meant."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from interlock.domain.suggestion import did_you_mean
+
+            hint = did_you_mean(args[0], COMMANDS) or "`interlock --help` lists all"
+            ctx.fail(f"there is no command {args[0]!r}; {hint}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("LazyCommands"):
+        with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])

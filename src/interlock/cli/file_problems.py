@@ -1,6 +1,8 @@
 """File problems: printed as lines for people, as JSON, or as GitHub annotations."""
 
+import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
@@ -12,17 +14,41 @@ from interlock.files import Problem
 if TYPE_CHECKING:
     from interlock.domain.edits import FileEdit
 
+#: How much of a line is shown.
+_WIDEST = 110
+
 #: Problems, the number of files, and what they would change, where the caller asked for it.
 Changes: TypeAlias = "Sequence[FileEdit] | None"
 Render: TypeAlias = Callable[[Sequence[Problem], int, Changes], None]
 
 
 def in_lines(problems: Sequence[Problem], files: int, changes: Changes = None) -> None:
-    """One line each, then a summary, then what would change."""
+    """One line each, on a terminal with the line of the file; then a summary, then what would change."""
     for problem in problems:
         click.echo(_coloured(problem))
+        if sys.stdout.isatty():
+            _show_line(problem)
     click.echo(summary(problems, files))
     _tell_changes(changes)
+
+
+def _show_line(problem: Problem) -> None:
+    for line in frame(problem):
+        click.secho(printable(line), dim=True)
+
+
+def frame(problem: Problem) -> list[str]:
+    """The line of the file, and a caret below the place; nothing if it can't be read."""
+    try:
+        text = Path(problem.file).read_text(encoding="utf-8").split("\n")[problem.line - 1]
+    except (OSError, ValueError, IndexError):
+        return []
+    if not problem.line:
+        return []
+    shown = text.expandtabs(1).rstrip()[:_WIDEST]
+    number = f"{problem.line:5} | "
+    caret = " " * (len(number) + max(0, min(problem.column, _WIDEST) - 1)) + "^"
+    return [f"{number}{shown}", caret]
 
 
 def _tell_changes(changes: Changes) -> None:

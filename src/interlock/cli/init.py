@@ -14,13 +14,16 @@ from interlock.errors import ConfigError
 def command(options: Options, folder: Path | None) -> None:
     """Write a working project with one commented pipeline into DIR. Overwrites nothing."""
     root = folder or Path(options.project)
-    existing = [name for name in FILES if (root / name).exists()]
+    existing = [name for name in FILES if (root / name).exists() and name != _IGNORED]
     if existing:
         raise ConfigError(
             f"{root / existing[0]} already exists, and init overwrites nothing.\n"
             "Choose a new or empty folder: interlock init DIR"
         )
     for name, text in FILES.items():
+        if name == _IGNORED and (root / name).exists():
+            click.echo(f"left {root / name} as it is: add .interlock/ to it")
+            continue
         _write(root / name, text)
         click.echo(f"wrote {root / name}")
     click.echo(f"Next: interlock validate {root}")
@@ -115,9 +118,19 @@ _README = """\
 - `interlock.toml` settings of this installation
 """
 
+_GITIGNORE = """\
+# the state of a local server: never commit it
+.interlock/
+schema.json
+"""
+
+#: A repository often has one already.
+_IGNORED = ".gitignore"
+
 FILES: dict[str, str] = {
     "pipelines/silver-orders.yaml": _PIPELINE,
     "calendars/closing-days.yaml": _CALENDAR,
     "interlock.toml": _SETTINGS,
     "README.md": _README,
+    _IGNORED: _GITIGNORE,
 }

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from itertools import chain
+from typing import Any
 
 import click
 import msgspec
@@ -10,6 +11,7 @@ from interlock.cli.backend import AWS, looking
 from interlock.cli.options import Options
 from interlock.cli.paged import all_of
 from interlock.cli.shown import (
+    STATES,
     StyledText,
     age,
     as_json_option,
@@ -23,6 +25,7 @@ from interlock.cli.shown import (
 from interlock.domain.run import Run
 from interlock.operations.queries import Queries
 from interlock.operations.requests import Paging, RunsQuery
+from interlock.queries.paging import Page
 
 
 @click.command("runs")
@@ -31,29 +34,51 @@ from interlock.operations.requests import Paging, RunsQuery
 @click.option(
     "--until", default="9999", metavar="DATE", help="Up to this date, including its hours."
 )
-@click.option("--limit", type=click.IntRange(1, 1000), default=30, show_default=True)
+@click.option(
+    "--status",
+    type=click.Choice([word for word, _ in STATES.values() if word != "no run"]),
+    help="Only runs in this state.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 1000),
+    default=30,
+    show_default=True,
+    help="At most this many.",
+)
 @as_json_option
 @click.pass_obj
 def command(
-    options: Options, pipeline: str | None, since: str, until: str, limit: int, as_json: bool
+    options: Options,
+    pipeline: str | None,
+    since: str,
+    until: str,
+    status: str | None,
+    limit: int,
+    as_json: bool,
 ) -> None:
     """List the runs of PIPELINE, or of all pipelines, newest dates first."""
+    state_wanted: Any = next((name for name, (word, _) in STATES.items() if word == status), None)
     with looking(options) as queries:
-        wanted = RunsQuery(pipeline=pipeline, since=since, until=until, limit=limit)
-        runs = (
-            _of_all(queries, wanted) if _is_scan(options, pipeline) else queries.runs(wanted).items
+        wanted = RunsQuery(
+            pipeline=pipeline, since=since, until=until, status=state_wanted, limit=limit
         )
+        page = _of_all(queries, wanted) if _is_scan(options, pipeline) else queries.runs(wanted)
+        runs = page.items
         if pipeline is not None and not runs:
             queries.config(pipeline)  # an unknown pipeline is an error
     if as_json:
         document(runs)
         return
     if not runs:
-        click.echo("no runs")
+        rest = "no runs" if page.next is None else "no runs among those searched: add --since"
+        click.echo(rest)
         return
     at, on = now(), today()
     heads = ("PIPELINE", "DATE", "STATE", "TRY", "OPENED UTC", "TOOK", "SLA")
     table(heads, [_row(run, at, on) for run in runs], folds=("PIPELINE",))
+    if page.next is not None:
+        click.echo(f"There are more than these {len(runs)}: --limit, --since, --until or --status.")
 
 
 def _is_scan(options: Options, pipeline: str | None) -> bool:
@@ -61,11 +86,13 @@ def _is_scan(options: Options, pipeline: str | None) -> bool:
     return options.backend == AWS and pipeline is None
 
 
-def _of_all(queries: Queries, wanted: RunsQuery) -> list[Run]:
+def _of_all(queries: Queries, wanted: RunsQuery) -> Page[Run]:
     names = [each.id for each in all_of(queries.pipelines, Paging())]
-    found = (queries.runs(msgspec.structs.replace(wanted, pipeline=name)).items for name in names)
-    newest = sorted(chain.from_iterable(found), key=lambda run: run.key.date, reverse=True)
-    return newest[: wanted.limit]
+    pages = [queries.runs(msgspec.structs.replace(wanted, pipeline=name)) for name in names]
+    found = chain.from_iterable(page.items for page in pages)
+    newest = sorted(found, key=lambda run: run.key.date, reverse=True)
+    is_more = len(newest) > wanted.limit or any(page.next is not None for page in pages)
+    return Page(newest[: wanted.limit], "more" if is_more else None)
 
 
 def _row(run: Run, at: datetime, on: str) -> tuple[str | StyledText, ...]:

@@ -21,7 +21,9 @@ from interlock.cli.shown import (
 )
 from interlock.cli.typed_values import field
 from interlock.domain import canonical
-from interlock.errors import ConfigError
+from interlock.domain.reading_doubts import reading_doubts
+from interlock.errors import ConfigError, InterlockError, NotFoundError, UnavailableError
+from interlock.operations.queries import Queries
 from interlock.operations.requests import Paging, Waiting
 
 
@@ -51,12 +53,25 @@ def put(
     fields = {**_object(text), **dict(map(field, pairs))}
     fields |= {name: given for name, given in (("date", date), ("hour", hour)) if given is not None}
     with acting(options) as backend:
+        _warn(backend.queries, pipeline, key, fields)
         wait = Waiting(wait="decision" if backend.served else None)
         accepted = backend.commands.put(pipeline, key, fields, wait)
         click.echo(f"{pipeline}: {key} received at {accepted.received_at:%H:%M:%S} UTC")
         for what in accepted.led_to:
             click.echo(f"  {printable(what)}")
         backend.say_if_unserved()
+
+
+def _warn(queries: Queries, pipeline: str, key: str, fields: dict[str, Any]) -> None:
+    """What looks like a mistake; a producer that may not read the config hears nothing."""
+    try:
+        config = queries.config(pipeline)
+    except (NotFoundError, UnavailableError):
+        raise
+    except InterlockError:
+        return
+    for doubt in reading_doubts(config.pipeline, key, fields):
+        click.secho(f"warning: {printable(doubt)}", fg="yellow", err=True)
 
 
 @command.command("list")

@@ -11,7 +11,7 @@ from interlock.cli.exits import Exit
 from interlock.cli.file_problems import RENDERS
 from interlock.cli.options import Options
 from interlock.cli.progress import progress
-from interlock.files import Project, load_project
+from interlock.files import Problem, Project, load_project
 
 if TYPE_CHECKING:
     from interlock.domain.edits import FileEdit
@@ -36,21 +36,37 @@ RUNNING = "running"
     type=click.Choice([RUNNING]),
     help="Also show what the files would change on the server, in the state file, or on AWS.",
 )
+@click.option("--strict", is_flag=True, help="Warnings fail the check as well.")
 @click.pass_obj
-def command(options: Options, paths: tuple[Path, ...], form: str, against: str | None) -> None:
-    """Check pipeline and calendar files, or whole projects; without PATH, the current project.
+def command(
+    options: Options, paths: tuple[Path, ...], form: str, against: str | None, strict: bool
+) -> None:
+    """Check pipeline and calendar files, or whole projects with their interlock.toml; without PATH, the
+    current project.
 
-    Warnings are shown but don't fail the check. Exits 1 when there are errors.
+    Warnings are shown but don't fail the check, except with --strict. Exits 1 when there are errors.
     """
     places = paths or (Path(options.project),)
     with progress("validate") as step:
         project = load_project(places, progress=step)
     changes = None if against is None else _foreseen(options, places, project)
-    RENDERS[form](project.problems, len(project.sources), changes)
-    if not project.sources and not project.problems:
+    wrong = [problem for place in places for problem in _settings_problems(place)]
+    problems = [*project.problems, *wrong]
+    RENDERS[form](problems, len(project.sources), changes)
+    if not project.sources and not problems:
         _say_nothing_was_found(places)
         sys.exit(Exit.FOUND_PROBLEMS)
-    sys.exit(Exit.FOUND_PROBLEMS if project.errors else Exit.FINE)
+    fails = any(problem.is_error or strict for problem in problems)
+    sys.exit(Exit.FOUND_PROBLEMS if fails else Exit.FINE)
+
+
+def _settings_problems(place: Path) -> Sequence[Problem]:
+    """Of the settings of a project; of a file among others, none."""
+    if not (place / "interlock.toml").is_file():
+        return ()
+    from interlock.cli.settings_check import settings_problems  # a file alone needs none of it
+
+    return settings_problems(place)
 
 
 def _foreseen(options: Options, places: tuple[Path, ...], project: Project) -> Sequence["FileEdit"]:

@@ -39,6 +39,12 @@ class Occurrence(msgspec.Struct, frozen=True):
     due_at: datetime
 
 
+_ALLOWED = (
+    "allowed are minute 0-59, hour 0-23, day of month 1-31 or L, month 1-12 or JAN-DEC, weekday 0-7 or"
+    " SUN-SAT, each with * , - and /"
+)
+
+
 def check_cron(text: str) -> None:
     """Raises ValueError, with a sentence for the author, unless this cron is valid."""
     count = len(text.split())
@@ -54,7 +60,7 @@ def check_cron(text: str) -> None:
     try:
         next(CronSim(text, _SOME_DAY))
     except CronSimError as error:
-        raise ValueError(f"{text!r} is not a cron: {str(error).lower()}") from error
+        raise ValueError(f"{text!r} is not a cron: {str(error).lower()}; {_ALLOWED}") from error
     except StopIteration:
         raise ValueError(f"{text!r} never fires: no day matches it") from None
 

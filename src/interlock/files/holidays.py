@@ -67,8 +67,19 @@ def _ask(code: str, subdivision: str | None, years: range) -> Iterable[date]:
         found: Iterable[date] = library.country_holidays(code, subdiv=subdivision, years=years)
     except (NotImplementedError, KeyError):
         name = code if subdivision is None else f"{code}-{subdivision}"
-        raise ValueError(f"no holidays are known for {name}") from None
+        raise ValueError(f"no holidays are known for {name}; {_known(library, code)}") from None
     return found
+
+
+def _known(library: Any, code: str) -> str:
+    """The codes that would be right: the subdivisions of a known country, or the countries."""
+    countries: dict[str, list[str]] = library.list_supported_countries(include_aliases=False)
+    if code in countries:
+        parts = countries[code]
+        listed = ", ".join(f"{code}-{each}" for each in parts)
+        return f"there are: {listed}" if parts else f"{code} has no subdivisions"
+    listed = ", ".join(sorted(countries))
+    return f"a country has two letters, and may have a subdivision as in DE-BY; there are: {listed}"
 
 
 def _library() -> ModuleType:

@@ -25,6 +25,19 @@ Bound = Annotated[
     str,
     Meta(pattern=r"^[0-9T:-]{4,16}$(?!\n)", description="A date label, or the beginning of one."),
 ]
+RunState = Annotated[
+    Literal[
+        "PENDING",
+        "TRIGGERING",
+        "RUNNING",
+        "RETRYING",
+        "FAILED",
+        "COMPLETED",
+        "FAILED_FINAL",
+        "UNREADABLE",
+    ],
+    Meta(description="The state of a run; RETRYING: it failed, and its next attempt is due."),
+]
 Date = Annotated[str, Meta(max_length=20, description="A date, as 2026-03-03 or 2026-03-03T10.")]
 
 
@@ -53,6 +66,7 @@ class RunsQuery(Paging, frozen=True, kw_only=True):
     pipeline: Text | None = None
     since: Bound | None = msgspec.field(default=None, name="from")
     until: Bound | None = msgspec.field(default=None, name="to")
+    status: RunState | None = None
 
 
 class OutputQuery(Query, frozen=True, kw_only=True):

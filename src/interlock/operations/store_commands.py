@@ -43,6 +43,7 @@ from interlock.usecases.ports import Ports
 from interlock.usecases.put_reading import admissible_reading
 from interlock.usecases.request_rerun import RerunOrder, request_rerun
 from interlock.usecases.take_lineage import take_lineage
+from interlock.usecases.unknown_pipeline import unknown_pipeline
 from interlock.usecases.watch import watch
 
 log = logging.getLogger(__name__)
@@ -186,7 +187,7 @@ class StoreCommands:
     def _check(self, pipeline: str) -> None:
         """Requests for missing objects are not audited."""
         if self._ports.pipelines.find(pipeline) is None:
-            raise NotFoundError(f"there is no pipeline {pipeline}")
+            raise unknown_pipeline(pipeline, self._ports)
 
     @contextmanager
     def _audited(

@@ -37,7 +37,7 @@ from interlock.ports.state_file import StateFile
 from interlock.queries.alerted import Alerted, alerted
 from interlock.queries.attainment import Attainment, attainments
 from interlock.queries.heartbeat import Heartbeat
-from interlock.queries.paging import Page, page_of, place_at
+from interlock.queries.paging import Page, cursor_of, page_of, place_at
 from interlock.queries.pipeline_state import PipelineState, pipeline_state
 from interlock.queries.run_output import RunOutput, run_output
 from interlock.queries.timeline import TimelineRow, timeline
@@ -46,8 +46,12 @@ from interlock.usecases.find_runs import find_runs
 from interlock.usecases.pause import Foreseen, foresee_resume
 from interlock.usecases.ports import Ports
 from interlock.usecases.request_rerun import backfill_dates, chosen_schedule
+from interlock.usecases.unknown_pipeline import unknown_pipeline
 
 LONGEST_RANGE = timedelta(days=92)
+#: The most runs that one page with a status searches, and how many it reads at once.
+MOST_SEARCHED = 5_000
+_SEARCHED_AT_ONCE = 1_000
 
 T = TypeVar("T")
 
@@ -85,7 +89,7 @@ class StoreQueries:
     def config(self, pipeline: str) -> Config:
         config = self._ports.pipelines.find(pipeline)
         if config is None:
-            raise NotFoundError(f"there is no pipeline {pipeline}")
+            raise unknown_pipeline(pipeline, self._ports)
         return config
 
     def is_adopting(self) -> bool:
@@ -118,10 +122,20 @@ class StoreQueries:
     def runs(self, query: RunsQuery = RunsQuery()) -> Page[Run]:
         after = place_at(query.cursor, RunKey)
         since, until = query.since or "0000", query.until or "9999"
-        found = self._history.runs(query.pipeline, since, until, after, query.limit + 1)
-        if found is None:
-            raise ConfigError("this backend lists the runs of one pipeline: name it")
-        return page_of(found, query.limit, lambda run: run.key)
+        found: list[Run] = []
+        searched = 0
+        while len(found) <= query.limit and searched < MOST_SEARCHED:
+            wanted = query.limit + 1 if query.status is None else _SEARCHED_AT_ONCE
+            page = self._history.runs(query.pipeline, since, until, after, wanted)
+            if page is None:
+                raise ConfigError("this backend lists the runs of one pipeline: name it")
+            found += [run for run in page if query.status in (None, run.state)]
+            if len(page) < wanted:
+                return page_of(found[: query.limit + 1], query.limit, lambda run: run.key)
+            after, searched = page[-1].key, searched + len(page)
+        if len(found) <= query.limit and after is not None:
+            return Page(found, cursor_of(after))
+        return page_of(found[: query.limit + 1], query.limit, lambda run: run.key)
 
     def run(self, pipeline: str, schedule: str, date: str) -> RunHistory:
         run = self._run(pipeline, schedule, date)

@@ -22,7 +22,7 @@ class Page(msgspec.Struct, Generic[T], frozen=True):
 def page_of(found: Sequence[T], limit: int, place: Callable[[T], Any]) -> Page[T]:
     """`found` has up to one item more than the limit: if it does, there is a next page."""
     items = list(found[:limit])
-    return Page(items, _pack(place(items[-1])) if len(found) > limit and items else None)
+    return Page(items, cursor_of(place(items[-1])) if len(found) > limit and items else None)
 
 
 def place_at(cursor: str | None, kind: type[T]) -> T | None:
@@ -38,5 +38,6 @@ def place_at(cursor: str | None, kind: type[T]) -> T | None:
         ) from error
 
 
-def _pack(place: Any) -> str:
+def cursor_of(place: Any) -> str:
+    """Of a page that begins after that place."""
     return base64.urlsafe_b64encode(msgspec.json.encode(place)).decode().rstrip("=")

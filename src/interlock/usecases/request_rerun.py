@@ -12,8 +12,9 @@ from interlock.domain.pipeline import Schedule
 from interlock.domain.rerun_request import RerunRequest
 from interlock.domain.run import RunKey
 from interlock.domain.schedule import watched_on
-from interlock.errors import ConfigError, NotFoundError
+from interlock.errors import ConfigError
 from interlock.usecases.ports import Ports
+from interlock.usecases.unknown_pipeline import unknown_pipeline
 
 LONGEST_BACKFILL = 366
 
@@ -34,7 +35,7 @@ def request_rerun(order: RerunOrder, ports: Ports) -> RerunRequest:
     pipeline_id = order.pipeline_id
     config = ports.pipelines.find(pipeline_id)
     if config is None or config.is_retired:
-        raise NotFoundError(f"there is no pipeline {pipeline_id}")
+        raise unknown_pipeline(pipeline_id, ports)
     schedule = chosen_schedule(config, order.schedule_id)
     try:
         label = Label.parse(order.date)

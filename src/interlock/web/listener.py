@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import signal
 import socket
 from collections.abc import Callable, Iterator
@@ -39,8 +40,18 @@ def bound(host: str, port: int) -> socket.socket:
     except OSError as error:
         found.close()
         reason = error.strerror or str(error)
-        raise UnavailableError(f"can't listen on {host}:{port}: {reason}") from error
+        hint = _another(host, port, family) if error.errno == errno.EADDRINUSE else ""
+        raise UnavailableError(f"can't listen on {host}:{port}: {reason}{hint}") from error
     return found
+
+
+def _another(host: str, port: int, family: socket.AddressFamily) -> str:
+    """The next port that is free now."""
+    for near in range(port + 1, min(port + 20, 65536)):
+        with socket.socket(family, socket.SOCK_STREAM) as tried, contextlib.suppress(OSError):
+            tried.bind((host, near))
+            return f"; {near} is free: --port {near}, or port = {near} in interlock.toml"
+    return "; --port 0 picks a free one"
 
 
 def listener_of(app: ASGIApp, bounds: Bounds | None = None) -> Listener:

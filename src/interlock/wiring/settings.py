@@ -22,6 +22,7 @@ from interlock.domain.alerting.sink_kinds import CHANNEL_ID
 from interlock.domain.lineage import LineageSource
 from interlock.domain.ping import PingSource
 from interlock.domain.run import EXECUTION_TIMEOUT
+from interlock.domain.suggestion import did_you_mean
 from interlock.errors import ConfigError
 from interlock.wiring.reading_sources import (
     lineage_sources,
@@ -93,7 +94,7 @@ def read_settings(
         if name in _LINES:
             _take(found, name, value, _LINES[name], f"{file}: {name}", problems)
         elif name not in _OF_OTHERS:
-            problems.append(f"{file}: {name} is not a setting; there are: {', '.join(_LINES)}")
+            problems.append(f"{file}: {name} is not a setting; {_meant(name)}")
     for variable, (name, read) in _VARIABLES.items():
         if environment.get(variable):
             _take(found, name, environment[variable], read, variable, problems)
@@ -109,6 +110,11 @@ def read_settings(
         raise ConfigError("\n".join(problems))
     state = project / found.pop("state", Path(".interlock"))
     return Settings(project=project, state=state, environment=dict(environment), **found)
+
+
+def _meant(name: str) -> str:
+    hint = did_you_mean(name, _LINES)
+    return hint or f"there are: {', '.join(_LINES)}"
 
 
 def read_file(file: Path) -> dict[str, Any]:

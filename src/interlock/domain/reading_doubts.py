@@ -1,0 +1,52 @@
+"""Reading doubts: what looks like a mistake in a reading that is valid all the same."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from interlock.domain.admission import used_keys
+from interlock.domain.check import Bound, number
+from interlock.domain.pipeline import Pipeline, Rule
+from interlock.domain.sensor import split_key
+from interlock.domain.suggestion import did_you_mean
+
+#: Fields that Interlock itself reads.
+_OWN = frozenset({"date", "hour", "minute", "dates"})
+_ORDERED = frozenset({Bound.ABOVE, Bound.FROM, Bound.BELOW, Bound.UP_TO})
+
+
+def reading_doubts(pipeline: Pipeline, key: str, fields: Mapping[str, Any]) -> Iterator[str]:
+    """A key or a field that no rule reads though another is close, a missing field, a text that rules
+    compare as a number.
+    """
+    base, _ = split_key(key)
+    known = {each for schedule in pipeline.schedules for each in used_keys(pipeline, schedule)}
+    if base not in known:
+        hint = did_you_mean(base, known)
+        yield f"no rule reads {base}" + (f"; {hint}" if hint else "")
+        return
+    rules = [rule for rule in _rules(pipeline) if rule.key == base and rule.field]
+    wanted = {(rule.field or "").split(".")[0] for rule in rules}
+    post_run = pipeline.post_run
+    if post_run is not None and post_run.drift_field:
+        wanted.add(post_run.drift_field.split(".")[0])
+    for name in sorted(wanted - set(fields)):
+        near = did_you_mean(name, [each for each in fields if each not in wanted | _OWN])
+        written = near.removeprefix("did you mean ").removesuffix("?")
+        if near.startswith("did you mean "):
+            yield f"rules read {base}.{name}, and the reading has {written}; did you mean {name}?"
+        else:
+            yield f"rules read {base}.{name}, which the reading does not have"
+    for rule in rules:
+        value = fields.get(rule.field or "")
+        wants_number = rule.check.spec.bound in _ORDERED and not rule.check.spec.ages
+        if wants_number and isinstance(value, str | bool) and number(value) is None:
+            yield f"{base}.{rule.field} is {value!r}, and a rule compares it with a number"
+
+
+def _rules(pipeline: Pipeline) -> Iterator[Rule]:
+    yield from pipeline.validation.rules
+    for schedule in pipeline.schedules:
+        if schedule.trigger is not None:
+            yield schedule.trigger.rule
+    if pipeline.post_run is not None:
+        yield from pipeline.post_run.rules
