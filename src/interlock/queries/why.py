@@ -25,11 +25,11 @@ from interlock.domain.schedule import expected_start, next_occurrence
 from interlock.domain.sensor import Reading
 from interlock.domain.sla import blocked_by, explain_record, failing_lines
 from interlock.domain.zones import zone
-from interlock.errors import NotFoundError
 from interlock.queries.current_date import current_date, last_begun
 from interlock.usecases.evidence import readings_for, rule_records
 from interlock.usecases.find_runs import find_runs
 from interlock.usecases.ports import Ports
+from interlock.usecases.unknown_pipeline import unknown_pipeline
 
 
 class RuleState(msgspec.Struct, frozen=True, rename="camel"):
@@ -87,7 +87,7 @@ def explain(pipeline_id: str, ports: Ports, date: str | None = None) -> list[Why
     """
     config = ports.pipelines.find(pipeline_id)
     if config is None:
-        raise NotFoundError(f"there is no pipeline {pipeline_id}")
+        raise unknown_pipeline(pipeline_id, ports)
     now = ports.clock()
     return [
         _explain(config, schedule, date or _current(config, schedule, now, ports), now, ports)
