@@ -39,7 +39,10 @@ def test_a_server_refuses_it_and_says_why(place: Place) -> None:
         shown = place.shown("rerun", "silver-orders", place.today, "--force")
         assert "rerun accepted: manual" in shown and "manual reruns: 1 of 1" in shown
         shown = place.shown("rerun", "silver-orders", place.today, "--force", code=1)
-        assert "manual reruns: 1 of 1; raise job.maxManualReruns in its file to allow more" in shown
+        assert "manual reruns: 1 of 1; add --over-budget to run it anyway" in shown
+        more = ("rerun", "silver-orders", place.today, "--force", "--over-budget")
+        shown = place.shown(*more)
+        assert "rerun accepted: manual" in shown and "manual reruns: 2 of 1" in shown
         document = place.json("rerun", "silver-orders", place.today, "--force", code=1)
         assert document["answer"]["detail"]["cause"] == "budget"
 

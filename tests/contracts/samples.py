@@ -130,7 +130,9 @@ def a_record(event: str = "success", attempt: int | None = 0, **changes: Any) ->
 
 
 def a_request(reason: str = "operator", at: datetime = NOW, key: RunKey = KEY) -> RerunRequest:
-    return RerunRequest(key=key, reason=reason, requested_at=at, requested_by="ada", force=True)
+    return RerunRequest(
+        key=key, reason=reason, requested_at=at, requested_by="ada", force=True, over_budget=True
+    )
 
 
 def a_grant(attempt: int = 1, key: RunKey = KEY) -> RerunRecord:

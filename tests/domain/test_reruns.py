@@ -134,3 +134,17 @@ def test_a_reading_that_the_job_did_not_see_is_news() -> None:
     assert not news(a_done(), {})  # what is gone says nothing
     unreadable = unreadable_reading("p", "audit", NOW, "?")
     assert not news(a_done(), {"orders": SEEN, "audit": unreadable})  # nor what can't be read
+
+
+@pytest.mark.parametrize(
+    ("reason", "granted"), [("manual", True), ("wrong prices", True), ("late-data", False)]
+)
+def test_only_a_person_may_exceed_a_budget(reason: str, granted: bool) -> None:
+    case = RerunCase(
+        reason=reason, over_budget=True, run=a_done(spending=SPENT), readings={"orders": CHANGED}
+    )
+    answer = judge_request(case, PIPELINE)
+    assert isinstance(answer, Granted) is granted
+    if isinstance(answer, Granted):
+        assert answer.budget is not None
+        assert answer.budget.spend(SPENT, over=True).manual_reruns == 3  # it is charged

@@ -22,6 +22,7 @@ from interlock.operations.requests import NewRerun
 @click.option(
     "--reason", default="manual", show_default=True, help="Why; recorded with the attempt."
 )
+@click.option("--over-budget", is_flag=True, help="Exceed the budget for reruns by hand.")
 @click.option("--force", is_flag=True, help="Rerun even if nothing has changed since it succeeded.")
 @click.option("--schedule", metavar="ID", help="Which schedule, if the pipeline has several.")
 @click.option(
@@ -35,13 +36,16 @@ def command(
     date: str,
     reason: str,
     force: bool,
+    over_budget: bool,
     schedule: str | None,
     wait: float,
     as_json: bool,
 ) -> None:
     """Request that DATE of PIPELINE run again. Exits 1 when the request is rejected."""
     with acting(options) as backend:
-        wanted = NewRerun(date=date, schedule=schedule, reason=reason, force=force)
+        wanted = NewRerun(
+            date=date, schedule=schedule, reason=reason, force=force, over_budget=over_budget
+        )
         request = backend.commands.rerun(pipeline, wanted)
         answer = awaited(request, backend.queries, wait) if backend.served else None
         if as_json:
@@ -81,5 +85,5 @@ def _more(answer: Event) -> list[str]:
 #: By the cause of a rejection; for other causes, the event itself has a hint.
 _REMEDIES: dict[str, str] = {
     Cause.NO_NEW_DATA: "add --force to run it anyway",
-    Cause.BUDGET: "manual reruns: {spent}; raise job.maxManualReruns in its file to allow more",
+    Cause.BUDGET: "manual reruns: {spent}; add --over-budget to run it anyway",
 }

@@ -48,9 +48,9 @@ class Budget(msgspec.Struct, frozen=True):
     def left(self) -> bool:
         return self.spent < self.max
 
-    def spend(self, spending: Spending) -> Spending:
-        """The spending after one more of this. Check `left` first."""
-        if not self.left:
+    def spend(self, spending: Spending, *, over: bool = False) -> Spending:
+        """The spending after one more of this. Check `left` first, unless a person allowed more."""
+        if not self.left and not over:
             raise ValueError(f"{self.name} is spent: {self.spent} of {self.max}")
         return msgspec.structs.replace(spending, **{self.name: self.spent + 1})
 

@@ -15,6 +15,8 @@ class RerunRequest(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     requested_at: datetime
     requested_by: str = ""
     force: bool = False
+    #: Whether it may exceed the budget for reruns by hand.
+    over_budget: bool = False
 
     @property
     def id(self) -> str:

@@ -42,6 +42,7 @@ class RerunCase(msgspec.Struct, frozen=True, kw_only=True):
 
     reason: str
     force: bool = False
+    over_budget: bool = False
     excluded: Excluded | None = None
     run: Run | None = None
     readings: Mapping[str, Reading] = {}
@@ -66,9 +67,10 @@ def judge_request(case: RerunCase, pipeline: Pipeline) -> Granted | RerunRefused
         return RerunRefused(Cause.IN_PROGRESS)
     source = rerun_source(case.reason)
     budget = rerun_budget(source, run.spending, pipeline.job)
-    if not budget.left:
+    by_hand = source is RerunSource.MANUAL
+    if not budget.left and not (case.over_budget and by_hand):
         return RerunRefused(Cause.BUDGET, budget)
-    forced = case.force and source is RerunSource.MANUAL
+    forced = case.force and by_hand
     done = run.status is Status.COMPLETED and not run.is_bare
     if done and not forced and not news(run, case.readings):
         return RerunRefused(Cause.NO_NEW_DATA, budget)

@@ -138,6 +138,7 @@ class NewRerun(_Body, frozen=True, kw_only=True):
     schedule: Text | None = None
     reason: Text = "manual"
     force: bool = False
+    over_budget: bool = msgspec.field(default=False, name="overBudget")
 
 
 class NewCancellation(_Body, frozen=True, kw_only=True):

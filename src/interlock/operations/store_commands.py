@@ -113,7 +113,13 @@ class StoreCommands:
         self._check(pipeline)
         key = RunKey(pipeline, wanted.schedule or "-", str(label_of(wanted.date)))
         order = RerunOrder(
-            pipeline, wanted.date, wanted.schedule, wanted.reason, wanted.force, self._actor
+            pipeline,
+            wanted.date,
+            wanted.schedule,
+            wanted.reason,
+            wanted.force,
+            self._actor,
+            wanted.over_budget,
         )
         with self._audited("rerun", str(key), wanted.reason, pipeline):
             return request_rerun(order, self._ports)

@@ -71,6 +71,7 @@ def _judge(
     case = RerunCase(
         reason=request.reason,
         force=request.force,
+        over_budget=request.over_budget,
         excluded=out,
         run=seen,
         readings=readings,
@@ -136,7 +137,7 @@ def _reopen(
 
     def spend(run: Run) -> dict[str, object]:
         assert answer.budget is not None
-        return {"spending": answer.budget.spend(run.spending)}
+        return {"spending": answer.budget.spend(run.spending, over=request.over_budget)}
 
     reopening = msgspec.structs.replace(
         _reopening(request, key, may),

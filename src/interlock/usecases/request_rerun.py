@@ -28,6 +28,7 @@ class RerunOrder(msgspec.Struct, frozen=True):
     reason: str = "manual"
     force: bool = False
     requested_by: str = ""
+    over_budget: bool = False
 
 
 def request_rerun(order: RerunOrder, ports: Ports) -> RerunRequest:
@@ -54,6 +55,7 @@ def request_rerun(order: RerunOrder, ports: Ports) -> RerunRequest:
         requested_at=now,
         requested_by=order.requested_by,
         force=order.force,
+        over_budget=order.over_budget,
     )
     ports.reruns.request(request)
     return request

@@ -117,6 +117,7 @@ def request_item(request: RerunRequest) -> Item:
         "requestedAt": at,
         "requestedBy": request.requested_by,
         "force": request.force,
+        "overBudget": request.over_budget,
         "watchShard": _SHARD,
         "watchAt": at,
     }
@@ -135,6 +136,7 @@ def request_from(item: Item, now: datetime) -> RerunRequest:
         requested_at=instant(item.get("requestedAt")) or now,
         requested_by=str(item.get("requestedBy") or ""),
         force=item.get("force") is True,
+        over_budget=item.get("overBudget") is True,
     )
 
 

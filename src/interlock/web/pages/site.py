@@ -175,6 +175,7 @@ def _rerun(context: ApiContext, caller: Caller, path: dict[str, str], form: dict
         "schedule": path["schedule"],
         "reason": form["reason"],
         "force": form.get("force") == "1",
+        "overBudget": form.get("over_budget") == "1",
     }
     request = context.commands(caller).rerun(path["pipeline"], _checked(wanted, NewRerun))
     return f"{run_url(request.key)}?asked=rerun"
