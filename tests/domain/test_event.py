@@ -46,7 +46,7 @@ VALIDATION_PASSED          | info     | no     | 1 | results waitedSeconds evalu
 VALIDATION_EXHAUSTED       | error    | yes    | 1 | failing passing windowEnd evaluations
 JOB_TRIGGERED              | info     | no     | 1 | jobType runId evidence
 JOB_COMPLETED              | info     | thread | 1 | runId durationSeconds attempts lateBy
-JOB_FAILED                 | error    | yes    | 1 | runId category error willRetry retryAt spent max
+JOB_FAILED                 | error    | yes    | 1 | runId category error willRetry retryAt spent max output
 JOB_POLL_EXHAUSTED         | error    | yes    | 1 | {_POLL}
 RUN_CANCELLED              | warning  | thread | 1 | reason requestedBy runStatus runId
 RETRY_EXHAUSTED            | error    | yes    | 2 | kind category spent max lastError + runId cancelled
