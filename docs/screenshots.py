@@ -97,7 +97,7 @@ def _served(folder: Path) -> Iterator[str]:
         access = Access(home.store.tokens, {"owner": SECRET})
         desk = local_context(home, Health(home.database, home.queries), access, Metrics())
         app = application(desk, KnownHosts("127.0.0.1"))
-        with closing(bound("127.0.0.1", 0)) as where, closing(desk):
+        with closing(bound("127.0.0.1", 0)) as where:
             server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off"))
             thread = threading.Thread(target=server.run, args=([where],), daemon=True)
             thread.start()

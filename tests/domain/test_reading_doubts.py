@@ -1,0 +1,60 @@
+"""Reading doubts: what looks like a mistake in a reading."""
+
+from typing import Any
+
+import pytest
+
+from declared import declared
+from interlock.domain.reading_doubts import reading_doubts
+
+PIPELINE = declared(
+    "validation: {rules: ["
+    "{key: orders, check: gte, field: count, value: 10},"
+    " {key: orders, check: equals, field: state, value: final},"
+    " {key: orders, check: age_lt, field: updatedAt, value: 6h}]}\n"
+    "postRun: {driftField: rows.total, rules: [{key: orders, check: exists}]}"
+)
+SOUND = {"count": 12, "state": "final", "updatedAt": "2026-03-03T10:00:00Z", "rows": {"total": 3}}
+
+
+@pytest.mark.parametrize(
+    ("key", "fields", "doubts"),
+    [
+        ("orders", SOUND, []),
+        ("orders#2026-03-03", SOUND, []),
+        ("ordres", SOUND, ["no rule reads ordres; did you mean orders?"]),
+        (
+            "orders",
+            {**SOUND, "count": "many"},
+            ["orders.count is 'many', and a rule compares it with a number"],
+        ),
+        ("orders", {**SOUND, "count": "12"}, []),
+        (
+            "orders",
+            {"cuont": 12, **{k: v for k, v in SOUND.items() if k != "count"}},
+            ["rules read orders.count, and the reading has cuont; did you mean count?"],
+        ),
+        (
+            "orders",
+            {k: v for k, v in SOUND.items() if k != "rows"},
+            ["rules read orders.rows, which the reading does not have"],
+        ),
+    ],
+)
+def test_a_mistake_is_named_with_what_would_be_right(
+    key: str, fields: dict[str, Any], doubts: list[str]
+) -> None:
+    assert list(reading_doubts(PIPELINE, key, fields)) == doubts
+
+
+def test_of_many_keys_none_is_suggested_that_is_not_near() -> None:
+    rules = ", ".join(f"{{key: key-{number}, check: exists}}" for number in range(12))
+    pipeline = declared(f"validation: {{rules: [{rules}]}}")
+    assert list(reading_doubts(pipeline, "zzz", {})) == ["no rule reads zzz"]
+
+
+def test_a_schedule_without_a_trigger_has_only_its_rules() -> None:
+    pipeline = declared(
+        "schedule: {cron: '0 6 * * *'}\nvalidation: {rules: [{key: orders, check: exists}]}"
+    )
+    assert list(reading_doubts(pipeline, "orders", {})) == []
