@@ -99,7 +99,7 @@ def test_the_pages_show_its_words(tmp_path: Path) -> None:
         house.runtime.settle()
         visitor = Visitor(house)
         assert LINE in visitor.see("/pipelines/dozens").text
-        assert "multiple_of 12" in visitor.see("/runs/dozens/stream/2026-03-03").text
+        assert "multiple of 12" in visitor.see("/runs/dozens/stream/2026-03-03").text
 
 
 def test_an_alert_shows_its_symbol(waiting: Place) -> None:

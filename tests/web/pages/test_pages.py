@@ -130,7 +130,7 @@ def test_a_run_page_tells_rules_deadline_and_history(house: House, visitor: Visi
 
     text = visitor.see("/runs/bronze/stream/2026-03-03").text
 
-    for word in ("waiting", "orders.count", "gte 1000", "940", "opened by sensor", "breach"):
+    for word in ("waiting", "orders.count", ">= 1000", "940", "opened by sensor", "breach"):
         assert word in text, word
     assert "Trigger started" in text
 

@@ -7,6 +7,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from interlock import __version__
 from interlock.domain import canonical
+from interlock.domain.check import in_symbols
 from interlock.domain.rules import receipt_need
 from interlock.domain.run import RunKey
 from interlock.web.pages import instants
@@ -26,6 +27,7 @@ def environment(assets: Assets) -> Environment:
     )
     made.globals.update(
         asset=assets.address,
+        in_symbols=in_symbols,
         receipt_need=receipt_need,
         run_url=run_url,
         pipeline_url=pipeline_url,
