@@ -7,14 +7,13 @@ that leaves is masked and cut.
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from threading import Lock
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
 from interlock.adapters.http.platform_error import PlatformError
 from interlock.adapters.jobs.job_environment import Surroundings
 from interlock.adapters.jobs.messages import shown
-from interlock.adapters.jobs.outputs import OutputsByType
 from interlock.adapters.prepared import prepare_types
 from interlock.domain.budgets import Category
 from interlock.domain.job import (
@@ -31,6 +30,9 @@ from interlock.domain.job_output import plain_lines
 from interlock.domain.pipeline import Pipeline
 from interlock.errors import ConfigError, LaunchError, TransientError
 from interlock.ports.jobs import Jobs
+
+if TYPE_CHECKING:
+    from interlock.adapters.jobs.outputs import OutputsByType
 
 
 class Adapter(Jobs, Protocol):
@@ -94,8 +96,10 @@ class JobsByType:
         except Exception:  # noqa: BLE001 - the port promises that this never raises
             return False
 
-    def outputs(self) -> OutputsByType:
+    def outputs(self) -> "OutputsByType":
         """What the jobs printed."""
+        from interlock.adapters.jobs.outputs import OutputsByType  # only where people ask
+
         return OutputsByType(self._surroundings, self._kinds)
 
     @property
