@@ -21,6 +21,8 @@ from attack.project import Pipeline
 TOKEN = "attacker-token-0123456789"
 #: How long a clean stop may take, on a busy machine.
 STOP_SECONDS = 60.0
+#: A start that can't write to a full disk says so and ends.
+REFUSED_START = 3
 _CRASHES = (-signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT)
 
 
@@ -115,10 +117,16 @@ class Victim:
         code = self.exit_code()
         if code in _CRASHES and self.short_of_memory:
             self.ledger.did("memory: the interpreter crashed", f"by signal {-code}")
+        elif code == REFUSED_START and "free some space" in self._tail():
+            self.ledger.did("disk: a start was refused")
         elif code is not None:
-            tail = self.output.read_text(errors="replace")[-1500:]
-            self.ledger.problem(f"{self.name} ended by itself with exit code {code}: {tail}")
+            self.ledger.problem(
+                f"{self.name} ended by itself with exit code {code}: {self._tail()}"
+            )
         return code is not None
+
+    def _tail(self) -> str:
+        return self.output.read_text(errors="replace")[-1500:]
 
     def close(self) -> None:
         if self._process is not None and self._process.poll() is None:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import msgspec
 
+from interlock.errors import UnavailableError
+
 NAME = "serve.json"
 
 
@@ -26,13 +28,9 @@ class Address(msgspec.Struct, frozen=True):
 
 @contextmanager
 def left_at(state: Path, address: Address) -> Iterator[None]:
-    """Publish the address while the server runs."""
+    """Publish the address while the server runs. Raises UnavailableError when the disk does not take it."""
     path = state / NAME
-    new = state / f"{NAME}.{os.getpid()}"
-    handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    with os.fdopen(handle, "wb") as file:
-        file.write(msgspec.json.encode(address))
-    new.replace(path)
+    _write(path, msgspec.json.encode(address))
     try:
         yield
     finally:
@@ -46,3 +44,19 @@ def find_address(state: Path) -> Address | None:
         return msgspec.json.decode((state / NAME).read_bytes(), type=Address)
     except (OSError, msgspec.DecodeError):
         return None
+
+
+def _write(path: Path, text: bytes) -> None:
+    """Whole or not at all."""
+    new = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(text)
+        new.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            new.unlink()
+        raise UnavailableError(
+            f"can't write {path}: {error.strerror}; free some space on its disk, then start again"
+        ) from error
