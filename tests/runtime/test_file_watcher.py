@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -284,6 +285,32 @@ def test_a_file_that_is_being_written_is_not_read(stage: Stage) -> None:
     assert after is not None and len(after.pipeline.validation.rules) == 2
     changes = [each.detail["change"] for each in stage.told(EventType.CONFIG_ADOPTED)]
     assert changes == ["new", "new", "new", "changed"]
+
+
+def test_a_file_whose_write_begins_between_a_look_and_its_reading_is_not_read(stage: Stage) -> None:
+    """As at a start on a busy machine: the file was at rest when it was looked at."""
+    file, clock = stage.file("alpha"), stage.home.ports.clock
+    whole, before = file.read_text(), stage.home.store.pipelines.find("alpha")
+    half = whole.replace("value: 10", "value: 0")
+    assert half != whole
+    writes: list[str] = []
+
+    def now() -> datetime:
+        if writes:
+            file.write_text(writes.pop())
+        return clock()
+
+    ports = replace(stage.home.ports, clock=now)
+    stage.loader = FileWatcher(stage.project, ports, stage.home.store.missing_files)
+    stage.look()
+    stage.home.pass_time(seconds=1)
+    writes.append(half)
+    stage.loader.look()
+    assert stage.home.store.pipelines.unadopted() == []
+    file.write_text(whole)
+    stage.look_twice()
+    assert stage.home.store.pipelines.find("alpha") == before
+    assert stage.missing() == set()
 
 
 def test_a_file_that_never_rests_does_not_blind_the_others(stage: Stage) -> None:

@@ -58,6 +58,7 @@ class FileWatcher:
         self._ports = ports
         self._use_alerts = use_alerts
         self._note = note
+        self._looked: Mapping[str, Stamp] = {}
         self._follower = Follower(self._load, missing, ports)
 
     @property
@@ -73,7 +74,7 @@ class FileWatcher:
 
     def look(self) -> bool:
         """Load the files if any of them has changed and is stable since. Whether it loaded."""
-        stamps = _stamps(self._project)
+        self._looked = stamps = _stamps(self._project)
         return self._follower.look(stamps, {} if self.has_read else _changed_at(stamps))
 
     def _load(self, unsettled: Collection[str]) -> Present:
@@ -85,7 +86,7 @@ class FileWatcher:
                 extra={"action": "no_pipelines"},
             )
             return Present((), is_there=False)
-        project = load_project(self._project, without=unsettled)
+        project, unsettled = self._read(frozenset(unsettled))
         wanted = {name: canonical.as_json(each) for name, each in project.pipelines.items()}
         want_files(wanted, self._ports)
         refused: list[str | None] = []
@@ -102,6 +103,18 @@ class FileWatcher:
         )
         ids = {*wanted, *(each for each in refused if each is not None)}
         return Present(ids, is_known=None not in refused and not unsettled)
+
+    def _read(self, unsettled: frozenset[str]) -> tuple[Project, frozenset[str]]:
+        """The files as they were looked at. A file that changes meanwhile may be in the middle of a write:
+        it is left for the next look.
+        """
+        while True:
+            project, found = load_project(self._project, without=unsettled), _stamps(self._project)
+            paths = found.keys() | self._looked.keys()
+            moved = {path for path in paths if found.get(path) != self._looked.get(path)}
+            if moved <= unsettled:
+                return project, unsettled
+            unsettled |= moved
 
     def _refuse(self, project: Project, ids: list[str | None]) -> Iterator[RefusedConfig]:
         """Each invalid file. Adds pipeline ids to `ids`; None for a file without a readable id."""
