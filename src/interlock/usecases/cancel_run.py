@@ -37,7 +37,7 @@ class CancelOrder(msgspec.Struct, frozen=True):
 def cancel_run(order: CancelOrder, ports: Ports) -> Cancellation:
     """The outcome that was stored first wins: a job that has ended keeps its end.
 
-    The run ends first and its job is asked afterwards, so whoever dies in between asks again: a repeat
+    The run ends first and its job is asked afterwards, so a process that dies in between asks again: a repeat
     asks the job once more and changes nothing else. Raises ConflictError when there is nothing to cancel.
     """
     config = ports.pipelines.find(order.key.pipeline_id)

@@ -26,7 +26,7 @@ def _put(name: str, value: str) -> str:
 
 
 def _checked(address: str) -> str | None:
-    """An address with a login in it would be shown to everybody."""
+    """An address with a login in it would be shown to every reader."""
     try:
         parts = urlsplit(address)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Output stream: what a job prints, as it comes, for whoever stays connected. The end of the job ends it."""
+"""Output stream: what a job prints, as it comes, for clients that stay connected, until the job ends."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -68,7 +68,7 @@ class OutputStreams:
             if not found.is_growing:
                 yield b"event: end\ndata: {}\n\n"
         except InterlockError:
-            return  # whoever comes back is told what is wrong
+            return  # a client that reconnects gets the error
         finally:
             self._count -= 1
 

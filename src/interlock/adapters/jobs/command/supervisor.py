@@ -67,7 +67,7 @@ class Order:
 class Tail:
     """The end of what a command writes, in files of a megabyte of which the last two stay.
 
-    Files only grow, and their names tell where they begin: whoever reads meanwhile sees nothing torn.
+    Files only grow, and their names tell where they begin: a reader sees nothing torn.
     """
 
     def __init__(self, path: str) -> None:
