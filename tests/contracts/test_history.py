@@ -231,6 +231,21 @@ def test_pages_of_runs_hold_each_once(home: Home) -> None:
     assert found == [f"2026-03-{day:02}" for day in range(7, 0, -1)]
 
 
+def test_no_run_in_a_state_is_left_out_of_its_list(home: Home) -> None:
+    """A backend may return others too; the one who asks compares."""
+    for day, status in enumerate(_WAYS, 1):
+        stored(home, a_key(date=f"2026-03-{day:02}"), status)
+    stored(home, a_key(date="2026-03-09"), Status.FAILED, retry_at=NOW)
+
+    def of(state: str) -> set[str]:
+        found = home.history.runs(KEY.pipeline_id, "2026", "2027", None, 99, state) or []
+        return {run.key.date for run in found if run.state == state}
+
+    assert [of(status) for status in _WAYS] == [{f"2026-03-{n:02}"} for n in range(1, 5)]
+    assert of(RETRYING) == {"2026-03-09"}
+    assert of(Status.UNREADABLE) == of(Status.RUNNING) == set()
+
+
 def test_events_are_found_by_their_filter(home: Home) -> None:
     other = a_key(pipeline_id="other")
     home.events.publish(

@@ -125,8 +125,8 @@ class StoreQueries:
         found: list[Run] = []
         searched = 0
         while len(found) <= query.limit and searched < MOST_SEARCHED:
-            wanted = query.limit + 1 if query.status is None else _SEARCHED_AT_ONCE
-            page = self._history.runs(query.pipeline, since, until, after, wanted)
+            wanted = query.limit + 1 if not searched else _SEARCHED_AT_ONCE
+            page = self._history.runs(query.pipeline, since, until, after, wanted, query.status)
             if page is None:
                 raise ConfigError("this backend lists the runs of one pipeline: name it")
             found += [run for run in page if query.status in (None, run.state)]

@@ -48,9 +48,17 @@ class History(Protocol):
         ...
 
     def runs(
-        self, pipeline_id: str | None, since: str, until: str, after: RunKey | None, limit: int
+        self,
+        pipeline_id: str | None,
+        since: str,
+        until: str,
+        after: RunKey | None,
+        limit: int,
+        state: str | None = None,
     ) -> list[Run] | None:
-        """Starting after a run."""
+        """Starting after a run. With a state, runs that can't be in it may be left out: the caller compares
+        the others.
+        """
         ...
 
     def events(

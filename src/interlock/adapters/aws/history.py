@@ -111,7 +111,13 @@ class DynamoHistory:
         return sorted(failed, key=lambda run: run.changed_at, reverse=True)[:limit]
 
     def runs(
-        self, pipeline_id: str | None, since: str, until: str, after: RunKey | None, limit: int
+        self,
+        pipeline_id: str | None,
+        since: str,
+        until: str,
+        after: RunKey | None,
+        limit: int,
+        state: str | None = None,
     ) -> list[Run] | None:
         if pipeline_id is None:
             return None

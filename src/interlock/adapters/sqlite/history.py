@@ -121,9 +121,16 @@ class SqliteHistory:
         )
 
     def runs(
-        self, pipeline_id: str | None, since: str, until: str, after: RunKey | None, limit: int
+        self,
+        pipeline_id: str | None,
+        since: str,
+        until: str,
+        after: RunKey | None,
+        limit: int,
+        state: str | None = None,
     ) -> list[Run]:
-        clauses, values = [_IN_RANGE], [since, until + _AFTER, self._now()]
+        index, narrowed = _in_state(state, pipeline_id)
+        clauses, values = [_IN_RANGE, *narrowed], [since, until + _AFTER, self._now()]
         if pipeline_id is not None:
             clauses.append("pipeline = ?")
             values.append(pipeline_id)
@@ -132,7 +139,8 @@ class SqliteHistory:
             clauses.append("(date < ? OR (date = ? AND (pipeline, schedule, dry) > (?, ?, ?)))")
             values += [date, date, pipeline, schedule, dry]
         return self._runs(
-            f"WHERE {' AND '.join(clauses)} ORDER BY date DESC, pipeline, schedule, dry LIMIT ?",
+            f"{index}WHERE {' AND '.join(clauses)}"
+            " ORDER BY date DESC, pipeline, schedule, dry LIMIT ?",
             *values,
             limit,
         )
@@ -193,6 +201,26 @@ class SqliteHistory:
             return connection.execute(query, tuple(given)).fetchall()
 
         return self._database.read(read)
+
+
+def _in_state(state: str | None, pipeline_id: str | None) -> tuple[str, list[str]]:
+    """The index to read, and the clauses. An unreadable row may have any status."""
+    statuses = _STORED_AS.get(state or "")
+    if statuses is None:
+        return "", []
+    clauses = [f"status IN ({', '.join(repr(each) for each in statuses)})"]
+    if pipeline_id is not None or "COMPLETED" in statuses:
+        return "", clauses  # the index by date, or of the pipeline, has the status in it
+    if statuses & {"FAILED", "FAILED_FINAL"}:
+        return "INDEXED BY runs_failed ", [*clauses, "status IN ('FAILED', 'FAILED_FINAL')"]
+    return "INDEXED BY runs_active ", [*clauses, _ACTIVE]
+
+
+#: The statuses of the rows whose runs may be in a state.
+_STORED_AS: dict[str, frozenset[str]] = {
+    **{each: frozenset({each.value}) for each in Status if each is not Status.UNREADABLE},
+    RETRYING: frozenset({"FAILED"}),
+}
 
 
 def _spelt(instant: datetime) -> str:

@@ -15,6 +15,8 @@ from interlock.web.api.context import ApiContext
 
 Text = Annotated[str, Meta(max_length=200)]
 Cursor = Annotated[str, Meta(max_length=2000)]
+#: A date label, the beginning of one, or nothing.
+DayBound = Annotated[str, Meta(pattern=r"^([0-9T:-]{4,16})?$(?!\n)")]
 Number = Annotated[int, Meta(ge=0, le=1_000_000)]
 
 #: The variables of a template.

@@ -34,12 +34,15 @@ from interlock.web.pages import (
     pipeline_page,
     pipelines_page,
     run_page,
+    runs_page,
     sla_page,
     timeline_page,
 )
 from interlock.web.pages.assets import PREFIX, Assets
 from interlock.web.pages.page_request import PageRequest, PageRow, Shown
 from interlock.web.pages.templating import environment, pipeline_url, run_url
+from interlock.web.pages.zone_choice import COOKIE as ZONE_COOKIE
+from interlock.web.pages.zone_choice import zone_choice
 from interlock.web.read_only_refusals import refusal
 
 log = logging.getLogger(__name__)
@@ -47,6 +50,7 @@ log = logging.getLogger(__name__)
 PAGES: tuple[PageRow, ...] = (
     overview.PAGE,
     timeline_page.PAGE,
+    runs_page.PAGE,
     pipelines_page.PAGE,
     pipeline_page.PAGE,
     run_page.PAGE,
@@ -158,6 +162,7 @@ class Site:
             "path": request.url.path,
             "here": _here(request),
             "theme": _theme(request),
+            "zone_choice": zone_choice(cookie_of(request.headers, ZONE_COOKIE)),
             "place": self._context.backend.info,
             "only_reads": self._context.only_reads,
         }

@@ -123,8 +123,30 @@
         ? root.dataset.theme === "dark"
         : matchMedia("(prefers-color-scheme: dark)").matches;
       root.dataset.theme = dark ? "light" : "dark";
-      document.cookie = `interlock_theme=${root.dataset.theme}; path=/; max-age=31536000; samesite=strict`;
+      keep("interlock_theme", root.dataset.theme);
     });
+  }
+
+  // --- the zone of instants: the server writes them, so it must know the name of the local zone
+
+  const zone = document.getElementById("zone");
+  const local = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+  function keep(name, value) {
+    document.cookie = `${name}=${value}; path=/; max-age=31536000; samesite=strict`;
+  }
+
+  function showZone() {
+    keep("interlock_zone", zone.value === "local" ? `local:${local}` : zone.value);
+    location.reload();
+  }
+
+  if (zone) {
+    zone.hidden = false;
+    zone.querySelector("[value=local]").textContent = `local time (${local})`;
+    zone.addEventListener("change", showZone);
+    const asked = document.cookie.split("; ").find((each) => each.startsWith("interlock_zone=local:"));
+    if (asked && asked !== `interlock_zone=local:${local}`) keep("interlock_zone", `local:${local}`);
   }
 
   // --- keys
