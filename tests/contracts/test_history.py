@@ -288,3 +288,28 @@ def test_breaches_are_listed_with_or_without_a_run(home: Home, kind: EventType) 
     home.events.publish([inside, outside, an_event(1)])
 
     assert home.history.breaches(NOW, NOW + HOUR) == [(KEY.pipeline_id, KEY.date)]
+
+
+def test_events_are_counted_by_the_hour_or_not_at_all(home: Home) -> None:
+    at = NOW.replace(minute=59, second=59, microsecond=0)
+    home.events.publish(
+        [
+            an_event(1, at=at),
+            an_event(2, at=at + timedelta(seconds=1)),
+            an_event(3, at=at + timedelta(minutes=30)),
+            an_event("x", kind=EventType.VALIDATION_EXHAUSTED, at=at),
+            an_event("y", kind=EventType.JOB_FAILED, at=at),
+        ]
+    )
+    kind = an_event(1).type
+    hour = at.replace(minute=0, second=0)
+
+    found = home.history.hours([kind, EventType.VALIDATION_EXHAUSTED], hour, at + HOUR)
+    until = home.history.hours([kind], hour, at)
+
+    assert found in (
+        None,
+        {(kind, hour): 1, (kind, hour + HOUR): 2, (EventType.VALIDATION_EXHAUSTED, hour): 1},
+    )
+    assert until in (None, {})
+    assert (found is None) == (until is None)

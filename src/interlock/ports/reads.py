@@ -67,6 +67,14 @@ class History(Protocol):
         """Starting before an instant and a place. What no index finds is searched in `searched` events."""
         ...
 
+    def hours(
+        self, kinds: Collection[str], since: datetime, until: datetime
+    ) -> dict[tuple[str, datetime], int] | None:
+        """The number of events of each type in each hour that has any, by the start of the hour. None also
+        when there are more than this backend counts at once.
+        """
+        ...
+
     def breaches(self, since: datetime, until: datetime) -> list[tuple[str, str]]:
         """The pipeline and date of each deadline breached in that time, with or without a run."""
         ...

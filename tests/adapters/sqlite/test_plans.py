@@ -150,6 +150,7 @@ CALLS: dict[str, Callable[[Store], Any]] = {
     "history: events with a text": lambda store: store.history.events(
         EventFilter(pipeline_id="p", text="x"), None, 9
     ),
+    "history: hours": lambda store: store.history.hours(["JOB_FAILED"], NOW, NOW),
     "history: breaches": lambda store: store.history.breaches(NOW, NOW),
     "watch: load": lambda store: store.watch.load(),
     "retention: sweep": lambda store: store.retention.sweep(NOW),

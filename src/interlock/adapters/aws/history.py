@@ -133,6 +133,11 @@ class DynamoHistory:
         searched = islice(behind, _SEARCHED)
         return list(islice((each for each in searched if _is_wanted(each.event, wanted)), limit))
 
+    def hours(
+        self, kinds: Collection[str], since: datetime, until: datetime
+    ) -> dict[tuple[str, datetime], int] | None:
+        return None
+
     def breaches(self, since: datetime, until: datetime) -> list[tuple[str, str]]:
         return [
             (event.pipeline_id or "", event.date or "")

@@ -6,7 +6,7 @@ Timeline cells are read from the index alone: the text of a run is ten times as 
 import sqlite3
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from interlock.adapters.sqlite.database import Database
@@ -36,6 +36,10 @@ _UP = timedelta(seconds=1)
 
 #: How many events one text search covers at a time.
 SEARCHED = 20_000
+#: How many events are counted at once.
+COUNTED = 100_000
+_HOUR_SECONDS = 3600
+_HOUR = _HOUR_SECONDS * 1_000_000
 
 
 class SqliteHistory:
@@ -177,6 +181,22 @@ class SqliteHistory:
             return self._rows(query, (*values, limit))
         query = f"SELECT * FROM ({query}) WHERE instr(lower(body), ?) LIMIT ?"
         return self._rows(query, (*values, SEARCHED, wanted.text.lower(), limit))
+
+    def hours(
+        self, kinds: Collection[str], since: datetime, until: datetime
+    ) -> dict[tuple[str, datetime], int] | None:
+        rows = self._rows(
+            f"SELECT type, at / {_HOUR}, count(*) FROM (SELECT events.type, at FROM json_each(?) AS wanted"
+            " CROSS JOIN events ON events.type = wanted.value AND at >= ? AND at < ? LIMIT ?)"
+            " GROUP BY 1, 2",
+            (listed(kinds), micros(since), micros(until), COUNTED),
+        )
+        if sum(count for _, _, count in rows) >= COUNTED:
+            return None
+        return {
+            (kind, datetime.fromtimestamp(hour * _HOUR_SECONDS, UTC)): count
+            for kind, hour, count in rows
+        }
 
     def breaches(self, since: datetime, until: datetime) -> list[tuple[str, str]]:
         rows = self._rows(

@@ -30,6 +30,7 @@ from interlock.web.pages import (
     audit_page,
     dependencies_page,
     events_page,
+    last_look,
     overview,
     pipeline_page,
     pipelines_page,
@@ -80,6 +81,7 @@ class Site:
         return [
             *(Route(row.path, self._showing(row), methods=["GET"]) for row in PAGES),
             *(Route(path, self._doing(path), methods=["POST"]) for path in FORMS),
+            Route("/looked", self._looked, methods=["POST"]),
             Route(PREFIX + "{name:path}", self._assets.answer, methods=["GET"]),
         ]
 
@@ -108,8 +110,10 @@ class Site:
         query = _query(row.query, request)
         backend, cache = self._context.backend, self._context.cache
         now, path = backend.ports.clock(), request.path_params
-        build = partial(row.build, PageRequest(self._context, caller, path, query, now))
-        shown = cache.get((row.path, *sorted(path.items()), query), build)
+        cookie = cookie_of(request.headers, last_look.COOKIE) if row.since_looked else None
+        looked_at = last_look.looked_at(cookie, now)
+        build = partial(row.build, PageRequest(self._context, caller, path, query, now, looked_at))
+        shown = cache.get((row.path, *sorted(path.items()), query, looked_at), build)
         heartbeat = cache.get("heartbeat", backend.queries.watchdog)
         common = {
             "heartbeat": heartbeat,
@@ -118,6 +122,11 @@ class Site:
             "now": now,
         }
         return self._rendered(request, row.template, {**common, **shown})
+
+    async def _looked(self, request: Request) -> Response:
+        """The reader has seen what changed; only their browser remembers it."""
+        now = self._context.backend.ports.clock()
+        return last_look.remember(RedirectResponse("/", HTTPStatus.SEE_OTHER), now)
 
     def _doing(self, path: str) -> Callable[[Request], Any]:
         async def answer(request: Request) -> Response:

@@ -149,6 +149,25 @@
     if (asked && asked !== `interlock_zone=local:${local}`) keep("interlock_zone", `local:${local}`);
   }
 
+  // --- since the last look: one who comes back after a while sees what happened in between
+
+  const AWAY_MS = 30 * 60000;
+
+  function look() {
+    if (document.hidden) return;
+    const last = Number(localStorage.getItem("interlock_active"));
+    if (last && Date.now() - last > AWAY_MS) {
+      keep("interlock_looked", new Date(last).toISOString());
+      news();
+    }
+    localStorage.setItem("interlock_active", Date.now());
+  }
+
+  document.addEventListener("visibilitychange", look);
+  window.addEventListener("pagehide", () => localStorage.setItem("interlock_active", Date.now()));
+  setInterval(look, POLL_MS);
+  look();
+
   // --- keys
 
   document.addEventListener("keydown", (event) => {
