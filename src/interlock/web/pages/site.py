@@ -36,6 +36,7 @@ from interlock.web.pages import (
     pipelines_page,
     run_page,
     runs_page,
+    search_page,
     sla_page,
     timeline_page,
 )
@@ -59,6 +60,7 @@ PAGES: tuple[PageRow, ...] = (
     dependencies_page.PAGE,
     events_page.PAGE,
     audit_page.PAGE,
+    search_page.PAGE,
 )
 
 THEMES = ("light", "dark")
