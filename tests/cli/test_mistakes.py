@@ -184,7 +184,10 @@ def test_runs_say_that_there_are_more_and_can_be_narrowed_by_state(place: Place)
         place.put(count=1000, date=days)
     place.wait(minutes=10)
     place.put(count=1)
-    assert "There are more than these 1: --limit" in place.shown("runs", "--limit", "1")
+    more = "There are more than these 1: raise --limit, or narrow the list with PIPELINE, --status,"
+    assert more in place.run("runs", "--limit", "1").stderr
+    as_json = place.run("runs", "--limit", "1", "--json")
+    assert len(json.loads(as_json.stdout)) == 1 and more in as_json.stderr
     assert "There are more" not in place.shown("runs")
     (waiting,) = place.json("runs", "--status", "waiting")
     assert waiting["key"]["date"] == place.today

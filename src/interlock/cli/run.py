@@ -8,7 +8,6 @@ from interlock.cli.paged import run_of
 from interlock.cli.shown import (
     SEVERITIES,
     StyledText,
-    age,
     as_json_option,
     clock,
     document,
@@ -16,6 +15,7 @@ from interlock.cli.shown import (
     now,
     state,
     table,
+    took,
 )
 from interlock.cli.typed_values import date_label
 from interlock.domain.event import Event
@@ -64,7 +64,7 @@ def _show(run: Run, zone_name: str) -> None:
     said = f"opened {opened} by {run.opened_by} {run.opened_for}".rstrip()
     if run.launched_at is not None:
         end = run.completed_at or (now() if run.is_open else run.changed_at)
-        said += f"; {run.job_type} job {run.run_id or ''} ran {age(run.launched_at, end)}"
+        said += f"; {run.job_type} job {run.run_id or ''} ran {took(run.launched_at, end)}"
     lines("", [said])
     if run.failure is not None:
         lines("", [f"failed ({run.failure.reason}): {run.failure.message}"])

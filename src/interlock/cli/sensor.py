@@ -12,6 +12,7 @@ from interlock.cli.shown import (
     StyledText,
     age,
     as_json_option,
+    clock,
     document,
     lines,
     now,
@@ -56,7 +57,7 @@ def put(
         _warn(backend.queries, pipeline, key, fields)
         wait = Waiting(wait="decision" if backend.served else None)
         accepted = backend.commands.put(pipeline, key, fields, wait)
-        click.echo(f"{pipeline}: {key} received at {accepted.received_at:%H:%M:%S} UTC")
+        click.echo(f"{pipeline}: {key} received at {clock(accepted.received_at)}")
         for what in accepted.led_to:
             click.echo(f"  {printable(what)}")
         backend.say_if_unserved()

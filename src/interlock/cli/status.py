@@ -78,7 +78,11 @@ def _show(
     at = now()
     if pipelines:
         heads = ("PIPELINE", "DATE", "STATE", "TODAY", "NEXT", "DEADLINE")
-        table(heads, [_row(each, at) for each in pipelines], folds=("PIPELINE", "TODAY"))
+        table(
+            heads,
+            [_row(each, at) for each in pipelines],
+            folds=("PIPELINE", "TODAY", "NEXT", "DEADLINE"),
+        )
     else:
         click.echo(f"no pipeline is in force yet: {options.keeper} adopts those of the project")
     reasons = [reason for each in pipelines for reason in _reasons(each, options.command)]
@@ -143,6 +147,10 @@ def _reasons(pipeline: PipelineState, command: str) -> Iterator[str]:
     elif pipeline.status not in ("absent", "COMPLETED"):
         for reason in pipeline.blocked_by[:_MOST_REASONS]:
             yield f"{pipeline.id} {pipeline.date}: {reason}"
+        more = len(pipeline.blocked_by) - _MOST_REASONS
+        if more > 0:
+            look = f"`{command} why {pipeline.id}` shows all"
+            yield f"{pipeline.id} {pipeline.date}: and {count(more, 'more reason')}; {look}"
     if pipeline.failed_dates:
         dates = ", ".join(pipeline.failed_dates[:_MOST_REASONS])
         more = len(pipeline.failed_dates) - _MOST_REASONS

@@ -11,7 +11,7 @@ from interlock.adapters.sqlite.lock import is_served, serving
 from interlock.cli.backend import ReachedBackend, actor, check_folder
 from interlock.cli.options import Options
 from interlock.cli.remote import remote_commands, remote_queries
-from interlock.cli.shown import document, table
+from interlock.cli.shown import brief, document, table
 from interlock.client import Client
 from interlock.domain.callers import GRANTABLE
 from interlock.errors import UnavailableError
@@ -77,7 +77,7 @@ def list_tokens(options: Options, as_document: bool) -> None:
     if not tokens:
         click.echo("no tokens; create one: interlock token create NAME --scope read")
         return
-    rows = [(each.name, _rights(each), f"{each.created_at:%Y-%m-%d %H:%M}") for each in tokens]
+    rows = [(each.name, _rights(each), brief(each.created_at)) for each in tokens]
     table(("NAME", "MAY", "SINCE UTC"), rows, folds=("NAME", "MAY"))
 
 
