@@ -668,6 +668,7 @@ _EXITS = {
     Exit.FOUND_PROBLEMS: "problems found: errors in files, expectations that do not hold",
     Exit.WRONG_USE: "wrong usage: an unknown command or option, a path that does not exist",
     Exit.UNREACHABLE: "the backend is unreachable; nothing was done",
+    Exit.INTERRUPTED: "Ctrl-C ended the command",
 }
 
 #: What the types of some fields leave out, by struct and field.

@@ -1,11 +1,9 @@
 """Mistakes that people make, and what each command says: the place, and what would be right."""
 
 import json
-import signal
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -221,19 +219,6 @@ def test_a_frame_shows_the_line_and_a_caret_below_the_place(tmp_path: Path) -> N
     line, caret = frame(wrong)
     assert line.endswith(ORDERS.splitlines()[4].replace("gte", "get"))
     assert line[caret.index("^") :].startswith("get")
-
-
-def test_ctrl_c_ends_a_server_at_once(place: Place) -> None:
-    command = [sys.executable, "-m", "interlock", "--project", str(place.folder), "serve"]
-    server = subprocess.Popen(
-        [*command, "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert server.stdout is not None
-    assert server.stdout.readline()
-    time.sleep(0.5)
-    server.send_signal(signal.SIGINT)
-    _, errors = server.communicate(timeout=30)
-    assert server.returncode == 0 and "Traceback" not in errors
 
 
 def test_a_new_project_keeps_its_state_out_of_git_and_leaves_a_gitignore_as_it_is(

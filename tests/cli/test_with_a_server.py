@@ -202,7 +202,7 @@ def test_the_demo_shows_what_happens_and_leaves_nothing(tmp_path: Path) -> None:
             assert process.poll() is None and time.monotonic() < until, shown.read_text()
             time.sleep(0.1)
         process.send_signal(signal.SIGINT)
-        assert process.wait(PATIENCE) == 0, shown.read_text()
+        assert process.wait(PATIENCE) == 130, shown.read_text()
     finally:
         process.kill()
         process.wait()

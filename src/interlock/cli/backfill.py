@@ -7,11 +7,11 @@ import click
 import msgspec
 
 from interlock.cli.backend import ReachedBackend, acting
-from interlock.cli.exits import Exit
+from interlock.cli.exits import Exit, interruptible
 from interlock.cli.options import Options
 from interlock.cli.progress import progress
 from interlock.cli.rerun_answers import awaited, is_accepted
-from interlock.cli.shown import STATES, as_json_option, count, document, lines, printable
+from interlock.cli.shown import STATES, as_json_option, count, document, printable
 from interlock.cli.typed_values import date_label
 from interlock.domain.run import FINAL, Run, Status
 from interlock.errors import UnavailableError
@@ -69,14 +69,8 @@ def command(
             raise UnavailableError(
                 "a backfill needs a running server to run its dates: start `interlock serve` first"
             )
-        try:
+        with interruptible("started dates continue; run the same command again for the rest"):
             ended = _Backfill(backend, pipeline, schedule, max_active, quiet=as_json).all(dates)
-        except KeyboardInterrupt:
-            lines(
-                "",
-                ["Interrupted. Started dates continue; run the same command again for the rest."],
-            )
-            sys.exit(Exit.FOUND_PROBLEMS)
     if as_json:
         document({"pipelineId": pipeline, "dates": ended})
     else:
@@ -103,7 +97,7 @@ class _Backfill:
 
     def all(self, dates: list[str]) -> list[DateOutcome]:
         waiting = list(dates)
-        with progress("backfill", stride=1) as step:
+        with progress("backfill", stride=1, quiet=self._quiet) as step:
             while waiting or self._active:
                 while waiting and len(self._active) < self._max_active:
                     self._begin(waiting.pop(0))

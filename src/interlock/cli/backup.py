@@ -26,7 +26,7 @@ def command(options: Options, file: Path, force: bool, as_json: bool) -> None:
     settings = settings_of(options)
     if not file.parent.is_dir():
         raise ConfigError(f"{file.parent} is not a folder")
-    with file_for_reading(settings) as backend, progress("backup") as step:
+    with file_for_reading(settings) as backend, progress("backup", quiet=as_json) as step:
         if file.exists() and file.samefile(settings.database):
             raise ConfigError(f"{file} is the state file itself")
         if file.exists() and not force:

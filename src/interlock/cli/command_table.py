@@ -5,6 +5,8 @@ from typing import Any
 
 import click
 
+from interlock.cli.exits import interruptible
+
 #: Name, module below `interlock.cli`, and the line that `--help` shows.
 COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("init", "Write a working project with one commented pipeline."),
@@ -81,6 +83,10 @@ class LazyCommands(click.Group):
         command: click.Command = import_module(f"interlock.cli.{module}").command
         _accept_options(command)
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with interruptible():
+            return super().invoke(ctx)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -9,6 +9,7 @@ from interlock.cli.backend import AWS, acting, check_folder, looking_at_aws, set
 from interlock.cli.checkup import Checkup, Finding, Level
 from interlock.cli.exits import Exit
 from interlock.cli.options import Options
+from interlock.cli.progress import working
 from interlock.cli.shown import as_json_option, count, document, lines
 
 
@@ -18,7 +19,8 @@ from interlock.cli.shown import as_json_option, count, document, lines
 @click.pass_obj
 def command(options: Options, retry: bool, as_json: bool) -> None:
     """Check the installation: each finding with its remedy. Exits 1 when something is wrong."""
-    findings = _on_aws(options, retry) if options.backend == AWS else _here(options, retry)
+    with working("checking", quiet=as_json):
+        findings = _on_aws(options, retry) if options.backend == AWS else _here(options, retry)
     if as_json:
         document(findings)
     else:

@@ -4,6 +4,7 @@ import click
 
 from interlock.cli.backend import acting, looking
 from interlock.cli.options import Options
+from interlock.cli.progress import working
 from interlock.cli.shown import as_json_option, count, document
 from interlock.domain.partition import Label
 from interlock.errors import ConfigError
@@ -26,7 +27,8 @@ def command(
     Keeps unfinished runs, readings, and everything that decisions still need.
     """
     bound = None if runs_before is None else _day(runs_before)
-    runs = 0 if bound is None else _prunable(options, bound)
+    with working("counting what can go", quiet=as_json):
+        runs = 0 if bound is None else _prunable(options, bound)
     if not as_json and bound is not None:
         click.echo(f"{count(runs, 'finished run')} of dates before {bound}")
     if dry_run:
@@ -39,7 +41,8 @@ def command(
         raise click.UsageError("--json can't ask for confirmation: add --yes or --dry-run")
     if runs and not yes:
         click.confirm("Remove them? Only a backup can restore them", abort=True)
-    removed = _remove(options, bound if runs else None)
+    with working("removing", quiet=as_json):
+        removed = _remove(options, bound if runs else None)
     if as_json:
         document({"runs": runs, "removed": removed})
         return

@@ -5,8 +5,9 @@ import sys
 import click
 
 from interlock.cli.backend import acting
-from interlock.cli.exits import Exit
+from interlock.cli.exits import Exit, interruptible
 from interlock.cli.options import Options
+from interlock.cli.progress import working
 from interlock.cli.rerun_answers import awaited, is_accepted
 from interlock.cli.shown import as_json_option, document, lines
 from interlock.cli.typed_values import date_label
@@ -47,7 +48,8 @@ def command(
             date=date, schedule=schedule, reason=reason, force=force, over_budget=over_budget
         )
         request = backend.commands.rerun(pipeline, wanted)
-        answer = awaited(request, backend.queries, wait) if backend.served else None
+        with interruptible("the request is stored"), working("waiting for the answer", as_json):
+            answer = awaited(request, backend.queries, wait) if backend.served else None
         if as_json:
             document({"request": request, "answer": answer})
         else:

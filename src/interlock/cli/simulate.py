@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from interlock.cli.exits import Exit
-from interlock.cli.progress import Step, progress
+from interlock.cli.progress import Step, progress, working
 from interlock.cli.shown import printable
 from interlock.domain.timestamp import spell
 from interlock.errors import ConfigError
@@ -84,7 +84,7 @@ def command(
     if count is not None and (files or depth is not None):
         raise click.UsageError("--random can't be combined with files or --faults")
     if count is not None:
-        sys.exit(_random(count, seed))
+        sys.exit(_random(count, seed, as_document or quiet))
     if not files:
         raise click.UsageError("name at least one scenario file, or use --random N")
     how = None if depth is None else FaultOptions(depth=depth, pairs=pairs, seed=seed)
@@ -100,7 +100,7 @@ def _play(
     documents = []
     for path in files:
         try:
-            played = _played(load_scenario(path), how)
+            played = _played(load_scenario(path), how, as_document or quiet)
         except ConfigError as error:
             documents.append(_unreadable(path, error, as_document))
             continue
@@ -113,10 +113,12 @@ def _play(
     return documents
 
 
-def _played(scenario: Scenario, how: FaultOptions | None) -> Played:
+def _played(scenario: Scenario, how: FaultOptions | None, silent: bool) -> Played:
+    name = printable(scenario.name)
     if how is None:
-        return play(scenario)
-    with progress(f"faults of {printable(scenario.name)}", stride=10) as step:
+        with working(f"playing {name}", silent):
+            return play(scenario)
+    with progress(f"faults of {name}", stride=10, quiet=silent) as step:
         return play_with_faults(scenario, how if step is None else how.telling(step))
 
 
@@ -150,9 +152,9 @@ def _faults_of(played: Played, meant_faults: bool) -> str:
     return with_faults + (f", {played.pairs} pairs" if played.pairs else "")
 
 
-def _random(count: int, seed: int) -> Exit:
+def _random(count: int, seed: int, silent: bool) -> Exit:
     """Stop at the first world that breaks an invariant, and print the smallest scenario that shows it."""
-    with progress("random worlds", stride=1) as step:
+    with progress("random worlds", stride=1, quiet=silent) as step:
         return _look_for_trouble(count, seed, step)
 
 

@@ -47,7 +47,7 @@ def command(
     Warnings are shown but don't fail the check, except with --strict. Exits 1 when there are errors.
     """
     places = paths or (Path(options.project),)
-    with progress("validate") as step:
+    with progress("validate", quiet=form != "text") as step:
         project = load_project(places, progress=step)
     changes = None if against is None else _foreseen(options, places, project)
     wrong = [problem for place in places for problem in _settings_problems(place)]
