@@ -160,6 +160,7 @@ def test_a_version_in_force_stays_when_an_upgrade_refuses_its_file(tmp_path: Pat
         assert home.store.pipelines.save(stored, [])
 
     place.happen(adopt_as_before)
+    place.catch_up()
     process = subprocess.Popen(
         [sys.executable, "-m", "interlock", "--project", str(tmp_path), "serve", "--port", "0"],
         stdout=subprocess.DEVNULL,

@@ -5,9 +5,10 @@ from datetime import datetime
 import click
 
 from interlock.cli.backend import looking
+from interlock.cli.json_answers import json_option
 from interlock.cli.options import Options
 from interlock.cli.paged import first_of, limit_option, say_more
-from interlock.cli.shown import StyledText, as_json_option, brief, document, table
+from interlock.cli.shown import StyledText, brief, document, table
 from interlock.cli.typed_values import moment_past
 from interlock.domain.callers import AuditEntry
 from interlock.operations.requests import AuditQuery
@@ -32,7 +33,7 @@ _OUTCOMES = {"done": "green", "refused": "yellow", "failed": "red"}
     help="Only requests before then, in the same forms.",
 )
 @limit_option(50)
-@as_json_option
+@json_option(list[AuditEntry])
 @click.pass_obj
 def command(
     options: Options,

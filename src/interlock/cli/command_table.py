@@ -11,7 +11,7 @@ from interlock.cli.exits import interruptible
 COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("init", "Write a working project with one commented pipeline."),
     "validate": ("validate", "Check pipeline files: every problem at once."),
-    "schema": ("schema", "Print the JSON Schema of a kind of file."),
+    "schema": ("schema", "Print the JSON Schema of a file, or of a command's output."),
     "serve": ("serve", "Run the controller: API, engine, timers, watchdog, alerts."),
     "token": ("token", "Create, list and revoke API tokens."),
     "demo": ("demo", "Watch a controller run with simulated sources."),

@@ -9,12 +9,12 @@ import click
 import msgspec
 
 from interlock.cli.backend import AWS, looking
+from interlock.cli.json_answers import FOLLOW, json_option
 from interlock.cli.options import Options
 from interlock.cli.paged import first_of, limit_option, say_more
 from interlock.cli.shown import (
     SEVERITIES,
     StyledText,
-    as_json_option,
     brief,
     clock,
     document,
@@ -71,7 +71,7 @@ def event_type(text: str) -> str:
 )
 @limit_option(50)
 @click.option("--alerts", is_flag=True, help="Also show where each event was sent as an alert.")
-@as_json_option
+@json_option(list[Event], others={"--alerts": list[Alerted], FOLLOW: Event})
 @click.pass_obj
 def command(
     options: Options,

@@ -10,9 +10,10 @@ import msgspec
 
 from interlock.cli.backend import AWS, looking
 from interlock.cli.exits import Exit
+from interlock.cli.json_answers import FOLLOW, json_option
 from interlock.cli.options import Options
 from interlock.cli.paged import run_of
-from interlock.cli.shown import as_json_option, document, line, printable
+from interlock.cli.shown import document, line, printable
 from interlock.cli.typed_values import date_label
 from interlock.domain.run import Run, RunKey
 from interlock.errors import NotFoundError
@@ -35,7 +36,7 @@ _LOOKED_AT = 20
 @click.option("--tail", type=click.IntRange(1, MOST_LINES), metavar="N", help="The last N lines.")
 @click.option("--stdout", "stream", flag_value="stdout", help="Only the standard output.")
 @click.option("--stderr", "stream", flag_value="stderr", help="Only the standard error.")
-@as_json_option
+@json_option(RunOutput, others={FOLLOW: RunOutput})
 @click.pass_obj
 def command(
     options: Options,

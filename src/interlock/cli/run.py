@@ -3,12 +3,12 @@
 import click
 
 from interlock.cli.backend import looking
+from interlock.cli.json_answers import json_option
 from interlock.cli.options import Options
 from interlock.cli.paged import run_of
 from interlock.cli.shown import (
     SEVERITIES,
     StyledText,
-    as_json_option,
     clock,
     document,
     lines,
@@ -22,13 +22,14 @@ from interlock.domain.event import Event
 from interlock.domain.run import Run, Status
 from interlock.operations.queries import Queries
 from interlock.operations.requests import OnDate
+from interlock.operations.results import RunHistory
 
 
 @click.command("run")
 @click.argument("pipeline")
 @click.argument("date", type=date_label, metavar="DATE")
 @click.option("--schedule", metavar="ID", help="Which schedule, if the pipeline has several.")
-@as_json_option
+@json_option(RunHistory)
 @click.pass_obj
 def command(
     options: Options, pipeline: str, date: str, schedule: str | None, as_json: bool
@@ -39,7 +40,7 @@ def command(
         run, events = found.run, found.events
         zone_name = _zone_of(run, queries)
     if as_json:
-        document({"run": run, "events": events})
+        document(found)
         return
     _show(run, zone_name)
     click.echo()

@@ -9,12 +9,12 @@ import click
 import msgspec
 
 from interlock.cli.backend import AWS, looking
+from interlock.cli.json_answers import json_option
 from interlock.cli.options import Options
 from interlock.cli.paged import all_of, first_of, limit_option, say_more
 from interlock.cli.shown import (
     STATES,
     StyledText,
-    as_json_option,
     brief,
     document,
     now,
@@ -40,7 +40,7 @@ from interlock.queries.paging import Page
     help="Only runs in this state.",
 )
 @limit_option(30)
-@as_json_option
+@json_option(list[Run])
 @click.pass_obj
 def command(
     options: Options,

@@ -43,9 +43,6 @@ class StyledText(NamedTuple):
     style: str = ""
 
 
-as_json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-
-
 def document(value: Any) -> None:
     """One JSON document, as the HTTP interface would send it."""
     import msgspec
