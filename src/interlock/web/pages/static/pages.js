@@ -239,7 +239,7 @@
     input.addEventListener("keydown", (event) => {
       const all = [...list.children];
       const at = all.findIndex((each) => each.getAttribute("aria-selected") === "true");
-      if (event.key === "Escape" && !list.hidden) { event.stopPropagation(); close(); }
+      if (event.key === "Escape" && !list.hidden) { event.preventDefault(); event.stopPropagation(); close(); } // the text stays
       if (list.hidden) return;
       if (event.key === "ArrowDown") { event.preventDefault(); choose(all[(at + 1) % all.length]); }
       if (event.key === "ArrowUp") { event.preventDefault(); choose(all[(Math.max(at, 0) - 1 + all.length) % all.length]); }
