@@ -267,6 +267,8 @@ def test_events_are_found_by_their_filter(home: Home) -> None:
     assert parts(pipeline_id=KEY.pipeline_id, text="TOLD of 2") == ["2"]
     assert parts(pipeline_id=KEY.pipeline_id, kind="TRIGGER_STARTED") == ["2", "1"]
     assert parts() == ["x", "3", "2", "1"]
+    assert parts(until=NOW + 2 * HOUR) == ["2", "1"]
+    assert parts(pipeline_id=KEY.pipeline_id, since=NOW + HOUR, until=NOW + 3 * HOUR) == ["2"]
 
 
 def test_pages_of_events_hold_each_once_even_of_one_instant(home: Home) -> None:

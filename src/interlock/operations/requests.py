@@ -22,6 +22,7 @@ Reason = Annotated[
     str, Meta(min_length=1, max_length=1000, pattern=r"\S", description="Why; it is recorded.")
 ]
 Instant = Annotated[datetime, Meta(tz=True)]
+Before = Annotated[datetime, Meta(tz=True, description="Only what happened before then.")]
 Bound = Annotated[
     str,
     Meta(pattern=r"^[0-9T:-]{4,16}$(?!\n)", description="A date label, or the beginning of one."),
@@ -88,6 +89,7 @@ class EventsQuery(Paging, frozen=True, kw_only=True):
     pipeline: Text | None = None
     type: Text | None = None
     since: Instant | None = None
+    until: Before | None = None
 
 
 class AuditQuery(Paging, frozen=True, kw_only=True):
@@ -95,6 +97,7 @@ class AuditQuery(Paging, frozen=True, kw_only=True):
     action: Text | None = None
     pipeline: Text | None = None
     since: Instant | None = None
+    until: Before | None = None
 
 
 class SearchQuery(Query, frozen=True, kw_only=True):

@@ -169,7 +169,9 @@ class StoreQueries:
 
     def events(self, query: EventsQuery = EventsQuery()) -> Page[Event]:
         kind = None if query.type is None else ALIASES.get(query.type, query.type)
-        wanted = EventFilter(pipeline_id=query.pipeline, kind=kind, since=query.since)
+        wanted = EventFilter(
+            pipeline_id=query.pipeline, kind=kind, since=query.since, until=query.until
+        )
         before = place_at(query.cursor, tuple[datetime, int])
         found = self._history.events(wanted, before, query.limit + 1)
         page = page_of(found, query.limit, lambda told: (told.event.timestamp, told.seq))
@@ -236,6 +238,7 @@ class StoreQueries:
             action=query.action,
             pipeline_id=query.pipeline,
             since=query.since,
+            until=query.until,
         )
         before = place_at(query.cursor, int)
         found = self._file.audit.newest(query.limit + 1, wanted, before)

@@ -126,7 +126,8 @@ class DynamoHistory:
     def events(
         self, wanted: EventFilter, before: tuple[datetime, int] | None, limit: int
     ) -> list[LoggedEvent]:
-        until = None if before is None else before[0]
+        ends = [at for at in (wanted.until, None if before is None else before[0]) if at]
+        until = min(ends, default=None)
         page = min(_PAGE, limit) if _is_by_index(wanted) else _PAGE
         told = _placed(self._backwards(wanted, until, page))
         behind = (each for each in told if before is None or _place(each) < before)
@@ -214,6 +215,8 @@ def _is_wanted(event: Event, wanted: EventFilter) -> bool:
     if wanted.kind not in (None, event.type):
         return False
     if wanted.of_note and event.severity is Severity.INFO:
+        return False
+    if wanted.until is not None and event.timestamp >= wanted.until:
         return False
     return wanted.text is None or wanted.text.lower() in canonical.encode(event).lower()
 

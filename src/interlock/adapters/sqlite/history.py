@@ -171,6 +171,7 @@ class SqliteHistory:
             "type = ?": None if wanted.kind is None else (wanted.kind,),
             "severity <> 'info'": () if wanted.of_note else None,
             "at >= ?": None if wanted.since is None else (micros(wanted.since),),
+            "at < ?": None if wanted.until is None else (micros(wanted.until),),
             "(at, seq) < (?, ?)": before,
         }
         given = {clause: values for clause, values in clauses.items() if values is not None}

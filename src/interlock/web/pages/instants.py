@@ -22,8 +22,8 @@ def ago(moment: datetime | None, now: datetime) -> str:
     if moment is None:
         return "–"
     if moment > now:
-        return f"in {duration.for_people(moment - now)}"
-    return f"{duration.for_people(now - moment)} ago"
+        return f"in {duration.for_ages(moment - now)}"
+    return f"{duration.for_ages(now - moment)} ago"
 
 
 def span(seconds: float | timedelta | None) -> str:

@@ -264,7 +264,7 @@ def _late(heartbeat: Heartbeat) -> str | None:
     every = duration.for_people(heartbeat.every)
     if heartbeat.last_ok_at is None:
         return f"The watchdog has not completed a pass yet; one is due every {every}."
-    age = duration.for_people(heartbeat.now - heartbeat.last_ok_at)
+    age = duration.for_ages(heartbeat.now - heartbeat.last_ok_at)
     return f"The watchdog's last good pass was {age} ago; one is due every {every}."
 
 
