@@ -243,6 +243,7 @@ def _text(status: Status, minutes: int) -> str:
     run = Run(
         key=RunKey("@P", "@S", "@D"),
         status=status,
+        version=2 if status is Status.PENDING else 9,  # as in its row: otherwise it is unreadable
         execution_name="@P-@S-@D",
         opened_at=START,
         opened_by=OpenedBy.SENSOR,
