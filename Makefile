@@ -125,6 +125,7 @@ bench: $(READY) ## Run the benchmarks (about 15 minutes) and update benchmarks/r
 
 docs: $(READY) ## Regenerate the reference pages
 	$(BIN)/python -m docs.generate
+	cd tests && ../$(BIN)/python -m cli.mistakes
 
 screenshots: $(READY) browser ## Retake the screenshots of the pages
 	$(BIN)/python -m docs.screenshots
