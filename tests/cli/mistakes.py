@@ -24,7 +24,7 @@ from cli.place import ORDERS, Place
 from interlock.runtime.server_address import Address, find_address
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "mistakes.md"
-BEGIN, END = "<!-- begin mistakes -->", "<!-- end mistakes -->"
+BEGIN, END = "<!-- made by tests/cli/mistakes.py -->", "<!-- end of the mistakes -->"
 _PATIENCE = 60.0
 _FILE = "pipelines/silver-orders.yaml"
 _DAILY = """\
@@ -95,7 +95,9 @@ class Mistake(NamedTuple):
 
 def typed(what: str, line: str, *needs: str, **environment: str) -> Mistake:
     """A command line; words are separated by single spaces."""
-    return Mistake(what, line, lambda shop: shop.run(*line.split()[1:], **environment), needs)
+    return Mistake(
+        what, f"$ {line}", lambda shop: shop.run(*line.split()[1:], **environment), needs
+    )
 
 
 def written(what: str, before: str, after: str, *needs: str) -> Mistake:
@@ -237,7 +239,7 @@ MISTAKES: tuple[Mistake, ...] = (
         INTERLOCK_URL="http://127.0.0.1:9",
         INTERLOCK_TOKEN="x" * 20,
     ),
-    Mistake("a taken port", "interlock serve --port 8787", _a_taken_port, ("is free: --port",)),
+    Mistake("a taken port", "$ interlock serve --port 8787", _a_taken_port, ("is free: --port",)),
     written("a typo in a field", "validation:", "validaton:", "did you mean validation?"),
     written("an unknown key", "sla: {", "colour: red\nsla: {", ":6:1: colour"),
     written("a wrong type", "value: 1000", "value: [1]", ":5:", "a number"),
@@ -287,7 +289,7 @@ MISTAKES: tuple[Mistake, ...] = (
     ),
     Mistake(
         "an empty folder",
-        "interlock validate empty",
+        "$ interlock validate empty",
         _no_pipelines,
         ("interlock init writes an example",),
     ),
@@ -305,13 +307,13 @@ MISTAKES: tuple[Mistake, ...] = (
     ),
     Mistake(
         "a state file of another program",
-        "interlock status, on its interlock.db",
+        "$ interlock status, with its interlock.db",
         _another_program,
         ("another program", "choose another folder"),
     ),
     Mistake(
         "a folder that can't be written",
-        "interlock init not-a-folder/project",
+        "$ interlock init not-a-folder/project",
         _a_folder_in_a_file,
         ("can't write not-a-folder/project",),
     ),

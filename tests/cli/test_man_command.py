@@ -37,7 +37,7 @@ def test_every_command_and_every_option_is_in_the_page() -> None:
     commands = leaves(app, context)
     assert len(commands) > 30
     for path, command in commands:
-        section = text.partition(f'.SS "{path}')[2].partition(".SS ")[0]
+        section = text.partition(f'.SS "{path} ')[2].partition(".SS ")[0]
         assert section, path
         for option in command.params:
             if isinstance(option, click.Option) and not option.hidden:
