@@ -12,6 +12,7 @@ from interlock.errors import ConfigError
 MOST_READINGS = 1000
 MOST_ITEMS = 1000
 MOST_LINES = 10_000
+MOST_FOUND = 100
 MOST_OUTPUT = 256 * 1024
 
 Limit = Annotated[int, Meta(ge=1, le=MOST_ITEMS, description="How many at most.")]
@@ -97,6 +98,13 @@ class AuditQuery(Paging, frozen=True, kw_only=True):
     pipeline: Text | None = None
     since: Instant | None = None
     until: Before | None = None
+
+
+class SearchQuery(Query, frozen=True, kw_only=True):
+    q: Annotated[
+        str, Meta(max_length=200, description="Words, all of which must occur; one may be a date.")
+    ]
+    limit: Annotated[int, Meta(ge=1, le=MOST_FOUND, description="How many at most.")] = 20
 
 
 class RangeQuery(Paging, frozen=True, kw_only=True):

@@ -63,6 +63,7 @@ def serve(
             access = Access(backend.store.tokens, _owners(settings, secret))
             context = local_context(backend, health, access, metrics)
             context.decisions = controller.runtime.decisions
+            context.written = health.written
             backend.secrets.learn(secret)
             address = Address(url_of(settings, where[0]), secret, os.getpid())
             with left_at(settings.state, address):

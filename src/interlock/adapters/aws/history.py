@@ -111,7 +111,13 @@ class DynamoHistory:
         return sorted(failed, key=lambda run: run.changed_at, reverse=True)[:limit]
 
     def runs(
-        self, pipeline_id: str | None, since: str, until: str, after: RunKey | None, limit: int
+        self,
+        pipeline_id: str | None,
+        since: str,
+        until: str,
+        after: RunKey | None,
+        limit: int,
+        state: str | None = None,
     ) -> list[Run] | None:
         if pipeline_id is None:
             return None
@@ -127,6 +133,11 @@ class DynamoHistory:
         behind = (each for each in told if before is None or _place(each) < before)
         searched = islice(behind, _SEARCHED)
         return list(islice((each for each in searched if _is_wanted(each.event, wanted)), limit))
+
+    def hours(
+        self, kinds: Collection[str], since: datetime, until: datetime
+    ) -> dict[tuple[str, datetime], int] | None:
+        return None
 
     def breaches(self, since: datetime, until: datetime) -> list[tuple[str, str]]:
         return [

@@ -7,12 +7,12 @@ from interlock.domain.zones import zone
 
 
 def clock(moment: datetime | None, zone_name: str = "UTC", on: str = "") -> str:
-    """`10:30 CET`; with the date when it differs from `on`."""
+    """`10:30 CET`; `2026-03-03 10:30 CET` when the date differs from `on`."""
     if moment is None:
         return "–"
     local = moment.astimezone(zone(zone_name))
     name = "UTC" if zone_name == "UTC" else local.tzname() or zone_name
-    day = "" if local.date().isoformat() == on[:10] else f"{local:%d %b} "
+    day = "" if local.date().isoformat() == on[:10] else f"{local:%Y-%m-%d} "
     seconds = f"{local:%H:%M:%S}" if local.second else f"{local:%H:%M}"
     return f"{day}{seconds} {name}"
 
