@@ -58,7 +58,7 @@ def test_the_last_hour_of_coins_waits_for_more_of_them(backend: LocalBackend) ->
     assert newest.status is Status.PENDING
 
 
-def test_someone_paused_the_export_and_said_why(backend: LocalBackend) -> None:
+def test_ada_paused_the_export_and_said_why(backend: LocalBackend) -> None:
     with backend:
         pause = backend.queries.pipeline("customer-export").pause
     assert pause is not None and pause.by == "ada" and "CRM" in pause.reason

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from interlock.errors import ConfigError
+from interlock.cli.installed_file import install as install_file
 
 #: Where `man` looks by itself, below the data folder of the user.
 _PLACE = "man/man1/interlock.1"
@@ -26,10 +26,4 @@ def command(install: bool) -> None:
         click.echo(text, nl=False)
         return
     data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share"
-    path = Path(data) / _PLACE
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"can't write {path}: {error.strerror}") from error
-    click.echo(f"wrote {path}\nNow: man interlock")
+    install_file(Path(data) / _PLACE, text, "Now: man interlock")

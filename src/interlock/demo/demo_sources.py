@@ -89,12 +89,11 @@ def _each(
     since: datetime, step: timedelta, of: Callable[[datetime], Iterable[DemoReading]]
 ) -> Iterator[DemoReading]:
     """The reports about each period from then on; none from before it."""
-    first = since.replace(minute=0, second=0, microsecond=0) if step == HOUR else since
-    first = first.replace(second=0, microsecond=0)
-    first = datetime.combine(since.date(), time(), UTC) if step == DAY else first
+    midnight = datetime.combine(since.date(), time(), UTC)
+    period = midnight + (since - midnight) // step * step
     while True:
-        yield from (report for report in of(first) if report.at >= since)
-        first += step
+        yield from (report for report in of(period) if report.at >= since)
+        period += step
 
 
 def _in_order(found: Iterator[DemoReading], reach: timedelta) -> Iterator[DemoReading]:

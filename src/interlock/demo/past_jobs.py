@@ -62,7 +62,7 @@ class PastJobs:
 
     def next_end(self) -> datetime | None:
         """When the next job ends."""
-        return min((at for at in self._ends.values()), default=None)
+        return min(self._ends.values(), default=None)
 
     def end(self, now: datetime) -> bool:
         """Whether any job has ended by now; each is counted once."""
