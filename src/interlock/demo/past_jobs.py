@@ -21,6 +21,7 @@ _LONGEST_SECONDS = 30
 _USUAL = timedelta(minutes=4)
 #: How long the jobs of some pipelines took; the others took a few minutes.
 _TOOK = {
+    "card-settlement": timedelta(seconds=50),
     "crypto-gold": timedelta(seconds=0.4),
     "clickstream-report": timedelta(seconds=0.3),
     "clickstream-sessions": timedelta(seconds=3),
