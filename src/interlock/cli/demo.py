@@ -148,8 +148,8 @@ class _Stage:
             thread.join(2.0)
 
     def _stop(self) -> None:
-        """Stop the demo as Ctrl-C does, but as planned."""
-        if not self._over.is_set():
+        """Stop the demo as Ctrl-C does, but as planned; not before the server listens to signals."""
+        if self._client() is not None and not self._over.is_set():
             os.kill(os.getpid(), signal.SIGTERM)
 
     def _client(self) -> Client | None:
