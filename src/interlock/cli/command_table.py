@@ -40,6 +40,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "completion",
         "Print or install the completion script of your shell.",
     ),
+    "man": ("man", "Print or install the manual page."),
     "doctor": ("doctor", "Check the installation; every finding comes with a remedy."),
 }
 
