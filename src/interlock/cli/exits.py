@@ -10,3 +10,4 @@ class Exit(IntEnum):
     FOUND_PROBLEMS = 1
     WRONG_USE = 2
     UNREACHABLE = 3
+    INTERRUPTED = 130

@@ -51,6 +51,7 @@ class Alert(StrEnum):
     THREAD = "thread"
     NO = "no"
     OTHER_SINKS = "other sinks only"
+    FROM_WARNING = "from warning on"
 
 
 class Phase(StrEnum):
@@ -101,6 +102,9 @@ _DRIFT = (
 )
 _LATE = ("key", "changed", "completedAt", "lateBy", "rerunRequested")
 _REJECTED = ("reason", "requestedBy", "cause", "spent", "max", "activeAttempt")
+_STEERED = (
+    "backfill", "dates", "completed", "failed", "refused", "waiting", "reason", "requestedBy",
+)  # fmt: skip
 _WHY = "see `interlock why {pipeline} {date}`"
 _RERUN = "fix the cause, then `interlock rerun {pipeline} {date}`"
 
@@ -269,6 +273,25 @@ class EventType(StrEnum):
         "a rerun was refused", "judge_rerun", Severity.WARNING, Alert.YES,
         ("request",), _REJECTED, _WHY, "DRY_RUN_RERUN_REJECTED",
         phase=Phase.ATTENTION)
+    BACKFILL_STARTED = "BACKFILL_STARTED", EventSpec(
+        "a backfill was started", "start_backfill", Severity.INFO, Alert.NO,
+        ("backfill", "version"),
+        ("backfill", "firstDate", "lastDate", "dates", "maxConcurrent", "reason", "requestedBy"))
+    BACKFILL_PAUSED = "BACKFILL_PAUSED", EventSpec(
+        "a backfill was paused: dates that have begun run on", "steer_backfill", Severity.INFO, Alert.NO,
+        ("backfill", "version"), _STEERED)
+    BACKFILL_RESUMED = "BACKFILL_RESUMED", EventSpec(
+        "a paused backfill was resumed", "steer_backfill", Severity.INFO, Alert.NO,
+        ("backfill", "version"), _STEERED)
+    BACKFILL_CANCELLED = "BACKFILL_CANCELLED", EventSpec(
+        "a backfill was cancelled, or its pipeline was retired: dates that have begun run on",
+        "steer_backfill, advance_backfill", Severity.INFO, Alert.NO,
+        ("backfill", "version"), _STEERED)
+    BACKFILL_DONE = "BACKFILL_DONE", EventSpec(
+        "every date of a backfill has ended; a warning if some did not complete",
+        "advance_backfill", Severity.INFO, Alert.FROM_WARNING,
+        ("backfill", "version"), (*_STEERED, "notCompleted"),
+        "see `interlock backfills`, then fix the cause and start it again for the rest")
     PIPELINE_EXCLUDED = "PIPELINE_EXCLUDED", EventSpec(
         "a reading would have opened a run on an excluded date", "admit", Severity.INFO, Alert.NO,
         (), ("key", "excludedBy", "name"))

@@ -148,6 +148,7 @@ class World:
             runs=store.runs,
             job_log=store.job_log,
             reruns=store.reruns,
+            backfills=store.backfills,
             events=FailingEvents(store.events, self._faults),
             outbox=store.outbox,
             claims=store.claims,
