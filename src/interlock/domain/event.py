@@ -103,7 +103,8 @@ _DRIFT = (
 _LATE = ("key", "changed", "completedAt", "lateBy", "rerunRequested")
 _REJECTED = ("reason", "requestedBy", "cause", "spent", "max", "activeAttempt")
 _STEERED = (
-    "backfill", "dates", "completed", "failed", "refused", "waiting", "reason", "requestedBy",
+    "backfill", "dates", "completed", "failed", "refused", "waiting", "notCompleted", "reason",
+    "requestedBy",
 )  # fmt: skip
 _WHY = "see `interlock why {pipeline} {date}`"
 _RERUN = "fix the cause, then `interlock rerun {pipeline} {date}`"
@@ -290,8 +291,9 @@ class EventType(StrEnum):
     BACKFILL_DONE = "BACKFILL_DONE", EventSpec(
         "every date of a backfill has ended; a warning if some did not complete",
         "advance_backfill", Severity.INFO, Alert.FROM_WARNING,
-        ("backfill", "version"), (*_STEERED, "notCompleted"),
-        "see `interlock backfills`, then fix the cause and start it again for the rest")
+        ("backfill", "version"), _STEERED,
+        "see `interlock backfills`, then fix the cause and start it again for the rest",
+        phase=Phase.ATTENTION)
     PIPELINE_EXCLUDED = "PIPELINE_EXCLUDED", EventSpec(
         "a reading would have opened a run on an excluded date", "admit", Severity.INFO, Alert.NO,
         (), ("key", "excludedBy", "name"))
