@@ -93,8 +93,9 @@ def free(place: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
 
 def test_a_backfill_tells_how_each_date_ended(free: Place) -> None:
     range_of = ("free", "2026-01-01", "2026-01-04")
-    with served(free, minutes_a_request=2):
-        shown = free.shown("backfill", *range_of, *WHY, "--max-active", "1").splitlines()
+    with served(free, minutes_a_request=2) as server:
+        there = {"INTERLOCK_URL": server.url}
+        shown = free.shown("backfill", *range_of, *WHY, "--max-active", "1", **there).splitlines()
         ends = [line for line in shown if "requested" not in line and "running" not in line]
         assert ends == [
             "2026-01-01: completed",
@@ -109,8 +110,10 @@ def test_a_backfill_tells_how_each_date_ended(free: Place) -> None:
 def test_a_backfill_ends_with_a_problem_when_a_date_does(free: Place) -> None:
     free.scripts["free"] = (JobScript(), JobScript(result=JobResult.FAIL, error="no space"))
     range_of = ("free", "2026-01-03", "2026-01-04")
-    with served(free, minutes_a_request=2):
-        document = free.json("backfill", *range_of, *WHY, "--max-concurrent", "1", code=1)
+    with served(free, minutes_a_request=2) as server:
+        one = ("--max-concurrent", "1")
+        there = {"INTERLOCK_URL": server.url}
+        document = free.json("backfill", *range_of, *WHY, *one, code=1, **there)
     first, second = document["dates"]
     assert first == {"date": "2026-01-03", "state": "completed", "why": ""}
     assert second == {"date": "2026-01-04", "state": "failed", "why": "no space"}

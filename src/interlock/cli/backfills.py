@@ -57,8 +57,8 @@ def command(context: click.Context, pipeline: str | None, limit: int, as_json: b
     if not page.items:
         click.echo("no backfills")
         return
-    heads = ("ID", "PIPELINE", "FROM", "TO", "STATE", "DONE", "NOT COMPLETED", "STARTED")
-    table(heads, [_row(each, now()) for each in page.items], folds=("PIPELINE",))
+    heads = ("ID", "PIPELINE", "DATES", "STATE", "DONE", "BAD")
+    table(heads, [_row(each) for each in page.items], folds=("PIPELINE", "DATES"))
     if page.next is not None:
         click.echo(f"There are more than these {len(page.items)}: --limit or --pipeline.")
 
@@ -124,17 +124,15 @@ def _turned(done: BackfillProgress, words: str, as_json: bool) -> None:
     click.echo(f"{done.id}: {words}{running}")
 
 
-def _row(each: BackfillProgress, at: datetime) -> tuple[str | StyledText, ...]:
+def _row(each: BackfillProgress) -> tuple[str | StyledText, ...]:
     bad = each.failed + each.refused
     return (
         each.id,
         each.pipeline_id,
-        each.first,
-        each.last,
+        f"{each.first} to {each.last}",
         _coloured(each.state, " (waits)" if each.waits_for else ""),
         f"{each.ended} of {each.dates}",
         StyledText(str(bad), "red") if bad else "-",
-        span(each.requested_at, at),
     )
 
 
