@@ -7,6 +7,7 @@ import pytest
 from cli.place import Place
 from cli.served import served
 from interlock.cli import backfill_follower
+from interlock.cli.exits import Interrupted
 from interlock.errors import ConfigError, NotFoundError
 from interlock.simulation.scenario import JobResult, JobScript
 
@@ -94,8 +95,8 @@ def free(place: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
 def test_a_backfill_tells_how_each_date_ended(free: Place) -> None:
     range_of = ("free", "2026-01-01", "2026-01-04")
     with served(free, minutes_a_request=2) as server:
-        there = {"INTERLOCK_URL": server.url}
-        shown = free.shown("backfill", *range_of, *WHY, "--max-active", "1", **there).splitlines()
+        one = ("--max-active", "1")
+        shown = free.shown("backfill", *range_of, *WHY, *one, INTERLOCK_URL=server.url).splitlines()
         ends = [line for line in shown if "requested" not in line and "running" not in line]
         assert ends == [
             "2026-01-01: completed",
@@ -104,7 +105,9 @@ def test_a_backfill_tells_how_each_date_ended(free: Place) -> None:
             "free: 3 completed",
         ]
         again = free.json("backfill", *range_of, *WHY)
-        assert again == {"pipelineId": "free", "dates": []}
+        assert again == {"backfill": None, "dates": []}
+        said = free.shown("backfill", *range_of, *WHY)
+        assert said == "free: nothing to run, every date of the range has completed\n"
 
 
 def test_a_backfill_ends_with_a_problem_when_a_date_does(free: Place) -> None:
@@ -112,8 +115,8 @@ def test_a_backfill_ends_with_a_problem_when_a_date_does(free: Place) -> None:
     range_of = ("free", "2026-01-03", "2026-01-04")
     with served(free, minutes_a_request=2) as server:
         one = ("--max-concurrent", "1")
-        there = {"INTERLOCK_URL": server.url}
-        document = free.json("backfill", *range_of, *WHY, *one, code=1, **there)
+        given = ("backfill", *range_of, *WHY, *one)
+        document = free.json(*given, code=1, INTERLOCK_URL=server.url)
     first, second = document["dates"]
     assert first == {"date": "2026-01-03", "state": "completed", "why": ""}
     assert second == {"date": "2026-01-04", "state": "failed", "why": "no space"}
@@ -151,7 +154,7 @@ def test_a_backfill_needs_a_reason(free: Place) -> None:
 def test_a_detached_backfill_can_be_listed_shown_paused_resumed_and_cancelled(free: Place) -> None:
     with served(free):
         begun = free.json("backfill", "free", "2026-01-01", "2026-01-09", *WHY, "--detach")
-        name = begun["backfill"]["id"]
+        name = begun["id"]
         paused = free.shown("backfills", "pause", name, "--reason", "load")
         assert paused.startswith(f"{name}: paused, 6 dates waiting; 2 dates that began will run on")
         listed = free.shown("backfills").splitlines()
@@ -160,7 +163,7 @@ def test_a_detached_backfill_can_be_listed_shown_paused_resumed_and_cancelled(fr
         assert "new currency" in facts and "(load)" in facts and "2026-01-09" in facts
         resumed = free.shown("backfills", "resume", name, "--reason", "night")
         assert resumed.startswith(f"{name}: resumed")
-        over = free.json("backfills", "cancel", name, "--reason", "not needed")["backfill"]
+        over = free.json("backfills", "cancel", name, "--reason", "not needed")
         assert (over["state"], over["changedFor"]) == ("CANCELLED", "not needed")
         refused = free.run("backfills", "resume", name, "--reason", "x")
         assert isinstance(refused.exception, ConfigError)
@@ -209,10 +212,10 @@ def test_interrupting_a_backfill_pauses_it_and_says_how_to_resume(
     monkeypatch.setattr(time, "sleep", interrupted)
     with served(free):
         result = free.run("backfill", "free", "2026-01-01", "2026-01-09", *WHY)
-        assert result.exit_code == 130
         (stored,) = free.json("backfills")
+    assert isinstance(result.exception, Interrupted)
     assert (stored["state"], stored["changedFor"]) == ("PAUSED", "interrupted with Ctrl-C")
-    assert f"interlock backfills resume {stored['id']} --reason" in result.output
+    assert f"interlock backfills resume {stored['id']} --reason" in str(result.exception)
 
 
 def test_a_backfill_of_a_paused_pipeline_says_what_it_waits_for(

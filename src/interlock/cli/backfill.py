@@ -4,27 +4,43 @@ import sys
 from typing import NoReturn
 
 import click
+import msgspec
 
 from interlock.cli.backend import ReachedBackend, acting
 from interlock.cli.backfill_follower import BackfillFollower
-from interlock.cli.exits import Exit
+from interlock.cli.exits import Exit, Interrupted
+from interlock.cli.json_answers import json_option
 from interlock.cli.options import Options
 from interlock.cli.paged import all_of
-from interlock.cli.shown import as_json_option, count, document, lines
+from interlock.cli.shown import count, document, lines
 from interlock.cli.typed_values import date_label
 from interlock.domain.backfill import MOST_CONCURRENT
-from interlock.errors import UnavailableError
+from interlock.errors import ConflictError, UnavailableError
 from interlock.operations.requests import (
     BackfillDatesQuery,
     BackfillQuery,
     NewBackfill,
     NewBackfillTurn,
 )
-from interlock.queries.backfill_progress import BackfillProgress
+from interlock.queries.backfill_progress import BackfillDate, BackfillProgress
 
 _DEFAULT = 2
 #: How many dates the question before the start lists.
 _LISTED = 5
+
+
+class BackfillAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """A backfill, and the outcome of every date. Without a backfill, there was no date to run."""
+
+    backfill: BackfillProgress | None
+    dates: list[BackfillDate]
+
+
+class BackfillDates(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """The dates that have no completed run."""
+
+    pipeline_id: str
+    dates: list[str]
 
 
 @click.command("backfill")
@@ -42,7 +58,7 @@ _LISTED = 5
 @click.option("--dry-run", is_flag=True, help="Only list the dates.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation on a terminal.")
 @click.option("--detach", is_flag=True, help="Start it and return at once.")
-@as_json_option
+@json_option(BackfillAnswer, others={"--dry-run": BackfillDates, "--detach": BackfillProgress})
 @click.pass_obj
 def command(
     options: Options,
@@ -69,8 +85,11 @@ def command(
     with acting(options) as backend:
         wanted = BackfillQuery(since=first, until=last, schedule=schedule)
         dates = backend.queries.backfill(pipeline, wanted).items
-        if dry_run or not dates:
+        if dry_run:
             _list(pipeline, dates, as_json)
+            return
+        if not dates:
+            _nothing(pipeline, as_json)
             return
         at_once = max_concurrent or max_active or _DEFAULT
         if not yes and not as_json and sys.stdin.isatty():
@@ -106,7 +125,7 @@ def _follow(
         ) from error
     if as_json:
         dates = all_of(lambda page: backend.queries.backfill_dates(ended.id, page), _ALL)
-        document({"backfill": ended, "dates": dates})
+        document(BackfillAnswer(backfill=ended, dates=dates))
     else:
         click.echo(follower.summary(ended))
     return ended
@@ -118,15 +137,15 @@ _ALL = BackfillDatesQuery()
 def _interrupt(backfill_id: str, backend: ReachedBackend, options: Options) -> NoReturn:
     """The first Ctrl-C asks the server to start no further date."""
     turn = NewBackfillTurn(reason="interrupted with Ctrl-C")
-    paused = backend.commands.pause_backfill(backfill_id, turn)
-    told = (
-        f"Paused: {count(len(paused.active), 'date')} that began will run on."
+    try:
+        paused = backend.commands.pause_backfill(backfill_id, turn)
+    except ConflictError:
+        raise Interrupted("the backfill was over already") from None
+    raise Interrupted(
+        f"{count(len(paused.active), 'date')} that began will run on;"
         f" `{options.command} backfills resume {backfill_id} --reason R` starts the other"
-        f" {paused.waiting}."
-    )
-    click.echo("", err=True)
-    click.echo(told, err=True)
-    sys.exit(Exit.INTERRUPTED)
+        f" {paused.waiting}"
+    ) from None
 
 
 def _confirm(pipeline: str, dates: list[str], at_once: int) -> None:
@@ -137,15 +156,22 @@ def _confirm(pipeline: str, dates: list[str], at_once: int) -> None:
 
 def _started(begun: BackfillProgress, options: Options, as_json: bool) -> None:
     if as_json:
-        document({"backfill": begun})
+        document(begun)
         return
     click.echo(f"{begun.pipeline_id}: backfill {begun.id} of {count(begun.dates, 'date')} started")
     click.echo(f"  {options.command} backfills show {begun.id}")
 
 
+def _nothing(pipeline: str, as_json: bool) -> None:
+    if as_json:
+        document(BackfillAnswer(backfill=None, dates=[]))
+        return
+    click.echo(f"{pipeline}: nothing to run, every date of the range has completed")
+
+
 def _list(pipeline: str, dates: list[str], as_json: bool) -> None:
     if as_json:
-        document({"pipelineId": pipeline, "dates": dates})
+        document(BackfillDates(pipeline_id=pipeline, dates=dates))
         return
     click.echo(f"{pipeline}: {count(len(dates), 'date')} without a completed run")
     for date in dates:

@@ -1,15 +1,17 @@
 """Backfills: list them, and show, pause, resume or cancel one."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 import click
 
 from interlock.cli.backend import acting, looking
+from interlock.cli.backfill import BackfillAnswer
+from interlock.cli.json_answers import json_option
 from interlock.cli.options import Options
-from interlock.cli.paged import all_of
+from interlock.cli.paged import all_of, first_of, limit_option, say_more
 from interlock.cli.shown import (
     StyledText,
-    as_json_option,
     count,
     document,
     lines,
@@ -36,36 +38,32 @@ _reason = click.option("--reason", required=True, help="Why; recorded with your 
 
 @click.group("backfills", invoke_without_command=True)
 @click.option("--pipeline", help="Only those of this pipeline.")
-@click.option(
-    "--limit",
-    type=click.IntRange(1, 1000),
-    default=30,
-    show_default=True,
-    help="At most this many.",
-)
-@as_json_option
+@limit_option(30)
+@json_option(list[BackfillProgress])
 @click.pass_context
 def command(context: click.Context, pipeline: str | None, limit: int, as_json: bool) -> None:
     """List backfills, newest first; show, pause, resume or cancel one."""
     if context.invoked_subcommand is not None:
         return
     with looking(context.obj) as queries:
-        page = queries.backfills(BackfillsQuery(pipeline=pipeline, limit=limit))
+        page = first_of(queries.backfills, BackfillsQuery(pipeline=pipeline, limit=limit))
     if as_json:
         document(page.items)
-        return
-    if not page.items:
+    elif page.items:
+        _list(page.items)
+    else:
         click.echo("no backfills")
-        return
+    say_more(page, "--pipeline")
+
+
+def _list(found: Sequence[BackfillProgress]) -> None:
     heads = ("ID", "PIPELINE", "DATES", "STATE", "DONE", "BAD")
-    table(heads, [_row(each) for each in page.items], folds=("PIPELINE", "DATES"))
-    if page.next is not None:
-        click.echo(f"There are more than these {len(page.items)}: --limit or --pipeline.")
+    table(heads, [_row(each) for each in found], folds=("PIPELINE", "DATES"))
 
 
 @command.command("show")
 @click.argument("backfill", metavar="ID")
-@as_json_option
+@json_option(BackfillAnswer)
 @click.pass_obj
 def show(options: Options, backfill: str, as_json: bool) -> None:
     """Show how far a backfill has come, and what each of its dates is doing."""
@@ -73,7 +71,7 @@ def show(options: Options, backfill: str, as_json: bool) -> None:
         progress = queries.backfill_progress(backfill)
         dates = all_of(lambda page: queries.backfill_dates(backfill, page), BackfillDatesQuery())
     if as_json:
-        document({"backfill": progress, "dates": dates})
+        document(BackfillAnswer(backfill=progress, dates=dates))
         return
     lines("", _facts(progress, now()))
     table(("DATE", "STATE", "WHY"), [_date(each) for each in dates], folds=("WHY",))
@@ -82,7 +80,7 @@ def show(options: Options, backfill: str, as_json: bool) -> None:
 @command.command("pause")
 @click.argument("backfill", metavar="ID")
 @_reason
-@as_json_option
+@json_option(BackfillProgress)
 @click.pass_obj
 def pause(options: Options, backfill: str, reason: str, as_json: bool) -> None:
     """Start no further date; dates that have begun run on."""
@@ -94,7 +92,7 @@ def pause(options: Options, backfill: str, reason: str, as_json: bool) -> None:
 @command.command("resume")
 @click.argument("backfill", metavar="ID")
 @_reason
-@as_json_option
+@json_option(BackfillProgress)
 @click.pass_obj
 def resume(options: Options, backfill: str, reason: str, as_json: bool) -> None:
     """Go on with a paused backfill."""
@@ -107,7 +105,7 @@ def resume(options: Options, backfill: str, reason: str, as_json: bool) -> None:
 @command.command("cancel")
 @click.argument("backfill", metavar="ID")
 @_reason
-@as_json_option
+@json_option(BackfillProgress)
 @click.pass_obj
 def cancel(options: Options, backfill: str, reason: str, as_json: bool) -> None:
     """End a backfill: its waiting dates never start; dates that have begun run on."""
@@ -118,7 +116,7 @@ def cancel(options: Options, backfill: str, reason: str, as_json: bool) -> None:
 
 def _turned(done: BackfillProgress, words: str, as_json: bool) -> None:
     if as_json:
-        document({"backfill": done})
+        document(done)
         return
     running = f"; {count(len(done.active), 'date')} that began will run on" if done.active else ""
     click.echo(f"{done.id}: {words}{running}")
