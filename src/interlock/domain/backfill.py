@@ -111,7 +111,8 @@ class Backfill(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     reason: str
     state: BackfillState = BackfillState.RUNNING
     version: Number = 1
-    #: The last change of its state: when, by whom and why.
+    #: How often its state has changed, and the last change: when, by whom and why.
+    turns: Number = 0
     changed_at: datetime
     changed_by: str = ""
     changed_for: str = ""
@@ -144,7 +145,20 @@ class Backfill(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
     def turned(self, state: BackfillState, now: datetime, by: str = "", why: str = "") -> Self:
         """The next version, in another state."""
-        return self.changed(state=state, changed_at=now, changed_by=by, changed_for=why)
+        return self.changed(**self._turn(state, now, by, why))
+
+    def done(self, now: datetime) -> Self:
+        """This version, as the one in which its last date ended."""
+        return msgspec.structs.replace(self, **self._turn(BackfillState.DONE, now, "", ""))
+
+    def _turn(self, state: BackfillState, now: datetime, by: str, why: str) -> dict[str, Any]:
+        return {
+            "state": state,
+            "turns": self.turns + 1,
+            "changed_at": now,
+            "changed_by": by,
+            "changed_for": why,
+        }
 
     def count(self, state: DateState) -> int:
         """How many dates ended this way."""
@@ -246,9 +260,7 @@ def finished(backfill: Backfill, now: datetime) -> Backfill:
     """The same version; DONE if no date is left. A backfill that waits for nothing is done, paused or not."""
     if backfill.state in FINISHED or len(backfill.ended) < len(backfill.dates):
         return backfill
-    return msgspec.structs.replace(
-        backfill, state=BackfillState.DONE, changed_at=now, changed_by="", changed_for=""
-    )
+    return backfill.done(now)
 
 
 def _first_step(run: Run | None, is_expected: bool, now: datetime) -> BegunDate | DateEnding:

@@ -32,7 +32,7 @@ def started(backfill: Backfill, config: Config) -> Event:
         backfill.requested_at,
         f"backfill of {_dates(len(backfill.dates))}, {backfill.max_concurrent} at once:"
         f" {backfill.reason}",
-        parts=(backfill.id, backfill.version),
+        parts=(backfill.id, backfill.turns),
         backfill=backfill.id,
         firstDate=backfill.first,
         lastDate=backfill.last,
@@ -53,7 +53,7 @@ def turned(backfill: Backfill, config: Config | None) -> Event:
         _subject(backfill, config),
         backfill.changed_at,
         _message(backfill),
-        parts=(backfill.id, backfill.version),
+        parts=(backfill.id, backfill.turns),
         override=RowOverride(Severity.WARNING) if done and bad else AS_ROW,
         backfill=backfill.id,
         dates=len(backfill.dates),

@@ -276,22 +276,22 @@ class EventType(StrEnum):
         phase=Phase.ATTENTION)
     BACKFILL_STARTED = "BACKFILL_STARTED", EventSpec(
         "a backfill was started", "start_backfill", Severity.INFO, Alert.NO,
-        ("backfill", "version"),
+        ("backfill", "turn"),
         ("backfill", "firstDate", "lastDate", "dates", "maxConcurrent", "reason", "requestedBy"))
     BACKFILL_PAUSED = "BACKFILL_PAUSED", EventSpec(
         "a backfill was paused: dates that have begun run on", "steer_backfill", Severity.INFO, Alert.NO,
-        ("backfill", "version"), _STEERED)
+        ("backfill", "turn"), _STEERED)
     BACKFILL_RESUMED = "BACKFILL_RESUMED", EventSpec(
         "a paused backfill was resumed", "steer_backfill", Severity.INFO, Alert.NO,
-        ("backfill", "version"), _STEERED)
+        ("backfill", "turn"), _STEERED)
     BACKFILL_CANCELLED = "BACKFILL_CANCELLED", EventSpec(
         "a backfill was cancelled, or its pipeline was retired: dates that have begun run on",
         "steer_backfill, advance_backfill", Severity.INFO, Alert.NO,
-        ("backfill", "version"), _STEERED)
+        ("backfill", "turn"), _STEERED)
     BACKFILL_DONE = "BACKFILL_DONE", EventSpec(
         "every date of a backfill has ended; a warning if some did not complete",
         "advance_backfill", Severity.INFO, Alert.FROM_WARNING,
-        ("backfill", "version"), _STEERED,
+        ("backfill", "turn"), _STEERED,
         "see `interlock backfills`, then fix the cause and start it again for the rest",
         phase=Phase.ATTENTION)
     PIPELINE_EXCLUDED = "PIPELINE_EXCLUDED", EventSpec(

@@ -104,9 +104,13 @@ def runs_of(
 
 
 def publish(events: Iterable[Event], ports: Ports) -> None:
-    """Events of a backfill wait under their own ids."""
+    """Events of a backfill wait under their own ids; what can't be published now, the watchdog publishes."""
     for event in events:
-        publish_outbox(event.event_id, ports)
+        try:
+            publish_outbox(event.event_id, ports)
+        except TransientError as error:
+            extra = {"action": "publish_failed", "event": event.event_id}
+            log.warning("an event of a backfill waits: %s", error, extra=extra)
 
 
 def _next(
