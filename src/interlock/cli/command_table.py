@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "rerun": ("rerun", "Request that a date run again."),
     "cancel": ("cancel", "End the run of a date, and ask its job to stop."),
     "backfill": ("backfill", "Run a range of dates, a few at once."),
+    "backfills": ("backfills", "List backfills; show, pause, resume or cancel one."),
     "pause": ("pause", "Pause a pipeline."),
     "resume": ("resume", "Resume a paused pipeline."),
     "retire": ("retire", "Retire a pipeline whose file is missing."),
