@@ -40,7 +40,7 @@ from interlock.domain.event import ALIASES, EventSpec, EventType
 from interlock.domain.job_kinds import JOB_KINDS
 from interlock.domain.pipeline import Calendar
 from interlock.domain.rules import REASONS
-from interlock.domain.run import TRANSITIONS
+from interlock.domain.run import BY_HAND, TRANSITIONS
 from interlock.files import load_text
 from interlock.files.authored import PipelineFile
 from interlock.files.problem import ProblemKind
@@ -488,6 +488,7 @@ def run_picture() -> str:
     for status, targets in TRANSITIONS.items():
         for target in sorted(targets):
             said = ": attempt + 1" if target == "PENDING" else ""
+            said = ": by hand" if target in BY_HAND.get(status, ()) else said
             lines.append(f"    {status} --> {target}{said}")
     return "\n".join([*lines, "```"])
 

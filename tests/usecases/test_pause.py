@@ -165,7 +165,7 @@ def test_who_is_overtaken_tries_again_but_not_for_ever(home: Home) -> None:
     home.adopt()
     assert pause("silver-orders", home.with_ports(pipelines=Busy(home, 3))).paused_since == NOW
     with pytest.raises(TransientError, match="other processes got there first"):
-        pause("silver-orders", home.with_ports(pipelines=Busy(home, 99)))
+        pause("silver-orders", home.with_ports(pipelines=Busy(home, 99)), reason="again")
 
 
 def test_dying_at_any_line_of_a_resume_loses_nothing() -> None:

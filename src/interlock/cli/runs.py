@@ -22,6 +22,7 @@ from interlock.cli.shown import (
     table,
     today,
 )
+from interlock.domain.marking import is_marked
 from interlock.domain.run import Run
 from interlock.operations.queries import Queries
 from interlock.operations.requests import Paging, RunsQuery
@@ -100,12 +101,19 @@ def _row(run: Run, at: datetime, on: str) -> tuple[str | StyledText, ...]:
     return (
         run.key.pipeline_id,
         f"{run.key.date} (dry)" if run.key.dry else run.key.date,
-        state(run.state),
+        _state(run),
         str(run.attempt),
         "-" if run.is_bare else brief(run.opened_at, on),
         "-" if run.is_bare else age(run.opened_at, end),
         _verdict(run),
     )
+
+
+def _state(run: Run) -> StyledText:
+    """What a person stated is told apart from what a job did."""
+    shown = state(run.state)
+    by_hand = run.mark is not None and is_marked(run, run.mark.outcome)
+    return StyledText(f"{shown.text} by hand", shown.style) if by_hand else shown
 
 
 def _verdict(run: Run) -> StyledText:

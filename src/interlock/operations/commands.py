@@ -9,8 +9,11 @@ from interlock.domain.cancellation import Cancellation
 from interlock.domain.config import Config
 from interlock.domain.lineage import LineageEvent
 from interlock.domain.rerun_request import RerunRequest
+from interlock.domain.run import Run
 from interlock.operations.requests import (
     NewCancellation,
+    NewDates,
+    NewMark,
     NewPause,
     NewPrune,
     NewReadings,
@@ -18,11 +21,13 @@ from interlock.operations.requests import (
     NewResume,
     NewRetirement,
     NewRetry,
+    NewSkip,
     NewToken,
+    NewUnskip,
     Waiting,
     WatchQuery,
 )
-from interlock.operations.results import Pruned, ReadingAnswer, Retried
+from interlock.operations.results import DateAnswer, Pruned, ReadingAnswer, Retried
 from interlock.operations.tokens import TokenShown
 from interlock.queries.paging import Page
 from interlock.queries.stored_reading import StoredReading
@@ -53,10 +58,26 @@ class Commands(Protocol):
         """Ask for a date to run again. An event says whether it is granted."""
         ...
 
+    def act_on_dates(self, pipeline: str, wanted: NewDates) -> Page[DateAnswer]:
+        """Rerun or skip up to 1,000 dates; each has its own answer. A rerun is answered by an event."""
+        ...
+
     def cancel(
         self, pipeline: str, schedule: str, date: str, wanted: NewCancellation
     ) -> Cancellation:
         """End the run of a date: its job is asked to stop, and no retry follows."""
+        ...
+
+    def skip(self, pipeline: str, schedule: str, date: str, wanted: NewSkip) -> Run:
+        """Say that a date need not run: nothing opens, retries or reports it until that is undone."""
+        ...
+
+    def unskip(self, pipeline: str, schedule: str, date: str, wanted: NewUnskip) -> Run | None:
+        """Expect a skipped date again; answers its run, if it has one."""
+        ...
+
+    def mark(self, pipeline: str, schedule: str, date: str, wanted: NewMark) -> Run:
+        """State the outcome of a run by hand: done or failed. Launches nothing."""
         ...
 
     def pause(self, pipeline: str, wanted: NewPause = NewPause()) -> Config:

@@ -172,6 +172,29 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         Scope.OPERATE,
         Commands.cancel,
     ),
+    Endpoint(
+        "POST", "/runs/{pipeline}/{schedule}/{date}/skip", "skip", Scope.OPERATE, Commands.skip
+    ),
+    Endpoint(
+        "POST",
+        "/runs/{pipeline}/{schedule}/{date}/unskip",
+        "unskip",
+        Scope.OPERATE,
+        Commands.unskip,
+    ),
+    Endpoint(
+        "POST", "/runs/{pipeline}/{schedule}/{date}/mark", "mark", Scope.OPERATE, Commands.mark
+    ),
+    Endpoint(
+        "POST",
+        "/pipelines/{pipeline}/dates/foresee",
+        "foreseeDates",
+        Scope.READ,
+        Queries.foresee_dates,
+    ),
+    Endpoint(
+        "POST", "/pipelines/{pipeline}/dates", "actOnDates", Scope.OPERATE, Commands.act_on_dates
+    ),
     Endpoint("GET", "/pipelines/{pipeline}/backfill", "backfill", Scope.READ, Queries.backfill),
     Endpoint("POST", "/pipelines/{pipeline}/pause", "pause", Scope.OPERATE, Commands.pause),
     Endpoint(

@@ -18,6 +18,7 @@ from interlock.operations.requests import (
     AuditQuery,
     BackfillQuery,
     EventsQuery,
+    NewDates,
     NewFiles,
     OnDate,
     OutputQuery,
@@ -26,7 +27,7 @@ from interlock.operations.requests import (
     RangeQuery,
     RunsQuery,
 )
-from interlock.operations.results import Prunable, RunHistory
+from interlock.operations.results import DateAnswer, Prunable, RunHistory
 from interlock.operations.tokens import TokenShown
 from interlock.queries.alerted import Alerted
 from interlock.queries.attainment import Attainment
@@ -111,7 +112,11 @@ class Queries(Protocol):
         ...
 
     def backfill(self, pipeline: str, query: BackfillQuery) -> Page[str]:
-        """The dates of a range that have no completed run."""
+        """The dates of a range that have no completed run and are not skipped."""
+        ...
+
+    def foresee_dates(self, pipeline: str, wanted: NewDates) -> Page[DateAnswer]:
+        """What a request about many dates would do: each date has its own answer; changes nothing."""
         ...
 
     def would_resume(self, pipeline: str) -> Page[Foreseen]:

@@ -15,10 +15,12 @@ from interlock.domain.missing import Missing
 from interlock.domain.run import Run, RunKey, Status
 from interlock.domain.sensor import Reading
 from interlock.errors import ConfigError, NotFoundError
+from interlock.operations.many_dates import foreseen_date, ordered_dates
 from interlock.operations.requests import (
     AuditQuery,
     BackfillQuery,
     EventsQuery,
+    NewDates,
     NewFiles,
     OnDate,
     OutputQuery,
@@ -28,7 +30,7 @@ from interlock.operations.requests import (
     RunsQuery,
     label_of,
 )
-from interlock.operations.results import Prunable, RunHistory
+from interlock.operations.results import DateAnswer, Prunable, RunHistory
 from interlock.operations.tokens import TokenShown, shown
 from interlock.ports.alerts import Deliveries
 from interlock.ports.jobs import JobOutputs
@@ -206,8 +208,13 @@ class StoreQueries:
         dates = list(backfill_dates(config, schedule, query.since, query.until))
         keys = {RunKey(pipeline, schedule.id, date): date for date in dates}
         runs = find_runs(keys, config.pipeline, self._ports)
-        done = {key.date for key, run in runs.items() if run.status is Status.COMPLETED}
+        over = (Status.COMPLETED, Status.SKIPPED)
+        done = {key.date for key, run in runs.items() if run.status in over}
         return Page([date for date in dates if date not in done])
+
+    def foresee_dates(self, pipeline: str, wanted: NewDates) -> Page[DateAnswer]:
+        orders = ordered_dates(self.config(pipeline), wanted, self._ports)
+        return Page([foreseen_date(each, wanted, self._ports) for each in orders])
 
     def would_resume(self, pipeline: str) -> Page[Foreseen]:
         return Page(foresee_resume(pipeline, self._ports))

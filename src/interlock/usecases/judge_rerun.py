@@ -59,6 +59,17 @@ def judge_rerun(request: RerunRequest, ports: Ports) -> Answer | None:
     return answer
 
 
+def foresee_rerun(request: RerunRequest, ports: Ports) -> str | None:
+    """Why it would be refused now, in words; None if it would be granted. Changes nothing."""
+    config = ports.pipelines.find(request.key.pipeline_id)
+    if config is None or config.is_retired or not _has_schedule(config, request.key):
+        return _EXPLAINED[Cause.UNKNOWN_PIPELINE]
+    key = msgspec.structs.replace(request.key, dry=config.pipeline.dry_run)
+    key = kept_key(key, config.pipeline, ports)
+    answer = _judge(request, key, config, ports.runs.find([key]).get(key), ports)
+    return _EXPLAINED[answer.cause] if isinstance(answer, RerunRefused) else None
+
+
 def _judge(
     request: RerunRequest, key: RunKey, config: Config, run: Run | None, ports: Ports
 ) -> Answer:
@@ -240,4 +251,5 @@ _EXPLAINED = {
     Cause.BUDGET: "the budget is spent",
     Cause.NO_NEW_DATA: "no reading has changed since the run succeeded",
     Cause.UNREADABLE: "the stored row of the date can't be read; `interlock doctor` names it",
+    Cause.SKIPPED: "the date is skipped; `interlock unskip` undoes that",
 }

@@ -7,7 +7,11 @@ from web.pages.visitor import SAME, Visitor
 
 RUN = "/runs/silver-orders/stream/2026-03-03"
 PIPELINE = "/pipelines/silver-orders"
-FORMS = [f"{RUN}/rerun", f"{RUN}/cancel", f"{PIPELINE}/pause", f"{PIPELINE}/resume"]
+FORMS = [
+    *(f"{RUN}/{action}" for action in ("rerun", "cancel", "skip", "unskip", "mark")),
+    f"{PIPELINE}/pause",
+    f"{PIPELINE}/resume",
+]
 
 
 def test_a_rerun_is_asked_for_in_the_callers_name(house: House, visitor: Visitor) -> None:
@@ -20,6 +24,50 @@ def test_a_rerun_is_asked_for_in_the_callers_name(house: House, visitor: Visitor
     (entry,) = house.home.store.audit.newest(1)
     assert (entry.actor, entry.action, entry.reason) == ("owner", "rerun", "prices were wrong")
     assert entry.target == "silver-orders/stream/2026-03-03"
+
+
+def test_a_date_is_skipped_and_that_is_undone(house: House, visitor: Visitor) -> None:
+    before = visitor.see(RUN)
+    assert "Skip…" in before.text and "Undo the skip…" not in before.text
+    answer = visitor.send(f"{RUN}/skip", reason="a holiday at the source")
+    assert answer.headers["location"] == f"{RUN}?asked=skip"
+    page = visitor.see(answer.headers["location"])
+    assert "The date is skipped" in page.text and "a holiday at the source" in page.text
+    assert "skipped" in page.text and "Run again…" not in page.text
+    assert "by owner" in page.text
+
+    answer = visitor.send(f"{RUN}/unskip", reason="it was none")
+    page = visitor.see(answer.headers["location"])
+    assert "The skip is undone" in page.text and "Skip…" in page.text
+    actions = [(entry.action, entry.reason) for entry in house.home.store.audit.newest(2)]
+    assert actions == [("unskip", "it was none"), ("skip", "a holiday at the source")]
+
+
+def test_a_run_is_marked_done_with_what_the_person_knows(house: House, visitor: Visitor) -> None:
+    given = {"outcome": "done", "evidence": "rows = 4200\n\nwhere=warehouse"}
+    answer = visitor.send(f"{RUN}/mark", reason="loaded by hand", **given)
+    page = visitor.see(answer.headers["location"])
+    assert "The outcome is recorded in your name" in page.text
+    assert "marked done" in page.text and "loaded by hand" in page.text
+    assert "4200" in page.text and "warehouse" in page.text and "by hand" in page.text
+    (entry,) = house.home.store.audit.newest(1)
+    assert (entry.actor, entry.action) == ("owner", "mark done")
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"outcome": "perhaps"}, "invalid form"),
+        ({}, "invalid form"),
+        ({"outcome": "done", "evidence": "no equals sign"}, "is not name=value"),
+        ({"outcome": "failed"}, "there is nothing that failed"),
+    ],
+)
+def test_a_mark_that_makes_no_sense_is_refused(
+    visitor: Visitor, given: dict[str, str], why: str
+) -> None:
+    answer = visitor.send(f"{RUN}/mark", reason="because", **given)
+    assert answer.status_code in (409, 422) and why in answer.text
 
 
 def test_pause_and_resume_are_seen_and_audited(house: House, visitor: Visitor) -> None:

@@ -18,8 +18,17 @@ from starlette.routing import Route
 
 from interlock.domain import duration
 from interlock.domain.callers import Scope
+from interlock.domain.run import RunKey
 from interlock.errors import InterlockError
-from interlock.operations.requests import NewCancellation, NewPause, NewRerun, NewResume
+from interlock.operations.requests import (
+    NewCancellation,
+    NewMark,
+    NewPause,
+    NewRerun,
+    NewResume,
+    NewSkip,
+    NewUnskip,
+)
 from interlock.queries.heartbeat import Heartbeat
 from interlock.web.access import Caller
 from interlock.web.api.bodies import read_text
@@ -38,6 +47,7 @@ from interlock.web.pages import (
     timeline_page,
 )
 from interlock.web.pages.assets import PREFIX, Assets
+from interlock.web.pages.form_lines import name_value_lines
 from interlock.web.pages.page_request import PageRequest, PageRow, Shown
 from interlock.web.pages.templating import environment, pipeline_url, run_url
 from interlock.web.read_only_refusals import refusal
@@ -189,6 +199,30 @@ def _cancel(context: ApiContext, caller: Caller, path: dict[str, str], form: dic
     return f"{run_url(done.run.key)}?asked={said}"
 
 
+def _skip(context: ApiContext, caller: Caller, path: dict[str, str], form: dict[str, str]) -> str:
+    wanted = _checked({"reason": form["reason"]}, NewSkip)
+    place = path["pipeline"], path["schedule"], path["date"]
+    return f"{run_url(context.commands(caller).skip(*place, wanted).key)}?asked=skip"
+
+
+def _unskip(context: ApiContext, caller: Caller, path: dict[str, str], form: dict[str, str]) -> str:
+    wanted = _checked({"reason": form["reason"]}, NewUnskip)
+    place = path["pipeline"], path["schedule"], path["date"]
+    context.commands(caller).unskip(*place, wanted)
+    return f"{run_url(RunKey(*place))}?asked=unskip"
+
+
+def _mark(context: ApiContext, caller: Caller, path: dict[str, str], form: dict[str, str]) -> str:
+    wanted = {
+        "outcome": form.get("outcome", ""),
+        "reason": form["reason"],
+        "evidence": dict(name_value_lines(form.get("evidence", ""))),
+    }
+    place = path["pipeline"], path["schedule"], path["date"]
+    run = context.commands(caller).mark(*place, _checked(wanted, NewMark))
+    return f"{run_url(run.key)}?asked=mark"
+
+
 def _pause(context: ApiContext, caller: Caller, path: dict[str, str], form: dict[str, str]) -> str:
     wanted: dict[str, Any] = {"reason": form["reason"]}
     if form.get("for"):
@@ -221,6 +255,9 @@ def _checked(form: dict[str, Any], kind: type[T]) -> T:
 FORMS: dict[str, Act] = {
     "/runs/{pipeline}/{schedule}/{date}/rerun": _rerun,
     "/runs/{pipeline}/{schedule}/{date}/cancel": _cancel,
+    "/runs/{pipeline}/{schedule}/{date}/skip": _skip,
+    "/runs/{pipeline}/{schedule}/{date}/unskip": _unskip,
+    "/runs/{pipeline}/{schedule}/{date}/mark": _mark,
     "/pipelines/{pipeline}/pause": _pause,
     "/pipelines/{pipeline}/resume": _resume,
 }
