@@ -32,6 +32,7 @@ from interlock.simulation.slow_calls import Crew
 from interlock.simulation.virtual_clock import VirtualClock
 from interlock.simulation.world import Outcome, World
 from interlock.usecases.follow_files import take_away, want_files
+from interlock.usecases.ports import Ports
 from interlock.wiring.aws_ports import AwsBackend
 from interlock.wiring.aws_settings import Function
 
@@ -147,6 +148,10 @@ class Cloud(World):
         config = self._store.pipelines.find(entry.remove) if entry.remove else None
         if config is not None:
             take_away(config.pipeline.id, config, at, self._ports)
+
+    def _operator_ports(self) -> Ports:
+        """A command has the rights of its user, who may ask jobs to stop."""
+        return self._watchdog.ports
 
     def _retire(self, name: str) -> None:
         """The apply has taken it away already."""
