@@ -26,7 +26,7 @@ from interlock.lambdas import event_sink, orchestrator, sla_monitor, stream_rout
 from interlock.ports.jobs import Jobs
 from interlock.simulation.faults import FailingJobs, Faults
 from interlock.simulation.folder import Folder
-from interlock.simulation.scenario import Call, FileEntry, Scenario
+from interlock.simulation.scenario import Call, FileEntry, Scenario, TimelineEntry
 from interlock.simulation.scripted_jobs import ScriptedJobs
 from interlock.simulation.slow_calls import Crew
 from interlock.simulation.virtual_clock import VirtualClock
@@ -148,6 +148,11 @@ class Cloud(World):
         config = self._store.pipelines.find(entry.remove) if entry.remove else None
         if config is not None:
             take_away(config.pipeline.id, config, at, self._ports)
+
+    def _act_for_operator(self, entry: TimelineEntry) -> None:
+        """As a command does it: timers that are due when they are armed are done at the end."""
+        super()._act_for_operator(entry)
+        self._watchdog.settle()
 
     def _operator_ports(self) -> Ports:
         """A command has the rights of its user, who may ask jobs to stop."""

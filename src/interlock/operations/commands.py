@@ -13,6 +13,7 @@ from interlock.domain.run import Run
 from interlock.operations.requests import (
     NewCancellation,
     NewDates,
+    NewHandReading,
     NewMark,
     NewPause,
     NewPrune,
@@ -44,6 +45,10 @@ class Commands(Protocol):
         self, pipeline: str, key: str, fields: dict[str, Any], query: Waiting = Waiting()
     ) -> StoredReading:
         """Put a reading: the body is its fields. Durable when answered."""
+        ...
+
+    def put_by_hand(self, pipeline: str, wanted: NewHandReading) -> StoredReading:
+        """Put a reading in a person's name, with a reason; the audit log has it."""
         ...
 
     def put_all(self, readings: NewReadings) -> Page[ReadingAnswer]:

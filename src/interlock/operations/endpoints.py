@@ -124,6 +124,21 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         Scope.OBSERVE,
         Commands.put,
     ),
+    Endpoint(
+        "POST",
+        "/pipelines/{pipeline}/readings",
+        "putByHand",
+        Scope.OBSERVE,
+        Commands.put_by_hand,
+        status=201,
+    ),
+    Endpoint(
+        "POST",
+        "/pipelines/{pipeline}/readings/foresee",
+        "foreseeReading",
+        Scope.OBSERVE,
+        Queries.foresee_reading,
+    ),
     Endpoint("POST", "/sensors", "putSensors", Scope.OBSERVE, Commands.put_all, largest=BATCH),
     Endpoint(
         "POST",

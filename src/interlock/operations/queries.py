@@ -18,6 +18,7 @@ from interlock.operations.requests import (
     AuditQuery,
     BackfillQuery,
     EventsQuery,
+    ForeseeReading,
     NewDates,
     NewFiles,
     OnDate,
@@ -27,7 +28,7 @@ from interlock.operations.requests import (
     RangeQuery,
     RunsQuery,
 )
-from interlock.operations.results import DateAnswer, Prunable, RunHistory
+from interlock.operations.results import DateAnswer, ForeseenReading, Prunable, RunHistory
 from interlock.operations.tokens import TokenShown
 from interlock.queries.alerted import Alerted
 from interlock.queries.attainment import Attainment
@@ -113,6 +114,10 @@ class Queries(Protocol):
 
     def backfill(self, pipeline: str, query: BackfillQuery) -> Page[str]:
         """The dates of a range that have no completed run and are not skipped."""
+        ...
+
+    def foresee_reading(self, pipeline: str, wanted: ForeseeReading) -> ForeseenReading:
+        """What a reading would lead to if it were put now; stores nothing."""
         ...
 
     def foresee_dates(self, pipeline: str, wanted: NewDates) -> Page[DateAnswer]:

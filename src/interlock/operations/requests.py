@@ -129,6 +129,21 @@ class NewReading(_Body, frozen=True, rename="camel", kw_only=True):
     fields: dict[str, Any]
 
 
+class ForeseeReading(_Body, frozen=True, kw_only=True):
+    """A reading that may be put."""
+
+    key: Text
+    fields: dict[str, Any]
+
+
+class NewHandReading(_Body, frozen=True, kw_only=True):
+    """A reading that a person puts, and why."""
+
+    key: Text
+    fields: dict[str, Any]
+    reason: Reason
+
+
 #: A batch of readings.
 NewReadings = Annotated[list[NewReading], Meta(min_length=1, max_length=MOST_READINGS)]
 

@@ -19,6 +19,7 @@ from interlock.operations.many_dates import OrderedDate, ordered_dates
 from interlock.operations.requests import (
     NewCancellation,
     NewDates,
+    NewHandReading,
     NewMark,
     NewPause,
     NewPrune,
@@ -86,6 +87,12 @@ class StoreCommands:
         led_to = () if query.wait is None else in_words(foresee_reading(reading, self._ports))
         self._ports.sensors.put(reading)
         return stored(reading, led_to)
+
+    def put_by_hand(self, pipeline: str, wanted: NewHandReading) -> StoredReading:
+        self._check(pipeline)
+        _check_reason(wanted.reason)
+        with self._audited("put reading", f"{pipeline}/{wanted.key}", wanted.reason, pipeline):
+            return self.put(pipeline, wanted.key, wanted.fields, Waiting(wait="decision"))
 
     def put_all(self, readings: list[NewReading]) -> Page[ReadingAnswer]:
         """An invalid reading does not stop the others."""
@@ -249,8 +256,7 @@ class StoreCommands:
         config = self._ports.pipelines.find(pipeline)
         if config is None:
             raise unknown_pipeline(pipeline, self._ports)
-        if not reason.strip():
-            raise ConfigError("give a reason; it is recorded with your name")
+        _check_reason(reason)
         key = RunKey(pipeline, schedule, str(label_of(date)), dry=config.pipeline.dry_run)
         with self._audited(action, str(key), reason, pipeline):
             yield RunOrder(key, self._actor, reason)
@@ -292,3 +298,9 @@ class StoreCommands:
         except InterlockError:
             noted = {"action": "audit_outcome_lost", "entry": seq, "outcome": str(outcome)}
             log.warning("the outcome of a request could not be noted", extra=noted)
+
+
+def _check_reason(reason: str) -> None:
+    """Every entry point comes by here, also those that decode no request."""
+    if not reason.strip():
+        raise ConfigError("give a reason; it is recorded with your name")

@@ -12,6 +12,7 @@ from interlock.domain.event import ALIASES, Event
 from interlock.domain.history import EventFilter
 from interlock.domain.job_output import OutputPart, OutputStream
 from interlock.domain.missing import Missing
+from interlock.domain.reading_doubts import reading_doubts
 from interlock.domain.run import Run, RunKey, Status
 from interlock.domain.sensor import Reading
 from interlock.errors import ConfigError, NotFoundError
@@ -20,6 +21,7 @@ from interlock.operations.requests import (
     AuditQuery,
     BackfillQuery,
     EventsQuery,
+    ForeseeReading,
     NewDates,
     NewFiles,
     OnDate,
@@ -30,7 +32,7 @@ from interlock.operations.requests import (
     RunsQuery,
     label_of,
 )
-from interlock.operations.results import DateAnswer, Prunable, RunHistory
+from interlock.operations.results import DateAnswer, ForeseenReading, Prunable, RunHistory
 from interlock.operations.tokens import TokenShown, shown
 from interlock.ports.alerts import Deliveries
 from interlock.ports.jobs import JobOutputs
@@ -42,11 +44,14 @@ from interlock.queries.heartbeat import Heartbeat
 from interlock.queries.paging import Page, cursor_of, page_of, place_at
 from interlock.queries.pipeline_state import PipelineState, pipeline_state
 from interlock.queries.run_output import RunOutput, run_output
+from interlock.queries.stored_reading import in_words
 from interlock.queries.timeline import TimelineRow, timeline
 from interlock.queries.why import Why, explain
+from interlock.usecases.admit_reading import foresee_reading
 from interlock.usecases.find_runs import find_runs
 from interlock.usecases.pause import Foreseen, foresee_resume
 from interlock.usecases.ports import Ports
+from interlock.usecases.put_reading import admissible_reading
 from interlock.usecases.request_rerun import backfill_dates, chosen_schedule
 from interlock.usecases.unknown_pipeline import unknown_pipeline
 
@@ -211,6 +216,14 @@ class StoreQueries:
         over = (Status.COMPLETED, Status.SKIPPED)
         done = {key.date for key, run in runs.items() if run.status in over}
         return Page([date for date in dates if date not in done])
+
+    def foresee_reading(self, pipeline: str, wanted: ForeseeReading) -> ForeseenReading:
+        config, now = self.config(pipeline), self._ports.clock()
+        reading = admissible_reading(pipeline, wanted.key, wanted.fields, config, now)
+        return ForeseenReading(
+            led_to=in_words(foresee_reading(reading, self._ports)),
+            doubts=tuple(reading_doubts(config.pipeline, wanted.key, wanted.fields)),
+        )
 
     def foresee_dates(self, pipeline: str, wanted: NewDates) -> Page[DateAnswer]:
         orders = ordered_dates(self.config(pipeline), wanted, self._ports)

@@ -11,7 +11,11 @@ FORMS = [
     *(f"{RUN}/{action}" for action in ("rerun", "cancel", "skip", "unskip", "mark")),
     f"{PIPELINE}/pause",
     f"{PIPELINE}/resume",
+    f"{PIPELINE}/dates",
+    f"{PIPELINE}/dates/preview",
 ]
+#: These need the right to report, not the right to operate.
+READINGS = [f"{PIPELINE}/readings", f"{PIPELINE}/readings/preview"]
 
 
 def test_a_rerun_is_asked_for_in_the_callers_name(house: House, visitor: Visitor) -> None:
@@ -93,6 +97,83 @@ def test_pause_and_resume_are_seen_and_audited(house: House, visitor: Visitor) -
     assert actions == [("resume", "it is done"), ("pause", "upstream moves house")]
 
 
+def test_several_dates_are_skipped_after_a_preview(house: House, visitor: Visitor) -> None:
+    given = {"from": "2026-03-04", "to": "2026-03-06", "date": "stream 2026-03-10"}
+    sent = {"reason": "the source is closed", "action": "skip", **given}
+    preview = visitor.send(f"{PIPELINE}/dates/preview", **sent)
+    assert preview.status_code == 200 and "Nothing has been done yet" in preview.text
+    assert "Skip: 4 dates" in preview.text and "would be skipped" in preview.text
+    assert house.home.store.audit.newest(1) == []
+    assert "2026-03-05" not in visitor.see(PIPELINE).text
+
+    done = visitor.send(f"{PIPELINE}/dates", **sent)
+    assert done.headers["location"] == f"{PIPELINE}?done=skipped&accepted=4&refused=0"
+    page = visitor.see(done.headers["location"])
+    assert "4 dates skipped." in page.text and "2026-03-05" in page.text
+    again = visitor.send(f"{PIPELINE}/dates/preview", **sent | {"action": "rerun"})
+    assert "the date is skipped" in again.text and "refused" in again.text
+    targets = {entry.target for entry in house.home.store.audit.newest(9)}
+    assert targets == {f"silver-orders/stream/2026-03-{day}" for day in ("04", "05", "06", "10")}
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"action": "skip"}, "tick a date"),
+        ({"action": "skip", "from": "2026-03-04"}, "both ends"),
+        ({"action": "skip", "from": "2026-03-04", "to": "2026-03-01"}, "1 to 366 days"),
+        ({"action": "retire", "date": "stream 2026-03-04"}, "invalid form"),
+        ({"action": "skip", "date": "nope 2026-03-04"}, "choose one of the schedules stream"),
+        ({"action": "skip", "date": "stream yesterday"}, "is not a date"),
+    ],
+)
+@pytest.mark.parametrize("path", [f"{PIPELINE}/dates", f"{PIPELINE}/dates/preview"])
+def test_a_form_about_dates_that_makes_no_sense_is_refused(
+    visitor: Visitor, path: str, given: dict[str, str], why: str
+) -> None:
+    answer = visitor.send(path, reason="because", **given)
+    assert answer.status_code in (409, 422) and why in answer.text
+
+
+def test_a_reading_is_put_by_hand_after_a_preview(house: House, visitor: Visitor) -> None:
+    assert "Put a reading by hand" in visitor.see(PIPELINE).text
+    sent = {"key": "orders", "date": "2026-03-03", "fields": "count=4200\nok = true\nwho=ada"}
+    sent["reason"] = "the producer is down"
+    preview = visitor.send(f"{PIPELINE}/readings/preview", **sent)
+    assert preview.status_code == 200 and "Nothing has been stored yet" in preview.text
+    assert "opened" in preview.text and "4200" in preview.text
+    assert house.home.store.sensors.of_pipeline("silver-orders") == []
+
+    done = visitor.send(f"{PIPELINE}/readings", **sent)
+    assert done.headers["location"] == f"{PIPELINE}?done=stored"
+    assert "The reading is stored in your name" in visitor.see(done.headers["location"]).text
+    (reading,) = house.home.store.sensors.of_pipeline("silver-orders")
+    assert reading.fields == {"count": 4200, "ok": True, "who": "ada", "date": "2026-03-03"}
+    (entry,) = house.home.store.audit.newest(1)
+    assert (entry.actor, entry.action) == ("owner", "put reading")
+    assert (entry.target, entry.reason) == ("silver-orders/orders", "the producer is down")
+
+
+def test_a_reading_of_a_skipped_date_is_foreseen_as_ignored(visitor: Visitor) -> None:
+    visitor.send(f"{RUN}/skip", reason="a holiday")
+    sent = {"key": "orders", "date": "2026-03-03", "reason": "to see"}
+    preview = visitor.send(f"{PIPELINE}/readings/preview", **sent)
+    assert "ignored: the date is skipped by owner: a holiday" in preview.text
+
+
+@pytest.mark.parametrize("path", READINGS)
+def test_a_reading_needs_a_reason_and_the_right_to_report(house: House, path: str) -> None:
+    sent = {"key": "orders", "reason": "because"}
+    for scope in ("read", "operate"):
+        answer = Visitor(house, house.token(scope)).send(path, **sent)
+        assert answer.status_code == 403 and "observe" in answer.text
+    reporter = Visitor(house, house.token("observe"))
+    assert reporter.send(path, **sent).status_code in (200, 303)
+    assert reporter.send(path, **sent | {"reason": " "}).status_code == 422
+    answer = reporter.send(path, **sent | {"fields": "no equals sign"})
+    assert answer.status_code == 422 and "is not name=value" in answer.text
+
+
 @pytest.mark.parametrize("path", FORMS)
 @pytest.mark.parametrize("reason", ["", "   "])
 def test_nothing_is_done_without_a_reason(
@@ -149,7 +230,7 @@ def test_no_form_is_sent_by_looking(house: House, visitor: Visitor, path: str) -
         {"reason": "x" * 60_000},
         {"reason": "because", "for": "forever"},
         {"reason": "because", "for": "-1h"},
-        {f"f{n}": "x" for n in range(50)} | {"reason": "because"},
+        {f"f{n}": "x" for n in range(1100)} | {"reason": "because"},
     ],
 )
 def test_a_form_that_is_not_right_is_refused(

@@ -9,23 +9,30 @@ import msgspec
 import yaml
 
 from interlock.domain import canonical, duration
+from interlock.domain.admission import used_keys
 from interlock.domain.config import Config
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import Run
 from interlock.domain.schedule import occurrences
+from interlock.domain.sensor import RESERVED
 from interlock.errors import NotFoundError
 from interlock.queries.dependencies import edges_of
-from interlock.web.pages.page_request import PageRequest, PageRow, Shown
+from interlock.web.pages.many_dates_form import ticked
+from interlock.web.pages.page_request import Number, PageRequest, PageRow, Shown
 from interlock.web.pages.status_badge import StatusBadge, standing, standing_of
 
 _RECENT = 40
+_LISTED = 20
 _NEXT = 5
 _AHEAD = timedelta(days=40)
 
 
 class PipelineQuery(msgspec.Struct, frozen=True, kw_only=True):
     #: The action just taken.
-    done: Literal["paused", "resumed"] | None = None
+    done: Literal["paused", "resumed", "skipped", "requested", "stored"] | None = None
+    #: How many dates of many were accepted, and how many were refused.
+    accepted: Number = 0
+    refused: Number = 0
 
 
 class Duration(msgspec.Struct, frozen=True):
@@ -57,7 +64,14 @@ def build(asked: PageRequest) -> Shown:
         ],
         "next": _next_moments(config, now),
         "calendar": list(_calendar(config.pipeline)),
-        "runs": [(standing_of(run), run) for run in runs[:10]],
+        "rows": [
+            (
+                standing_of(run),
+                run,
+                ticked(config.pipeline.present_id(run.key.schedule_id), run.key.date),
+            )
+            for run in runs[:_LISTED]
+        ],
         "durations": bars,
         "expected": expected,
         "upstream": upstream,
@@ -65,8 +79,18 @@ def build(asked: PageRequest) -> Shown:
         "readings": _readings(asked, name),
         "file": context.backend.mask(_as_yaml(config.pipeline)),
         "may_operate": asked.may_operate(name) and not config.is_retired,
+        "may_observe": asked.may_observe(name) and not config.is_retired,
+        "keys": _keys(config.pipeline),
         "was_done": asked.query.done,
+        "accepted": asked.query.accepted,
+        "refused": asked.query.refused,
     }
+
+
+def _keys(pipeline: Pipeline) -> list[str]:
+    """The sensor keys that a person may report: those that its rules and triggers read."""
+    known = {key for each in pipeline.schedules for key in used_keys(pipeline, each)}
+    return sorted(key for key in known if not key.startswith(RESERVED))
 
 
 def _durations(runs: Sequence[Run], pipeline: Pipeline) -> tuple[list[Duration], Any]:
