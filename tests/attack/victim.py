@@ -52,6 +52,8 @@ class Victim:
         #: When it had trouble, each from its begin to its end.
         self.troubles: list[Span] = []
         self.calm_since = time.monotonic()
+        #: When the last trouble began.
+        self.troubled_since = float("-inf")
         #: Whether this process has ever had to do without memory.
         self.short_of_memory = False
         self._process: subprocess.Popen[bytes] | None = None
@@ -139,6 +141,7 @@ class Victim:
         """While it lasts, the server owes no answer; afterwards it has its time to come back."""
         self._troubles += 1
         since = time.time()
+        self.troubled_since = time.monotonic()
         try:
             yield
         finally:

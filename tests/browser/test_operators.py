@@ -92,7 +92,7 @@ def test_several_dates_are_skipped_after_a_preview(desk: Window) -> None:
     expect(page.locator("main")).to_contain_text("it is done: there is nothing to skip")
     page.get_by_role("button", name="Skip: 3 dates").click()
     expect(page.get_by_text("3 dates skipped, 1 refused.")).to_be_visible()
-    expect(page.locator("#dates .badge", has_text="skipped")).to_have_count(3)
+    expect(page.locator("#dates td .badge", has_text="skipped")).to_have_count(3)
 
 
 def test_a_ticked_date_stays_ticked_when_another_run_appears(desk: Window) -> None:

@@ -5,11 +5,12 @@ from typing import Any
 import click
 
 from interlock.cli.backend import acting
+from interlock.cli.json_answers import json_option
 from interlock.cli.options import Options
 from interlock.cli.schedule_of import schedule_of
-from interlock.cli.shown import as_json_option, document, lines
+from interlock.cli.shown import document, lines
 from interlock.cli.typed_values import date_label
-from interlock.domain.run import MarkedAs
+from interlock.domain.run import MarkedAs, Run
 from interlock.operations.requests import NewMark
 
 _LEADS_TO = {
@@ -30,7 +31,7 @@ _LEADS_TO = {
     metavar="KEY=VALUE",
     help="What you know, kept on the run; may be repeated.",
 )
-@as_json_option
+@json_option(Run)
 @click.pass_obj
 def command(
     options: Options,

@@ -3,13 +3,16 @@
 import sys
 
 import click
+import msgspec
 
 from interlock.cli.backend import acting
-from interlock.cli.exits import Exit
+from interlock.cli.exits import Exit, interruptible
+from interlock.cli.json_answers import json_option
 from interlock.cli.many_dates import act_on_dates
 from interlock.cli.options import Options
+from interlock.cli.progress import working
 from interlock.cli.rerun_answers import awaited, is_accepted
-from interlock.cli.shown import as_json_option, document, lines
+from interlock.cli.shown import document, lines
 from interlock.cli.typed_values import date_label
 from interlock.domain.event import Event
 from interlock.domain.partition import Label
@@ -18,7 +21,15 @@ from interlock.domain.reruns import Cause
 from interlock.operations.many_dates import dates_meant
 from interlock.operations.queries import Queries
 from interlock.operations.requests import NewDates, NewRerun
+from interlock.operations.results import DateAnswer
 from interlock.usecases.request_rerun import chosen_schedule
+
+
+class RerunAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """The request, and the event that answers it, if one came in time."""
+
+    request: RerunRequest
+    answer: Event | None
 
 
 @click.command("rerun")
@@ -37,7 +48,7 @@ from interlock.usecases.request_rerun import chosen_schedule
 )
 @click.option("--dry-run", is_flag=True, help="Only show what would become of each date.")
 @click.option("--yes", is_flag=True, help="Do not ask, however many dates there are.")
-@as_json_option
+@json_option(RerunAnswer, others={"--dry-run": list[DateAnswer], "several dates": list[DateAnswer]})
 @click.pass_obj
 def command(
     options: Options,
@@ -77,9 +88,10 @@ def command(
             date=one, schedule=schedule, reason=reason, force=force, over_budget=over_budget
         )
         request = backend.commands.rerun(pipeline, wanted)
-        answer = awaited(request, backend.queries, wait) if backend.served else None
+        with interruptible("the request is stored"), working("waiting for the answer", as_json):
+            answer = awaited(request, backend.queries, wait) if backend.served else None
         if as_json:
-            document({"request": request, "answer": answer})
+            document(RerunAnswer(request=request, answer=answer))
         else:
             _show(request, answer, options.command if backend.served else None, wait)
         backend.say_if_unserved()

@@ -3,12 +3,13 @@
 import click
 
 from interlock.cli.backend import acting
+from interlock.cli.json_answers import json_option
 from interlock.cli.many_dates import act_on_dates
 from interlock.cli.options import Options
 from interlock.cli.schedule_of import schedule_of
-from interlock.cli.shown import as_json_option
 from interlock.cli.typed_values import date_label
 from interlock.operations.requests import NewDates
+from interlock.operations.results import DateAnswer
 
 
 @click.command("skip")
@@ -20,7 +21,7 @@ from interlock.operations.requests import NewDates
 @click.option("--reason", required=True, help="Recorded with your name.")
 @click.option("--dry-run", is_flag=True, help="Only show what would become of each date.")
 @click.option("--yes", is_flag=True, help="Do not ask, however many dates there are.")
-@as_json_option
+@json_option(list[DateAnswer])
 @click.pass_obj
 def command(
     options: Options,

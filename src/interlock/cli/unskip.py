@@ -3,10 +3,12 @@
 import click
 
 from interlock.cli.backend import acting
+from interlock.cli.json_answers import json_option
 from interlock.cli.options import Options
 from interlock.cli.paged import run_of
-from interlock.cli.shown import as_json_option, document
+from interlock.cli.shown import document
 from interlock.cli.typed_values import date_label
+from interlock.domain.run import Run
 from interlock.operations.requests import NewUnskip
 
 
@@ -15,7 +17,7 @@ from interlock.operations.requests import NewUnskip
 @click.argument("date", type=date_label)
 @click.option("--schedule", metavar="ID", help="If the pipeline has several schedules.")
 @click.option("--reason", required=True, help="Recorded with your name.")
-@as_json_option
+@json_option(Run | None)
 @click.pass_obj
 def command(
     options: Options, pipeline: str, date: str, schedule: str | None, reason: str, as_json: bool

@@ -27,6 +27,7 @@ from interlock.operations.requests import (
     PruneQuery,
     RangeQuery,
     RunsQuery,
+    SearchQuery,
 )
 from interlock.operations.results import DateAnswer, ForeseenReading, Prunable, RunHistory
 from interlock.operations.tokens import TokenShown
@@ -36,6 +37,7 @@ from interlock.queries.heartbeat import Heartbeat
 from interlock.queries.paging import Page
 from interlock.queries.pipeline_state import PipelineState
 from interlock.queries.run_output import RunOutput
+from interlock.queries.search import Found
 from interlock.queries.timeline import TimelineRow
 from interlock.queries.why import Why
 from interlock.usecases.pause import Foreseen
@@ -86,6 +88,10 @@ class Queries(Protocol):
 
     def alerts(self, query: EventsQuery = EventsQuery()) -> Page[Alerted]:
         """The event log, newest first, each event with the sinks that got it as an alert."""
+        ...
+
+    def search(self, query: SearchQuery) -> Page[Found]:
+        """Pipelines, runs, reading keys and event types that match, the best of each first."""
         ...
 
     def timeline(self, query: RangeQuery) -> Page[TimelineRow]:

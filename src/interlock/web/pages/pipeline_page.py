@@ -1,6 +1,6 @@
 """Pipeline page: what it waits for now, what comes next, how long it takes, and the file in force."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any, Literal
@@ -8,21 +8,23 @@ from typing import Any, Literal
 import msgspec
 import yaml
 
-from interlock.domain import canonical, duration
+from interlock.domain import canonical
 from interlock.domain.admission import used_keys
 from interlock.domain.config import Config
 from interlock.domain.pipeline import Pipeline
-from interlock.domain.run import Run
 from interlock.domain.schedule import occurrences
 from interlock.domain.sensor import RESERVED
 from interlock.errors import NotFoundError
 from interlock.queries.dependencies import edges_of
 from interlock.web.pages.many_dates_form import ticked
 from interlock.web.pages.page_request import Number, PageRequest, PageRow, Shown
-from interlock.web.pages.status_badge import StatusBadge, standing, standing_of
+from interlock.web.pages.pipeline_plots import DATES, pipeline_plots
+from interlock.web.pages.runs_page import zone_of
+from interlock.web.pages.status_badge import standing, standing_of
 
-_RECENT = 40
-_LISTED = 20
+#: How many runs are read: some are of dates that have no value to draw.
+_READ = DATES + 20
+_LISTED = 10
 _NEXT = 5
 _AHEAD = timedelta(days=40)
 
@@ -35,22 +37,14 @@ class PipelineQuery(msgspec.Struct, frozen=True, kw_only=True):
     refused: Number = 0
 
 
-class Duration(msgspec.Struct, frozen=True):
-    """How long a run took, as a bar: its height of 100 is the longest of all."""
-
-    run: Run
-    standing: StatusBadge
-    seconds: float
-    height: float
-
-
 def build(asked: PageRequest) -> Shown:
     context, now, name = asked.context, asked.now, asked.path["pipeline"]
     config = context.backend.ports.pipelines.find(name)
     if config is None:
         raise NotFoundError(f"there is no pipeline {name}")
-    runs = context.history.runs(name, "0000", "9999", None, _RECENT) or []
-    bars, expected = _durations(runs, config.pipeline)
+    runs = context.history.runs(name, "0000", "9999", None, _READ) or []
+    zone_name = zone_of(config)
+    written = context.written.of(name)
     upstream, downstream = _neighbours(asked, name)
     pause = config.pause(now)
     return {
@@ -64,16 +58,15 @@ def build(asked: PageRequest) -> Shown:
         ],
         "next": _next_moments(config, now),
         "calendar": list(_calendar(config.pipeline)),
-        "rows": [
-            (
-                standing_of(run),
-                run,
-                ticked(config.pipeline.present_id(run.key.schedule_id), run.key.date),
-            )
+        "runs": [(standing_of(run), run) for run in runs[:_LISTED]],
+        "zones": {name: zone_name},
+        "plots": pipeline_plots(config.pipeline, zone_name, runs, context.backend.ports.sensors),
+        "written": written,
+        "written_text": "" if written is None else context.backend.mask(written.text),
+        "boxes": {
+            run.key: ticked(config.pipeline.present_id(run.key.schedule_id), run.key.date)
             for run in runs[:_LISTED]
-        ],
-        "durations": bars,
-        "expected": expected,
+        },
         "upstream": upstream,
         "downstream": downstream,
         "readings": _readings(asked, name),
@@ -91,23 +84,6 @@ def _keys(pipeline: Pipeline) -> list[str]:
     """The sensor keys that a person may report: those that its rules and triggers read."""
     known = {key for each in pipeline.schedules for key in used_keys(pipeline, each)}
     return sorted(key for key in known if not key.startswith(RESERVED))
-
-
-def _durations(runs: Sequence[Run], pipeline: Pipeline) -> tuple[list[Duration], Any]:
-    """Oldest first, and the height that marks the expected duration."""
-    took = [
-        (run, (run.completed_at - run.launched_at).total_seconds())
-        for run in reversed(runs)
-        if run.completed_at is not None and run.launched_at is not None
-    ]
-    text = pipeline.sla.expected_duration if pipeline.sla else None
-    expected = None if text is None else duration.parse(text).total_seconds()
-    longest = max([seconds for _, seconds in took] + [expected or 0.0, 1.0])
-    bars = [
-        Duration(run, standing_of(run), seconds, max(1.5, seconds / longest * 100))
-        for run, seconds in took
-    ]
-    return bars, None if expected is None else (expected, expected / longest * 100)
 
 
 def _next_moments(config: Config, now: datetime) -> list[tuple[str, str, datetime, str]]:
