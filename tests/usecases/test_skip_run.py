@@ -3,12 +3,13 @@
 from datetime import timedelta
 from typing import Any
 
+import msgspec
 import pytest
 
 from interlock.domain.admission import Ignore
 from interlock.domain.deadline import SlaVerdict
 from interlock.domain.event import EventType
-from interlock.domain.run import OpenedBy, Run, RunKey, Status
+from interlock.domain.run import MarkedAs, OpenedBy, Run, RunKey, Status
 from interlock.domain.sla import pruned
 from interlock.errors import ConfigError, ConflictError, NotFoundError, TransientError
 from interlock.simulation.scenario import JobResult, JobScript
@@ -16,6 +17,8 @@ from interlock.usecases.admit_reading import admit_reading
 from interlock.usecases.cancel_run import cancel_run
 from interlock.usecases.fire_deadline import fire_deadline
 from interlock.usecases.judge_rerun import judge_rerun
+from interlock.usecases.look_back import look_back
+from interlock.usecases.mark_run import mark_run
 from interlock.usecases.pause import pause, resume
 from interlock.usecases.retry_job import retry_job
 from interlock.usecases.run_order import RunOrder
@@ -163,6 +166,18 @@ def test_a_date_that_the_schedule_does_not_know_is_refused(home: Home) -> None:
         with pytest.raises(ConfigError, match="is not a date of its schedule cron"):
             skip(home, RunKey("silver-orders", "cron", date))
     assert skip(home, RunKey("silver-orders", "cron", "2027-01-04")).status is Status.SKIPPED
+
+
+def test_a_row_that_can_not_be_read_is_left_alone(home: Home) -> None:
+    home.adopt()
+    home.admit(count=1)
+    home.database.write(lambda connection: connection.execute("UPDATE runs SET run = '{'"))
+    order = RunOrder(KEY, "ada", "why")
+    acts: list[Any] = [skip_run, unskip_run]
+    acts.append(lambda order, ports: mark_run(order, MarkedAs.DONE, {}, ports))
+    for act in acts:
+        with pytest.raises(ConflictError, match="its stored row can't be read"):
+            act(order, home.ports)
 
 
 def test_an_unknown_pipeline_or_schedule_is_named(home: Home) -> None:
@@ -431,6 +446,52 @@ def test_a_request_to_look_back_outlasts_the_pass_that_is_under_way(home: Home) 
     assert home.store.watch.load().pass_until is None
     look(home)
     assert hour("09").date in {event.date for event in home.events(EventType.SCHEDULE_MISSED)}
+
+
+def test_a_second_request_to_look_back_during_a_pass_is_not_lost(home: Home) -> None:
+    """It asks for no earlier instant than the pass began with, and the pass may be past it."""
+    home.adopt(CRON)
+    look(home)
+    look_back("silver-orders", NOW, home.ports)
+    claimed = home.store.watch.load()
+    under_way = {"version": claimed.version + 1, "pass_until": home.clock.now + CADENCE}
+    home.store.watch.save(msgspec.structs.replace(claimed, **under_way))
+    look_back("silver-orders", NOW + timedelta(minutes=1), home.ports)
+    state = home.store.watch.load()
+    assert state.lagging["silver-orders"] < NOW
+
+
+def test_what_is_to_come_needs_no_look_back_and_asking_twice_writes_once(home: Home) -> None:
+    home.adopt(CRON)
+    look_back("silver-orders", NOW, home.ports)  # no pass has been made yet
+    look(home)
+    version = home.store.watch.load().version
+    look_back("silver-orders", home.clock.now + timedelta(hours=1), home.ports)
+    assert home.store.watch.load().version == version
+    for _ in range(2):
+        look_back("silver-orders", NOW - timedelta(days=90), home.ports)
+    state = home.store.watch.load()
+    assert state.version == version + 1
+    assert state.lagging["silver-orders"] > NOW - timedelta(days=31)
+    look(home)
+    assert home.store.watch.load().lagging == {}
+    assert home.events(EventType.WATCHDOG_RECOVERED) == []
+
+
+def test_a_look_back_that_always_loses_gives_up(home: Home) -> None:
+    home.adopt(CRON)
+    look(home)
+    watch_row = home.store.watch
+
+    class Never:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(watch_row, name)
+
+        def save(self, state: Any) -> bool:
+            return False
+
+    with pytest.raises(TransientError, match="other processes got there first"):
+        look_back("silver-orders", NOW, home.with_ports(watch=Never()))
 
 
 def test_a_paused_pipeline_opens_nothing_until_it_is_resumed(home: Home) -> None:

@@ -10,6 +10,7 @@ from interlock.usecases.ports import Ports
 from interlock.usecases.save_run import LOST_RACE
 
 _TRIES = 8
+_TICK = timedelta(microseconds=1)
 #: Nearer than the farthest look of a pass: what lies beyond that is reported as not watched.
 _FARTHEST = FARTHEST - timedelta(days=1)
 
@@ -24,8 +25,13 @@ def look_back(pipeline_id: str, moment: datetime, ports: Ports) -> None:
         if moment >= now or state.since is None:
             return
         start = state.lagging.get(pipeline_id, state.since)
-        lagging = {**state.lagging, pipeline_id: max(min(moment, start), now - _FARTHEST)}
-        if lagging == state.lagging or ports.watch.save(
+        since = max(min(moment, start), now - _FARTHEST)
+        if since == state.lagging.get(pipeline_id):
+            if state.pass_until is None:
+                return
+            since -= _TICK  # the pass may have looked at it already, and must see that it was asked again
+        lagging = {**state.lagging, pipeline_id: since}
+        if ports.watch.save(
             msgspec.structs.replace(state, version=state.version + 1, lagging=lagging)
         ):
             return

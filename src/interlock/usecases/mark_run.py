@@ -20,7 +20,12 @@ from interlock.usecases.complete_run import complete_run
 from interlock.usecases.find_runs import find_watch
 from interlock.usecases.ports import Ports
 from interlock.usecases.publish_outbox import publish_outbox
-from interlock.usecases.run_order import RunOrder, objection_to_date, ordered_run
+from interlock.usecases.run_order import (
+    RunOrder,
+    check_readable,
+    objection_to_date,
+    ordered_run,
+)
 from interlock.usecases.save_run import LOST_RACE, RunWrite, save_run
 from interlock.usecases.settle_deadline import settle_deadline
 from interlock.usecases.take_place import call_next
@@ -45,6 +50,7 @@ def mark_run(order: RunOrder, outcome: MarkedAs, evidence: Mapping[str, str], po
     for _ in range(_TRIES):
         found = ordered_run(order.key, ports)
         run = found.run
+        check_readable(order, run)
         if run is None:
             run = _open(order, mark, found.key, found.config, ports)
         if run is not None:

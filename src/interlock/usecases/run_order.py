@@ -4,9 +4,9 @@ import msgspec
 
 from interlock.domain.config import Config
 from interlock.domain.partition import Label
-from interlock.domain.run import Run, RunKey
+from interlock.domain.run import Run, RunKey, Status
 from interlock.domain.schedule import is_expected
-from interlock.errors import ConfigError
+from interlock.errors import ConfigError, ConflictError
 from interlock.usecases.find_runs import find_runs
 from interlock.usecases.ports import Ports
 from interlock.usecases.unknown_pipeline import unknown_pipeline
@@ -45,6 +45,13 @@ def ordered_run(key: RunKey, ports: Ports) -> OrderedRun:
     present = pipeline.present_id(key.schedule_id)
     key = msgspec.structs.replace(key, schedule_id=present, dry=pipeline.dry_run)
     return OrderedRun(config, key, find_runs([key], pipeline, ports).get(key))
+
+
+def check_readable(order: RunOrder, run: Run | None) -> None:
+    """Raises ConflictError for a row that can't be read: nothing is known about its date."""
+    if run is not None and run.status is Status.UNREADABLE:
+        problem = "its stored row can't be read: `interlock doctor` names the remedy"
+        raise ConflictError(f"{order.name}: {problem}")
 
 
 def objection_to_date(key: RunKey, config: Config) -> str | None:

@@ -14,7 +14,12 @@ from interlock.usecases.find_runs import find_watch
 from interlock.usecases.open_run import deadline_timer
 from interlock.usecases.ports import Ports
 from interlock.usecases.publish_outbox import publish_outbox
-from interlock.usecases.run_order import RunOrder, objection_to_date, ordered_run
+from interlock.usecases.run_order import (
+    RunOrder,
+    check_readable,
+    objection_to_date,
+    ordered_run,
+)
 from interlock.usecases.save_run import LOST_RACE, RunWrite, save_run
 from interlock.usecases.take_place import call_next
 
@@ -30,6 +35,7 @@ def skip_run(order: RunOrder, ports: Ports) -> Run:
     """
     for _ in range(_TRIES):
         found = ordered_run(order.key, ports)
+        check_readable(order, found.run)
         run = _open(order, found.key, found.config, ports) if found.run is None else found.run
         if run is not None:
             return _skip(order, run.key, found.config, ports)
