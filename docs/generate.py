@@ -32,7 +32,7 @@ from interlock.adapters.sqlite.history import SqliteHistory
 from interlock.adapters.sqlite.retention import Spans
 from interlock.cli import app
 from interlock.cli.command_table import COMMANDS
-from interlock.cli.exits import Exit
+from interlock.cli.exits import EXITS, Exit
 from interlock.cli.json_answers import FOLLOW, answer_schema, answers_of, commands_answering
 from interlock.domain import duration, pipeline
 from interlock.domain.alerting.alert_rules import Alerts
@@ -420,7 +420,7 @@ def _first_problem(kind: ProblemKind, text: str) -> str:
 
 
 def exit_codes() -> str:
-    return table(("code", "means"), [(str(int(code)), _EXITS[code]) for code in Exit])
+    return table(("code", "means"), [(str(int(code)), EXITS[code]) for code in Exit])
 
 
 # --------------------------------------------------------------------------------------------- commands
@@ -720,14 +720,6 @@ _PROBLEMS: dict[ProblemKind, tuple[str, str]] = {
         "a key occurs twice, or an id or name is already in use",
         "pipeline: {id: orders, id: sales}",
     ),
-}
-
-_EXITS = {
-    Exit.FINE: "success",
-    Exit.FOUND_PROBLEMS: "problems found: errors in files, expectations that do not hold",
-    Exit.WRONG_USE: "wrong usage: an unknown command or option, a path that does not exist",
-    Exit.UNREACHABLE: "the backend is unreachable; nothing was done",
-    Exit.INTERRUPTED: "Ctrl-C ended the command",
 }
 
 #: What the types of some fields leave out, by struct and field.

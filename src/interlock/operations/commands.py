@@ -11,6 +11,8 @@ from interlock.domain.lineage import LineageEvent
 from interlock.domain.rerun_request import RerunRequest
 from interlock.domain.run import Run
 from interlock.operations.requests import (
+    NewBackfill,
+    NewBackfillTurn,
     NewCancellation,
     NewDates,
     NewHandReading,
@@ -30,6 +32,7 @@ from interlock.operations.requests import (
 )
 from interlock.operations.results import DateAnswer, Pruned, ReadingAnswer, Retried
 from interlock.operations.tokens import TokenShown
+from interlock.queries.backfill_progress import BackfillProgress
 from interlock.queries.paging import Page
 from interlock.queries.stored_reading import StoredReading
 from interlock.queries.watchdog_pass import WatchdogPass
@@ -65,6 +68,22 @@ class Commands(Protocol):
 
     def act_on_dates(self, pipeline: str, wanted: NewDates) -> Page[DateAnswer]:
         """Rerun or skip up to 1,000 dates; each has its own answer. A rerun is answered by an event."""
+        ...
+
+    def start_backfill(self, pipeline: str, wanted: NewBackfill) -> BackfillProgress:
+        """Run the dates of a range that have not completed, a few at a time."""
+        ...
+
+    def pause_backfill(self, backfill: str, wanted: NewBackfillTurn) -> BackfillProgress:
+        """Start no further date of a backfill; dates that have begun run on."""
+        ...
+
+    def resume_backfill(self, backfill: str, wanted: NewBackfillTurn) -> BackfillProgress:
+        """Go on with a paused backfill."""
+        ...
+
+    def cancel_backfill(self, backfill: str, wanted: NewBackfillTurn) -> BackfillProgress:
+        """End a backfill: its waiting dates never start; dates that have begun run on."""
         ...
 
     def cancel(

@@ -212,6 +212,44 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         "POST", "/pipelines/{pipeline}/dates", "actOnDates", Scope.OPERATE, Commands.act_on_dates
     ),
     Endpoint("GET", "/pipelines/{pipeline}/backfill", "backfill", Scope.READ, Queries.backfill),
+    Endpoint(
+        "POST",
+        "/pipelines/{pipeline}/backfills",
+        "startBackfill",
+        Scope.OPERATE,
+        Commands.start_backfill,
+        status=201,
+    ),
+    Endpoint("GET", "/backfills", "listBackfills", Scope.READ, Queries.backfills),
+    Endpoint("GET", "/backfills/{backfill}", "getBackfill", Scope.READ, Queries.backfill_progress),
+    Endpoint(
+        "GET",
+        "/backfills/{backfill}/dates",
+        "listBackfillDates",
+        Scope.READ,
+        Queries.backfill_dates,
+    ),
+    Endpoint(
+        "POST",
+        "/backfills/{backfill}/pause",
+        "pauseBackfill",
+        Scope.OPERATE,
+        Commands.pause_backfill,
+    ),
+    Endpoint(
+        "POST",
+        "/backfills/{backfill}/resume",
+        "resumeBackfill",
+        Scope.OPERATE,
+        Commands.resume_backfill,
+    ),
+    Endpoint(
+        "POST",
+        "/backfills/{backfill}/cancel",
+        "cancelBackfill",
+        Scope.OPERATE,
+        Commands.cancel_backfill,
+    ),
     Endpoint("POST", "/pipelines/{pipeline}/pause", "pause", Scope.OPERATE, Commands.pause),
     Endpoint(
         "GET", "/pipelines/{pipeline}/resume", "wouldResume", Scope.READ, Queries.would_resume

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from interlock.domain.backfill_range import BackfillRange, dates_in_range
 from interlock.domain.config import Config
 from interlock.domain.partition import Grain, Label
 from interlock.domain.pipeline import Schedule
@@ -15,8 +16,9 @@ from interlock.operations.requests import MOST_DATES, NewDates, label_of
 from interlock.operations.results import DateAnswer
 from interlock.usecases.find_runs import find_runs
 from interlock.usecases.judge_rerun import foresee_rerun
+from interlock.usecases.plan_backfill import date_rules
 from interlock.usecases.ports import Ports
-from interlock.usecases.request_rerun import backfill_dates, chosen_schedule
+from interlock.usecases.request_rerun import chosen_schedule
 from interlock.usecases.run_order import RunOrder
 from interlock.usecases.skip_run import foresee_skip
 
@@ -44,7 +46,8 @@ def ordered_dates(config: Config, wanted: NewDates, ports: Ports) -> list[Ordere
     if not wanted.reason.strip():
         raise ConfigError("give a reason; it is recorded with your name")
     schedule = chosen_schedule(config, wanted.schedule)
-    dates = sorted({*_named(config, schedule, wanted), *_ranged(config, schedule, wanted)})
+    ranged = _ranged(config, schedule, wanted, ports)
+    dates = sorted({*_named(config, schedule, wanted), *ranged})
     if not dates:
         raise ConfigError("name a date, or a range in which the schedule expects one")
     if len(dates) > MOST_DATES:
@@ -85,13 +88,14 @@ def _named(config: Config, schedule: Schedule, wanted: NewDates) -> Iterator[str
         yield from dates_meant(config, schedule, label_of(text))
 
 
-def _ranged(config: Config, schedule: Schedule, wanted: NewDates) -> Iterator[str]:
+def _ranged(config: Config, schedule: Schedule, wanted: NewDates, ports: Ports) -> list[str]:
     """The expected dates from the first to the last; a day as the last includes its hours."""
     if wanted.since is None and wanted.until is None:
-        return
+        return []
     if wanted.since is None or wanted.until is None:
         raise ConfigError("a range needs both ends: from and to")
-    first, last = str(label_of(wanted.since)), str(label_of(wanted.until))
-    for date in backfill_dates(config, schedule, first, last):
-        if date[: len(first)] >= first[: len(date)] and date[: len(last)] <= last:
-            yield date
+    ends = BackfillRange(label_of(wanted.since), label_of(wanted.until))
+    try:
+        return dates_in_range(ends, date_rules(config, schedule, ports))
+    except ValueError as error:
+        raise ConfigError(str(error)) from error

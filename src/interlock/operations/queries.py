@@ -16,7 +16,9 @@ from interlock.domain.run import Run
 from interlock.domain.sensor import Reading
 from interlock.operations.requests import (
     AuditQuery,
+    BackfillDatesQuery,
     BackfillQuery,
+    BackfillsQuery,
     EventsQuery,
     ForeseeReading,
     NewDates,
@@ -33,6 +35,7 @@ from interlock.operations.results import DateAnswer, ForeseenReading, Prunable, 
 from interlock.operations.tokens import TokenShown
 from interlock.queries.alerted import Alerted
 from interlock.queries.attainment import Attainment
+from interlock.queries.backfill_progress import BackfillDate, BackfillProgress
 from interlock.queries.heartbeat import Heartbeat
 from interlock.queries.paging import Page
 from interlock.queries.pipeline_state import PipelineState
@@ -128,6 +131,20 @@ class Queries(Protocol):
 
     def foresee_dates(self, pipeline: str, wanted: NewDates) -> Page[DateAnswer]:
         """What a request about many dates would do: each date has its own answer; changes nothing."""
+        ...
+
+    def backfills(self, query: BackfillsQuery = BackfillsQuery()) -> Page[BackfillProgress]:
+        """Backfills, newest first, and how far each has come."""
+        ...
+
+    def backfill_progress(self, backfill: str) -> BackfillProgress:
+        """How far one backfill has come."""
+        ...
+
+    def backfill_dates(
+        self, backfill: str, query: BackfillDatesQuery = BackfillDatesQuery()
+    ) -> Page[BackfillDate]:
+        """The dates of a backfill and what each is doing, oldest first."""
         ...
 
     def would_resume(self, pipeline: str) -> Page[Foreseen]:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from interlock.domain.backfill import Concurrent
 from interlock.domain.partition import Label
 from interlock.errors import ConfigError
 
@@ -120,6 +121,16 @@ class BackfillQuery(Query, frozen=True, kw_only=True):
     schedule: Text | None = None
 
 
+class BackfillsQuery(Paging, frozen=True, kw_only=True):
+    pipeline: Text | None = None
+
+
+class BackfillDatesQuery(Paging, frozen=True, kw_only=True):
+    state: Literal["waiting", "requested", "running", "completed", "failed", "refused"] | None = (
+        None
+    )
+
+
 class WatchQuery(Query, frozen=True, kw_only=True):
     since: Instant | None = None
 
@@ -167,6 +178,24 @@ class NewRerun(_Body, frozen=True, kw_only=True):
     reason: Text = "manual"
     force: bool = False
     over_budget: bool = msgspec.field(default=False, name="overBudget")
+
+
+class NewBackfill(_Body, frozen=True, kw_only=True):
+    """A range of dates to run, a few at a time."""
+
+    since: Date = msgspec.field(name="from")
+    until: Date = msgspec.field(name="to")
+    reason: Reason
+    schedule: Text | None = None
+    max_concurrent: Annotated[
+        Concurrent, Meta(description="How many of its dates may be at work at once.")
+    ] = msgspec.field(default=2, name="maxConcurrent")
+
+
+class NewBackfillTurn(_Body, frozen=True, kw_only=True):
+    """A request to pause, resume or cancel a backfill."""
+
+    reason: Reason
 
 
 class NewCancellation(_Body, frozen=True, kw_only=True):

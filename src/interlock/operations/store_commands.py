@@ -7,6 +7,7 @@ from datetime import timedelta
 from functools import cache
 from typing import Any
 
+from interlock.domain.backfill import BackfillState
 from interlock.domain.callers import AuditEntry, RequestOutcome
 from interlock.domain.cancellation import Cancellation
 from interlock.domain.config import Config
@@ -17,6 +18,8 @@ from interlock.domain.sensor import Reading
 from interlock.errors import ConfigError, ConflictError, InterlockError, NotFoundError
 from interlock.operations.many_dates import OrderedDate, ordered_dates
 from interlock.operations.requests import (
+    NewBackfill,
+    NewBackfillTurn,
     NewCancellation,
     NewDates,
     NewHandReading,
@@ -39,6 +42,7 @@ from interlock.operations.results import DateAnswer, Pruned, ReadingAnswer, Retr
 from interlock.operations.store_queries import state_file
 from interlock.operations.tokens import TokenShown, make_token, new_secret, shown
 from interlock.ports.state_file import StateFile
+from interlock.queries.backfill_progress import BackfillProgress, backfill_progress
 from interlock.queries.paging import Page
 from interlock.queries.stored_reading import StoredReading, in_words, stored
 from interlock.queries.watchdog_pass import WatchdogPass, pass_in_words
@@ -51,6 +55,8 @@ from interlock.usecases.put_reading import admissible_reading
 from interlock.usecases.request_rerun import RerunOrder, request_rerun
 from interlock.usecases.run_order import RunOrder
 from interlock.usecases.skip_run import skip_run
+from interlock.usecases.start_backfill import BackfillOrder, start_backfill
+from interlock.usecases.steer_backfill import BackfillTurn, found_backfill, steer_backfill
 from interlock.usecases.take_lineage import take_lineage
 from interlock.usecases.unknown_pipeline import unknown_pipeline
 from interlock.usecases.unskip_run import unskip_run
@@ -166,6 +172,39 @@ class StoreCommands:
         except _REFUSALS as error:
             return date.answer(False, str(error))
         return date.answer(True, "rerun requested")
+
+    def start_backfill(self, pipeline: str, wanted: NewBackfill) -> BackfillProgress:
+        self._check(pipeline)
+        first, last = str(label_of(wanted.since)), str(label_of(wanted.until))
+        order = BackfillOrder(
+            pipeline_id=pipeline,
+            first=first,
+            last=last,
+            schedule_id=wanted.schedule,
+            max_concurrent=wanted.max_concurrent,
+            requested_by=self._actor,
+            reason=wanted.reason,
+        )
+        target = f"{pipeline}/{wanted.schedule or '-'}/{first} to {last}"
+        with self._audited("backfill", target, wanted.reason, pipeline):
+            return backfill_progress(start_backfill(order, self._ports), self._ports)
+
+    def pause_backfill(self, backfill: str, wanted: NewBackfillTurn) -> BackfillProgress:
+        return self._steer("backfill pause", backfill, BackfillState.PAUSED, wanted.reason)
+
+    def resume_backfill(self, backfill: str, wanted: NewBackfillTurn) -> BackfillProgress:
+        return self._steer("backfill resume", backfill, BackfillState.RUNNING, wanted.reason)
+
+    def cancel_backfill(self, backfill: str, wanted: NewBackfillTurn) -> BackfillProgress:
+        return self._steer("backfill cancel", backfill, BackfillState.CANCELLED, wanted.reason)
+
+    def _steer(
+        self, action: str, backfill: str, state: BackfillState, reason: str
+    ) -> BackfillProgress:
+        pipeline = found_backfill(backfill, self._ports).pipeline_id
+        turn = BackfillTurn(backfill, state, self._actor, reason)
+        with self._audited(action, backfill, reason, pipeline):
+            return backfill_progress(steer_backfill(turn, self._ports), self._ports)
 
     def cancel(
         self, pipeline: str, schedule: str, date: str, wanted: NewCancellation

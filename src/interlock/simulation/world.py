@@ -21,6 +21,7 @@ from interlock.errors import ConfigError, InterlockError, NotFoundError, Transie
 from interlock.runtime.alert_sender import AlertSender
 from interlock.runtime.alerting import console_alone
 from interlock.runtime.loop import InlineRunner, Runtime
+from interlock.simulation.backfill_entries import operate_backfill
 from interlock.simulation.faults import (
     Crash,
     FailingEvents,
@@ -58,7 +59,7 @@ from interlock.usecases.unskip_run import unskip_run
 
 _SILENT = logging.CRITICAL + 1
 _PATIENCE = 20
-_OF_OPERATORS = ("pause", "resume", "retire", "cancel", "skip", "unskip", "mark")
+_OF_OPERATORS = ("pause", "resume", "retire", "backfill", "cancel", "skip", "unskip", "mark")
 _AFTER_TROUBLE = timedelta(seconds=1)
 
 
@@ -156,6 +157,7 @@ class World:
             runs=store.runs,
             job_log=store.job_log,
             reruns=store.reruns,
+            backfills=store.backfills,
             events=FailingEvents(store.events, self._faults),
             outbox=store.outbox,
             claims=store.claims,
@@ -334,6 +336,8 @@ class World:
             resume(entry.resume, ports)
         elif entry.retire is not None:
             self._retire(entry.retire)
+        elif entry.backfill is not None:
+            operate_backfill(entry.backfill, ports)
         elif entry.cancel is not None:
             cancel_run(self._order(entry.cancel), ports)
         elif entry.skip is not None:

@@ -121,7 +121,10 @@ def test_several_dates_are_skipped_after_a_preview(house: House, visitor: Visito
     [
         ({"action": "skip"}, "tick a date"),
         ({"action": "skip", "from": "2026-03-04"}, "both ends"),
-        ({"action": "skip", "from": "2026-03-04", "to": "2026-03-01"}, "1 to 366 days"),
+        (
+            {"action": "skip", "from": "2026-03-04", "to": "2026-03-01"},
+            "name the earlier date first",
+        ),
         ({"action": "retire", "date": "stream 2026-03-04"}, "invalid form"),
         ({"action": "skip", "date": "nope 2026-03-04"}, "choose one of the schedules stream"),
         ({"action": "skip", "date": "stream yesterday"}, "is not a date"),

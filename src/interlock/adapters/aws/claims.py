@@ -51,16 +51,7 @@ class DynamoClaims:
 
     def claim(self, event: Event) -> bool:
         now = self._clock()
-        key = claim_key(event.event_id)
-        item = {
-            **_placed(key),
-            "eventId": event.event_id,
-            "at": text(now),
-            "version": 1,
-            **box_of([event], now),
-            **watched(event.pipeline_id or "", now + TELL_GRACE),
-            **expiry(now + KEPT),
-        }
+        key, item = claim_key(event.event_id), claim_item(event, now)
         self._notes.drop(key)
         answer = self._control.put(item, ABSENT, **as_of(now))
         self._notes.keep(key, item if answer.won else answer.found, Use.OUTBOX)
@@ -173,6 +164,19 @@ def baseline_from(item: Item) -> Baseline:
 
 def _places(item: Item) -> Places:
     return msgspec.convert(canonical.decode(item["places"]), Places)
+
+
+def claim_item(event: Event, now: datetime) -> Item:
+    """The row of a claimed event, which waits to be published."""
+    return {
+        **_placed(claim_key(event.event_id)),
+        "eventId": event.event_id,
+        "at": text(now),
+        "version": 1,
+        **box_of([event], now),
+        **watched(event.pipeline_id or "", now + TELL_GRACE),
+        **expiry(now + KEPT),
+    }
 
 
 def _placed(key: Key) -> Item:

@@ -24,6 +24,7 @@ from interlock.web.api.context import ApiContext
 from interlock.web.gate import caller_of, cookie_of
 from interlock.web.http_problem import HttpProblem, status_of
 from interlock.web.pages import (
+    api_page,
     audit_page,
     dependencies_page,
     events_page,
@@ -60,6 +61,7 @@ PAGES: tuple[PageRow, ...] = (
     events_page.PAGE,
     audit_page.PAGE,
     search_page.PAGE,
+    api_page.PAGE,
 )
 
 THEMES = ("light", "dark")
