@@ -49,7 +49,7 @@ JOB_COMPLETED              | info     | thread | 1 | runId durationSeconds attem
 JOB_FAILED                 | error    | yes    | 1 | runId category error willRetry retryAt spent max output
 JOB_POLL_EXHAUSTED         | error    | yes    | 1 | {_POLL}
 RUN_CANCELLED              | warning  | thread | 1 | reason requestedBy runStatus runId
-RETRY_EXHAUSTED            | error    | yes    | 2 | kind category spent max lastError + runId cancelled
+RETRY_EXHAUSTED            | error    | yes    | 2 | kind category spent max lastError + runId cancelled follows
 INFRA_FAILURE              | critical | yes    | 2 | state error cause executionName change
 INFRA_ALARM                | error    | yes    | 2 | alarmName alarmState metric threshold reason
 SLA_WARNING                | warning  | yes    | 0 | deadline timezone {_DEADLINE}

@@ -50,6 +50,8 @@ def test_what_changes_nothing_leaves_the_very_same_thread() -> None:
     assert thread.moved(told(EventType.VALIDATION_PASSED, 99)) is thread
     assert thread.moved(told(EventType.JOB_TRIGGERED, 60)) is thread  # of one instant, the graver
     assert thread.latest == "JOB_FAILED at 60"
+    refused = told(EventType.RERUN_REJECTED, 99, detail={"requestedBy": "ada"})
+    assert thread.moved(refused) is thread
 
 
 def test_an_alarm_that_is_over_is_done() -> None:

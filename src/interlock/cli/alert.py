@@ -41,7 +41,7 @@ def test(options: Options, route: str) -> None:
     alerts = with_sinks(_declared(options), slack_channel(settings))
     targets = _targets(alerts, route)
     make_folder(settings)
-    console = ConsoleAlerts(settings.state, _show)
+    console = ConsoleAlerts(settings.state, _show, settings.public_url)
     secrets = open_secrets(settings)
     sinks = sinks_of(alerts, settings, secrets, console, utc_now)
     note = TrialNote(f"test alert through {route}: nothing is wrong", utc_now())

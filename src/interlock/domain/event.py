@@ -156,7 +156,8 @@ class EventType(StrEnum):
     RETRY_EXHAUSTED = "RETRY_EXHAUSTED", EventSpec(
         "the job's or the launch's retries are spent, or what was to come went with its pipeline or schedule",
         "complete-trigger", Severity.ERROR, Alert.YES,
-        ("attempt", "kind"), ("kind", "category", "spent", "max", "lastError", "runId", "cancelled"), _RERUN,
+        ("attempt", "kind"),
+        ("kind", "category", "spent", "max", "lastError", "runId", "cancelled", "follows"), _RERUN,
         phase=Phase.FAILED)
     INFRA_FAILURE = "INFRA_FAILURE", EventSpec(
         "a step, or a change record, failed beyond its retries, or a job can't be seen",
@@ -343,6 +344,9 @@ class EventType(StrEnum):
     # fmt: on
 
 
+#: Who asks for a rerun that no person asked for.
+AUTOMATIC = "interlock"
+
 #: Older names of types: queries, routes and scenarios accept them, but no event carries them.
 ALIASES = {"JOB_STARTED": EventType.JOB_TRIGGERED}
 
@@ -363,6 +367,15 @@ class Event(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_
     owner: str | None = None
     tags: dict[str, str] = {}
     detail: dict[str, Any] = {}
+
+
+def is_told_elsewhere(event: Event) -> bool:
+    """Whether people know of it without an alert of its own: another event tells the same failure, or the
+    person who asked for a rerun sees that it was refused.
+    """
+    if event.type is EventType.RERUN_REJECTED:
+        return event.detail.get("requestedBy") not in (None, "", AUTOMATIC)
+    return event.detail.get("follows") is not None
 
 
 class RowOverride(msgspec.Struct, frozen=True):

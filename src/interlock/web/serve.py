@@ -45,7 +45,7 @@ def serve(
 
     def sink(backend: LocalBackend) -> ConsoleAlerts:
         log_to_stderr(backend.secrets.mask, debug)
-        return ConsoleAlerts(settings.state, show)
+        return ConsoleAlerts(settings.state, show, settings.public_url)
 
     where: list[socket.socket] = []
 

@@ -68,7 +68,7 @@ class AwsAlerting:
         self._backend = backend
         self._settings = sink_settings(backend.settings.environment)
         self._secrets = Secrets(backend.settings.environment, fetch=fetch)
-        self._console = console or LineAlerts()
+        self._console = console or LineAlerts(base_url=self._settings.public_url)
         events = Table(backend.store.client, backend.store.names.events, backend.store.unreadable)
         self._routes = DynamoAlertRoutes(events)
         self.deliveries = DynamoDeliveries(events, backend.ports.clock, self._arm_release)

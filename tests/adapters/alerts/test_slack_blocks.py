@@ -168,6 +168,13 @@ def test_an_alert_says_what_is_expected_and_what_is() -> None:
     )
 
 
+def test_every_line_of_a_digest_links_to_its_run() -> None:
+    event = told()
+    for note in (DigestNote((event,) * 3), SummaryNote(NOW, (event,) * 3, ())):
+        said = " ".join(texts(message(note, "https://interlock.example")))
+        assert said.count("/runs/silver-orders/stream/2026-03-03|open run>") == 3
+
+
 def test_without_an_address_there_are_no_links() -> None:
     for note in notes_about(told()):
         assert "<" not in str(texts(message(note)))

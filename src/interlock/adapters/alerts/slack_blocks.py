@@ -3,7 +3,6 @@
 No value can mention a person or make a link: what Slack would read as such is escaped in every value.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, assert_never
@@ -17,6 +16,7 @@ from interlock.domain.alerting.note import (
     SummaryNote,
     TrialNote,
     counts,
+    event_page,
     headline,
     severest,
     subject_of,
@@ -36,8 +36,7 @@ WHOLE = 10_000
 LINES = 20
 _LINE = 240
 _TEXT = 600
-#: Ids and dates are made of these; what is not has no page.
-_PATH = re.compile(r"[A-Za-z0-9._-]{1,63}(/[A-Za-z0-9._-]{1,63}){2}")
+_LINK_WORDS = {"runs": "open run", "pipelines": "open pipeline", "events": "all events"}
 
 
 def message(note: Note, base_url: str | None = None) -> dict[str, Any]:
@@ -67,7 +66,7 @@ def _blocks(note: Note, base_url: str | None) -> list[Block]:
         case RootNote():
             return _root(note, base_url)
         case DigestNote(events):
-            lines = _sections(_line(event) for event in events[:LINES])
+            lines = _sections(_line(event, base_url) for event in events[:LINES])
             rest = [_context(f"and {len(events) - LINES} more")] if len(events) > LINES else []
             title = f"{_mark(severest(events))} {len(events)} alerts at once"
             return [_header(title), _section(counts(events)), *lines, *rest, *_link(base_url)]
@@ -108,7 +107,7 @@ def _summary(note: SummaryNote, base_url: str | None) -> list[Block]:
     for title, events in (("still open", note.open), ("recovered", note.recovered)):
         if events:
             rest = [f"and {len(events) - LINES} more"] if len(events) > LINES else []
-            lines = [_line(event) for event in events[:LINES]]
+            lines = [_line(event, base_url) for event in events[:LINES]]
             blocks += _sections([f"*{title}*", *lines, *rest])
     return [*blocks, *_link(base_url)]
 
@@ -191,15 +190,16 @@ def _about(event: Event, base_url: str | None) -> Block:
         f"{event.timestamp:%H:%M:%S} UTC",
     ]
     said = fit(" · ".join(part for part in parts if part), FIELD)
-    link = _run_link(event, base_url)
+    link = _page_link(event, base_url)
     return {"type": "context", "elements": [_text(f"{said} · {link}" if link else said)]}
 
 
-def _run_link(event: Event, base_url: str | None) -> str:
-    path = f"{event.pipeline_id}/{event.schedule_id}/{event.date}"
-    if base_url is None or event.date is None or _PATH.fullmatch(path) is None:
+def _page_link(event: Event, base_url: str | None) -> str:
+    if base_url is None:
         return ""
-    return f"<{base_url}/runs/{path}|open run>"
+    url = event_page(event, base_url)
+    kind = url.removeprefix(f"{base_url}/").partition("/")[0]
+    return f"<{url}|{_LINK_WORDS[kind]}>"
 
 
 def _link(base_url: str | None) -> list[Block]:
@@ -208,9 +208,10 @@ def _link(base_url: str | None) -> list[Block]:
     return [{"type": "context", "elements": [_text(f"<{base_url}/events|all events>")]}]
 
 
-def _line(event: Event) -> str:
+def _line(event: Event, base_url: str | None) -> str:
     text = f"{event.severity}: {subject_of(event)}: {event.type}: {event.message}"
-    return f"• {fit(text, _LINE)}"
+    link = _page_link(event, base_url)
+    return f"• {fit(text, _LINE)} {link}".rstrip()
 
 
 def _sections(lines: Iterable[str]) -> list[Block]:

@@ -5,7 +5,14 @@ from fnmatch import fnmatchcase
 
 from interlock.domain.alerting.alert_rules import CONSOLE, Alerts, Match, Route
 from interlock.domain.alerting.deliveries import Target
-from interlock.domain.event import ALIASES, Alert, Event, EventType, Severity
+from interlock.domain.event import (
+    ALIASES,
+    Alert,
+    Event,
+    EventType,
+    Severity,
+    is_told_elsewhere,
+)
 
 _SEVERITIES = list(Severity)
 
@@ -47,7 +54,7 @@ def _candidates(event: Event, alerts: Alerts) -> Iterator[tuple[Target, bool]]:
             continue
         taken = True
         for to in route.to:
-            yield alerts.target(to.sink, to.channel), _asks_for_more(route)
+            yield alerts.target(to.sink, to.channel), _asks_for_more(route, event)
         if not route.goes_on:
             return
     if not taken:
@@ -55,11 +62,14 @@ def _candidates(event: Event, alerts: Alerts) -> Iterator[tuple[Target, bool]]:
 
 
 def _takes(route: Route, event: Event) -> bool:
-    return matches(route.match, event) and (_asks_for_more(route) or _is_marked(event))
+    return matches(route.match, event) and (_asks_for_more(route, event) or _is_marked(event))
 
 
-def _asks_for_more(route: Route) -> bool:
-    return route.match.event is not None or route.match.severity is not None
+def _asks_for_more(route: Route, event: Event) -> bool:
+    """What people know of already goes only to a route that names its type."""
+    if route.match.event is not None:
+        return True
+    return route.match.severity is not None and not is_told_elsewhere(event)
 
 
 def _is_marked(event: Event) -> bool:
@@ -68,7 +78,7 @@ def _is_marked(event: Event) -> bool:
 
 def _is_told(event: Event, asked: bool) -> bool:
     """Whether it is an alert by default, or a route names it."""
-    if _is_over(event):
+    if _is_over(event) or is_told_elsewhere(event):
         return asked
     return asked or event.type.spec.alert in (Alert.YES, Alert.OTHER_SINKS)
 

@@ -7,7 +7,7 @@ import msgspec
 
 from interlock.domain import canonical
 from interlock.domain.alerting.deliveries import Target
-from interlock.domain.event import Event, EventType, Phase, Severity
+from interlock.domain.event import Event, EventType, Phase, Severity, is_told_elsewhere
 
 #: How long a sender has to post the first message.
 ROOT_CLAIM = timedelta(seconds=30)
@@ -117,6 +117,8 @@ def opened(event: Event, target: Target, now: datetime, told: Iterable[Event] = 
 def _phase(event: Event) -> Phase | None:
     if event.type is EventType.INFRA_ALARM and event.severity is Severity.INFO:
         return Phase.DONE  # the alarm is over
+    if event.type is EventType.RERUN_REJECTED and is_told_elsewhere(event):
+        return None  # the date is as it was before the request
     return event.type.spec.phase
 
 
