@@ -7,7 +7,7 @@ import pytest
 
 from alert_samples import told
 from interlock.domain.alerting.alert_rules import Match, Mute, Weekly
-from interlock.domain.alerting.mutes import LONGEST, is_endless, muted_until
+from interlock.domain.alerting.mutes import LONGEST, held_until, is_endless
 from interlock.domain.event import Severity
 from interlock.domain.pipeline import Weekday as Day
 
@@ -49,35 +49,35 @@ EVENING = once("2026-03-05T20:00:00Z", "2026-03-05T23:00:00Z")
     ],
 )  # fmt: skip
 def test_an_alert_waits_for_the_end_of_the_window(mute: Mute, now: str, until: str | None) -> None:
-    found = muted_until([mute], EVENT, at(now))
+    found = held_until([mute], EVENT, at(now))
     assert found == (None if until is None else at(until))
 
 
 def test_windows_that_meet_are_one() -> None:
     later = once("2026-03-05T23:00:00Z", "2026-03-06T01:00:00Z")
     longer = once("2026-03-05T21:00:00Z", "2026-03-05T23:30:00Z")
-    assert muted_until([EVENING, later, longer], EVENT, at("2026-03-05T20:00:00Z")) == at(
+    assert held_until([EVENING, later, longer], EVENT, at("2026-03-05T20:00:00Z")) == at(
         "2026-03-06T01:00:00Z"
     )
 
 
 def test_no_alert_waits_for_ever() -> None:
     now = at("2026-03-05T20:00:00Z")
-    assert muted_until([weekly(*Day)], EVENT, now) == now + LONGEST
+    assert held_until([weekly(*Day)], EVENT, now) == now + LONGEST
 
 
 def test_a_mute_is_for_what_it_matches() -> None:
     now = at("2026-03-05T20:00:00Z")
     other = Mute(match=Match(pipeline="gold-*"), until="2026-03-05T23:00:00Z")
-    assert muted_until([other], EVENT, now) is None
-    assert muted_until([], EVENT, now) is None
+    assert held_until([other], EVENT, now) is None
+    assert held_until([], EVENT, now) is None
 
 
 def test_critical_alerts_pass_unless_they_are_meant() -> None:
     now, critical = at("2026-03-05T20:00:00Z"), told(severity=Severity.CRITICAL)
-    assert muted_until([EVENING], critical, now) is None
+    assert held_until([EVENING], critical, now) is None
     silent = once(EVENING.since, "2026-03-05T23:00:00Z", include_critical=True)
-    assert muted_until([silent], critical, now) == now + timedelta(hours=3)
+    assert held_until([silent], critical, now) == now + timedelta(hours=3)
 
 
 def test_a_window_without_end_is_known() -> None:

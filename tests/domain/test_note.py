@@ -42,10 +42,10 @@ def test_every_note_is_one_line() -> None:
         "error: 2 alerts at once: 1 error JOB_FAILED, 1 warning SLA_WARNING": DigestNote(
             (FAILED, LATE)
         ),
-        "2 alerts held while muted: 1 still open, 1 recovered meanwhile": SummaryNote(
+        "2 alerts held while muted or snoozed: 1 still open, 1 recovered meanwhile": SummaryNote(
             NOW, (FAILED,), (LATE,)
         ),
-        "1 alert held while muted: 0 still open, 1 recovered meanwhile": SummaryNote(
+        "1 alert held while muted or snoozed: 0 still open, 1 recovered meanwhile": SummaryNote(
             NOW, (), (LATE,)
         ),
         "a test": TrialNote("a test", NOW),

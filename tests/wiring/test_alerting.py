@@ -2,7 +2,7 @@
 
 import dataclasses
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
@@ -194,7 +194,10 @@ def test_a_mute_over_a_failure_that_recovers_and_one_that_does_not(
         assert slack.messages == {}
         house.settle(minutes=2)
         summary, root = slack.roots
-        assert "2 alerts held while muted: 1 still open, 1 recovered meanwhile" in summary["text"]
+        assert (
+            "2 alerts held while muted or snoozed: 1 still open, 1 recovered meanwhile"
+            in summary["text"]
+        )
         assert "another failed" in root["text"]
 
 
@@ -370,6 +373,9 @@ class BrokenThreads:
 
     def of_date(self, pipeline: str, schedule: str, date: str) -> list[Thread]:
         raise ValueError("a bug")
+
+    def open(self, pipelines: Collection[str], limit: int) -> list[Thread]:
+        raise RuntimeError("a bug")
 
     def save(self, thread: Thread) -> bool:
         raise ValueError("a bug")

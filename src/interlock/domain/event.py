@@ -310,6 +310,16 @@ class EventType(StrEnum):
         ("sink", "event id"), ("sink", "channel", "error", "tries"),
         "check the sink's settings with `interlock alert test`",
         phase=Phase.ATTENTION)
+    ALERT_ACKNOWLEDGED = "ALERT_ACKNOWLEDGED", EventSpec(
+        "a person looks after the alerts of a date; they no longer escalate", "acknowledge_alert",
+        Severity.INFO, Alert.THREAD, ("change", "time"), ("reason", "requestedBy", "alerts"))
+    ALERT_SNOOZED = "ALERT_SNOOZED", EventSpec(
+        "further alerts of a date are held until an instant", "snooze_alert", Severity.INFO, Alert.THREAD,
+        ("change", "time"), ("reason", "requestedBy", "until", "includeCritical", "alerts"),
+        shown={"until": "until"})
+    ALERT_UNSNOOZED = "ALERT_UNSNOOZED", EventSpec(
+        "a person ended the snooze of a date; what it held is sent", "snooze_alert",
+        Severity.INFO, Alert.THREAD, ("change", "time"), ("reason", "requestedBy", "alerts"))
     ROW_UNREADABLE = "ROW_UNREADABLE", EventSpec(
         "a stored row can't be read: it is left as it is, and its date neither runs nor counts as late",
         "report_unreadable", Severity.ERROR, Alert.YES,

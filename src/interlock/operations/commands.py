@@ -5,11 +5,14 @@ Each command is declared here once, as each question is in `queries.py`.
 
 from typing import Any, Protocol
 
+from interlock.domain.alerting.handling import Handling
 from interlock.domain.cancellation import Cancellation
 from interlock.domain.config import Config
 from interlock.domain.lineage import LineageEvent
 from interlock.domain.rerun_request import RerunRequest
 from interlock.operations.requests import (
+    NewAcknowledgement,
+    NewAlertTest,
     NewCancellation,
     NewPause,
     NewPrune,
@@ -18,11 +21,13 @@ from interlock.operations.requests import (
     NewResume,
     NewRetirement,
     NewRetry,
+    NewSnooze,
     NewToken,
+    NewUnsnooze,
     Waiting,
     WatchQuery,
 )
-from interlock.operations.results import Pruned, ReadingAnswer, Retried
+from interlock.operations.results import Pruned, ReadingAnswer, Retried, TrialResult
 from interlock.operations.tokens import TokenShown
 from interlock.queries.paging import Page
 from interlock.queries.stored_reading import StoredReading
@@ -57,6 +62,24 @@ class Commands(Protocol):
         self, pipeline: str, schedule: str, date: str, wanted: NewCancellation
     ) -> Cancellation:
         """End the run of a date: its job is asked to stop, and no retry follows."""
+        ...
+
+    def acknowledge(
+        self, pipeline: str, schedule: str, date: str, wanted: NewAcknowledgement
+    ) -> Handling:
+        """Look after the alerts of a date: they no longer escalate, unless something new fails."""
+        ...
+
+    def snooze(self, pipeline: str, schedule: str, date: str, wanted: NewSnooze) -> Handling:
+        """Hold further alerts of a date for a while; critical ones only on request."""
+        ...
+
+    def unsnooze(self, pipeline: str, schedule: str, date: str, wanted: NewUnsnooze) -> Handling:
+        """End the snooze of a date: what it held is sent."""
+        ...
+
+    def test_alert(self, wanted: NewAlertTest) -> Page[TrialResult]:
+        """Send one test message through a route or to a sink; it publishes no event."""
         ...
 
     def pause(self, pipeline: str, wanted: NewPause = NewPause()) -> Config:

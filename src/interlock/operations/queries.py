@@ -28,6 +28,7 @@ from interlock.operations.requests import (
 )
 from interlock.operations.results import Prunable, RunHistory
 from interlock.operations.tokens import TokenShown
+from interlock.queries.alert_overview import AlertOverview
 from interlock.queries.alerted import Alerted
 from interlock.queries.attainment import Attainment
 from interlock.queries.heartbeat import Heartbeat
@@ -84,6 +85,10 @@ class Queries(Protocol):
 
     def alerts(self, query: EventsQuery = EventsQuery()) -> Page[Alerted]:
         """The event log, newest first, each event with the sinks that got it as an alert."""
+        ...
+
+    def alerting(self) -> AlertOverview:
+        """The routes, mutes and sinks in force, and the alerts that are open."""
         ...
 
     def timeline(self, query: RangeQuery) -> Page[TimelineRow]:

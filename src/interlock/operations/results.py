@@ -25,6 +25,13 @@ class ReadingAnswer(msgspec.Struct, frozen=True, rename="camel", kw_only=True, o
     problem: str | None = None
 
 
+class TrialResult(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a sink answered to a test message; without a problem, it was sent."""
+
+    target: str
+    problem: str | None = None
+
+
 class Prunable(msgspec.Struct, frozen=True):
     runs: int
 

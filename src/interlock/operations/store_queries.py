@@ -15,6 +15,7 @@ from interlock.domain.missing import Missing
 from interlock.domain.run import Run, RunKey, Status
 from interlock.domain.sensor import Reading
 from interlock.errors import ConfigError, NotFoundError
+from interlock.operations.alert_access import AlertAccess
 from interlock.operations.requests import (
     AuditQuery,
     BackfillQuery,
@@ -30,10 +31,10 @@ from interlock.operations.requests import (
 )
 from interlock.operations.results import Prunable, RunHistory
 from interlock.operations.tokens import TokenShown, shown
-from interlock.ports.alerts import Deliveries
 from interlock.ports.jobs import JobOutputs
 from interlock.ports.reads import History
 from interlock.ports.state_file import StateFile
+from interlock.queries.alert_overview import AlertOverview, alert_overview
 from interlock.queries.alerted import Alerted, alerted
 from interlock.queries.attainment import Attainment, attainments
 from interlock.queries.heartbeat import Heartbeat
@@ -63,12 +64,12 @@ class StoreQueries:
         self,
         ports: Ports,
         history: History,
-        deliveries: Deliveries,
+        alerts: AlertAccess,
         watchdog_every: timedelta,
         file: StateFile | None = None,
         outputs: JobOutputs | None = None,
     ) -> None:
-        self._ports, self._history, self._deliveries = ports, history, deliveries
+        self._ports, self._history, self._alerts = ports, history, alerts
         self._every, self._file, self._outputs = watchdog_every, file, outputs
 
     # --- pipelines and their readings
@@ -175,7 +176,12 @@ class StoreQueries:
 
     def alerts(self, query: EventsQuery = EventsQuery()) -> Page[Alerted]:
         page = self.events(query)
-        return Page(alerted(page.items, self._deliveries), page.next)
+        return Page(alerted(page.items, self._alerts.stores.deliveries), page.next)
+
+    def alerting(self) -> AlertOverview:
+        names = [config.pipeline.id for config in self._ports.pipelines.in_force()]
+        access = self._alerts
+        return alert_overview(access.in_force(), access.stores, names, self._ports.clock())
 
     def timeline(self, query: RangeQuery) -> Page[TimelineRow]:
         _check_range(query)

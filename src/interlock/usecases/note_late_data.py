@@ -63,6 +63,4 @@ def _of_dry_run(run: Run) -> dict[str, Any]:
 
 def rerun_request(key: RunKey, reason: str, run: Run) -> RerunRequest:
     """Interlock's own request; its id is the instant of the write that stores it."""
-    return RerunRequest(
-        key=key, reason=reason, requested_at=run.changed_at, requested_by=AUTOMATIC
-    )
+    return RerunRequest(key=key, reason=reason, requested_at=run.changed_at, requested_by=AUTOMATIC)

@@ -97,13 +97,15 @@ def _root(note: RootNote, base_url: str | None) -> list[Block]:
         blocks += _details(event, note.note)
     elif thread.first != thread.latest:
         blocks.append(_section(f"began with: {thread.first}"))
+    if thread.handled:
+        blocks.append(_section(f"✔ {thread.handled}"))
     return [*blocks, _about(event, base_url)]
 
 
 def _summary(note: SummaryNote, base_url: str | None) -> list[Block]:
     mark = _mark(severest(note.open)) if note.open else "🟢"
     held = len(note.open) + len(note.recovered)
-    blocks = [_header(f"{mark} {held} held while muted"), _section(headline(note))]
+    blocks = [_header(f"{mark} {held} held while muted or snoozed"), _section(headline(note))]
     for title, events in (("still open", note.open), ("recovered", note.recovered)):
         if events:
             rest = [f"and {len(events) - LINES} more"] if len(events) > LINES else []

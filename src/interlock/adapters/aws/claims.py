@@ -1,6 +1,7 @@
 """Claims: facts without a run row, such as claims, baselines and deadlines of dates without a run."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -40,6 +41,19 @@ _STORED = tuple(
 )
 
 
+def claim_item(event: Event, now: datetime) -> Item:
+    """The row of a claimed event, with the event in its outbox."""
+    return {
+        **_placed(claim_key(event.event_id)),
+        "eventId": event.event_id,
+        "at": text(now),
+        "version": 1,
+        **box_of([event], now),
+        **watched(event.pipeline_id or "", now + TELL_GRACE),
+        **expiry(now + KEPT),
+    }
+
+
 class DynamoClaims:
     """An expired mark counts as absent, whether or not DynamoDB has removed it."""
 
@@ -50,16 +64,7 @@ class DynamoClaims:
 
     def claim(self, event: Event) -> bool:
         now = self._clock()
-        key = claim_key(event.event_id)
-        item = {
-            **_placed(key),
-            "eventId": event.event_id,
-            "at": text(now),
-            "version": 1,
-            **box_of([event], now),
-            **watched(event.pipeline_id or "", now + TELL_GRACE),
-            **expiry(now + KEPT),
-        }
+        key, item = claim_key(event.event_id), claim_item(event, now)
         self._notes.drop(key)
         answer = self._control.put(item, ABSENT, **as_of(now))
         self._notes.keep(key, item if answer.won else answer.found, Use.OUTBOX)

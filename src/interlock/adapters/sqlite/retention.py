@@ -125,4 +125,5 @@ _EXPIRED = {
     "executions": ("ended_at <= ?", "executions"),
     "alerts": ("settled_at <= ?", "alerts"),
     "threads": ("created_at <= ?", "threads"),
+    "handlings": ("changed_at <= ?", "threads"),
 }

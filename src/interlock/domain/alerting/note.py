@@ -94,7 +94,7 @@ def headline(note: Note) -> str:
         case SummaryNote(open=still_open, recovered=recovered):
             held = len(still_open) + len(recovered)
             return (
-                f"{_alerts(held)} held while muted: {len(still_open)} still open,"
+                f"{_alerts(held)} held while muted or snoozed: {len(still_open)} still open,"
                 f" {len(recovered)} recovered meanwhile"
             )
         case TrialNote(text):
