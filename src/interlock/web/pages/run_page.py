@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Meta
 
+from interlock.domain.alerting.threads import AlertKey
 from interlock.domain.cancellation import objection_to_cancel
 from interlock.domain.config import Config
 from interlock.domain.event import Event
@@ -15,6 +16,7 @@ from interlock.domain.run import Run, RunKey
 from interlock.domain.sla import explain_record
 from interlock.errors import InterlockError, NotFoundError
 from interlock.operations.requests import OnDate, OutputQuery, label_of
+from interlock.queries.alert_overview import OpenAlert
 from interlock.queries.run_output import RunOutput
 from interlock.web.pages.page_request import Number, PageRequest, PageRow, Shown
 from interlock.web.pages.sla_bar import bar
@@ -26,7 +28,9 @@ LINES, MOST_SHOWN = 20, 1000
 
 class RunQuery(msgspec.Struct, frozen=True, kw_only=True):
     #: The action just requested.
-    asked: Literal["rerun", "cancel", "unstopped"] | None = None
+    asked: (
+        Literal["rerun", "cancel", "unstopped", "acknowledged", "snoozed", "unsnoozed"] | None
+    ) = None
     #: The output to show: of which attempt, which stream, how many of its last lines.
     attempt: Number | None = None
     stream: Literal["both", "stdout", "stderr"] = "both"
@@ -68,6 +72,7 @@ def build(asked: PageRequest) -> Shown:
         and config is not None
         and not config.is_retired,
         "was_asked": asked.query.asked,
+        "alert": _alert(asked, key),
     }
 
 
@@ -82,6 +87,16 @@ def _output(asked: PageRequest, run: Run) -> RunOutput | None:
         return asked.context.queries.output(key.pipeline_id, key.schedule_id, key.date, wanted)
     except InterlockError:
         return None
+
+
+def _alert(asked: PageRequest, key: RunKey) -> OpenAlert | None:
+    """The open alerts of the date. A page without them is better than none."""
+    try:
+        overview = asked.context.cache.get("alerting", asked.context.queries.alerting)
+    except InterlockError:
+        return None
+    wanted = AlertKey(key.pipeline_id, key.schedule_id, key.date)
+    return next((each for each in overview.open if each.key == wanted), None)
 
 
 def _found(asked: PageRequest, config: Config | None, key: RunKey) -> tuple[Run | None, RunKey]:

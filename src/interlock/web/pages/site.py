@@ -17,9 +17,19 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from interlock.domain import duration
+from interlock.domain.alerting.threads import AlertKey
 from interlock.domain.callers import Scope
 from interlock.errors import InterlockError
-from interlock.operations.requests import NewCancellation, NewPause, NewRerun, NewResume
+from interlock.operations.requests import (
+    NewAcknowledgement,
+    NewAlertTest,
+    NewCancellation,
+    NewPause,
+    NewRerun,
+    NewResume,
+    NewSnooze,
+    NewUnsnooze,
+)
 from interlock.queries.heartbeat import Heartbeat
 from interlock.web.access import Caller
 from interlock.web.api.bodies import read_text
@@ -27,6 +37,7 @@ from interlock.web.api.context import ApiContext
 from interlock.web.gate import caller_of, cookie_of
 from interlock.web.http_problem import HttpProblem, status_of
 from interlock.web.pages import (
+    alerts_page,
     audit_page,
     dependencies_page,
     events_page,
@@ -53,6 +64,7 @@ PAGES: tuple[PageRow, ...] = (
     sla_page.PAGE,
     dependencies_page.PAGE,
     events_page.PAGE,
+    alerts_page.PAGE,
     audit_page.PAGE,
 )
 
@@ -129,7 +141,7 @@ class Site:
         if self._context.only_reads:
             name = path.rpartition("/")[2]
             raise refusal(self._context.backend.info, name, request.path_params)
-        pipeline = request.path_params["pipeline"]
+        pipeline = request.path_params.get("pipeline")
         caller = caller_of(request, Scope.OPERATE, pipeline)
         if not form.get("reason", "").strip():
             raise HttpProblem(422, "enter a reason; it is recorded with your name")
@@ -210,6 +222,54 @@ def _resume(context: ApiContext, caller: Caller, path: dict[str, str], form: dic
     return f"{pipeline_url(path['pipeline'])}?done=resumed"
 
 
+def _acknowledge(
+    context: ApiContext, caller: Caller, path: dict[str, str], form: dict[str, str]
+) -> str:
+    wanted = _checked({"reason": form["reason"]}, NewAcknowledgement)
+    done = context.commands(caller).acknowledge(*_date(path), wanted)
+    return _after_alert(done.key, form, "acknowledged")
+
+
+def _snooze(context: ApiContext, caller: Caller, path: dict[str, str], form: dict[str, str]) -> str:
+    wanted = {
+        "reason": form["reason"],
+        "for": form.get("for", ""),
+        "includeCritical": form.get("include_critical") == "1",
+    }
+    done = context.commands(caller).snooze(*_date(path), _checked(wanted, NewSnooze))
+    return _after_alert(done.key, form, "snoozed")
+
+
+def _unsnooze(
+    context: ApiContext, caller: Caller, path: dict[str, str], form: dict[str, str]
+) -> str:
+    wanted = _checked({"reason": form["reason"]}, NewUnsnooze)
+    done = context.commands(caller).unsnooze(*_date(path), wanted)
+    return _after_alert(done.key, form, "unsnoozed")
+
+
+def _test_alert(
+    context: ApiContext, caller: Caller, path: dict[str, str], form: dict[str, str]
+) -> str:
+    wanted = _checked({"route": form.get("route", ""), "reason": form["reason"]}, NewAlertTest)
+    results = context.commands(caller).test_alert(wanted).items
+    problems = [f"{each.target}: {each.problem}" for each in results if each.problem]
+    if problems:
+        raise HttpProblem(502, f"the test message was not delivered: {'; '.join(problems)}")
+    return f"{alerts_page.PAGE.path}?done=sent"
+
+
+def _date(path: dict[str, str]) -> tuple[str, str, str]:
+    return path["pipeline"], path["schedule"], path["date"]
+
+
+def _after_alert(key: AlertKey, form: dict[str, str], done: str) -> str:
+    """Back to where the form was."""
+    if key.run is None or form.get("from") == "alerts":
+        return f"{alerts_page.PAGE.path}?done={done}"
+    return f"{run_url(key.run)}?asked={done}"
+
+
 def _checked(form: dict[str, Any], kind: type[T]) -> T:
     """As the body of the same request to the API."""
     try:
@@ -223,6 +283,10 @@ FORMS: dict[str, Act] = {
     "/runs/{pipeline}/{schedule}/{date}/cancel": _cancel,
     "/pipelines/{pipeline}/pause": _pause,
     "/pipelines/{pipeline}/resume": _resume,
+    "/alerts/{pipeline}/{schedule}/{date}/acknowledge": _acknowledge,
+    "/alerts/{pipeline}/{schedule}/{date}/snooze": _snooze,
+    "/alerts/{pipeline}/{schedule}/{date}/unsnooze": _unsnooze,
+    "/alerts/test": _test_alert,
 }
 
 
