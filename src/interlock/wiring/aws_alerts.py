@@ -44,6 +44,8 @@ class AwsSinkSettings:
     slack_channel: str | None = None
     slack_secret_arn: str | None = None
     slack_token: str | None = field(default=None, repr=False)
+    #: Nothing there takes clicks.
+    slack_signing_secret: None = None
 
 
 def sink_settings(environment: Mapping[str, str]) -> AwsSinkSettings:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, assert_never
 
+import msgspec
+
 from interlock.domain import canonical, duration, timestamp
 from interlock.domain.alerting.note import (
     AlertNote,
@@ -21,6 +23,7 @@ from interlock.domain.alerting.note import (
     severest,
     subject_of,
 )
+from interlock.domain.alerting.threads import AlertKey
 from interlock.domain.check import symbol_of
 from interlock.domain.event import Event, Phase, Severity, clean
 from interlock.domain.job_output import last_lines
@@ -36,12 +39,31 @@ WHOLE = 10_000
 LINES = 20
 _LINE = 240
 _TEXT = 600
+#: What the buttons of a first message ask for, and their words.
+ACKNOWLEDGE = "interlock_acknowledge"
+SNOOZE = "interlock_snooze_"
+BUTTONS = {
+    ACKNOWLEDGE: "Acknowledge",
+    f"{SNOOZE}1h": "Snooze 1 h",
+    f"{SNOOZE}4h": "Snooze 4 h",
+}
 _LINK_WORDS = {"runs": "open run", "pipelines": "open pipeline", "events": "all events"}
 
 
-def message(note: Note, base_url: str | None = None) -> dict[str, Any]:
+class SlackLook(msgspec.Struct, frozen=True):
+    """What a message may refer to: our pages, and our server for clicks on buttons."""
+
+    base_url: str | None = None
+    buttons: bool = False
+
+
+#: Without pages and without buttons.
+PLAIN = SlackLook()
+
+
+def message(note: Note, look: SlackLook = PLAIN) -> dict[str, Any]:
     """`text` for notifications and screen readers, and `blocks`."""
-    return {"text": fit(headline(note), _TEXT), "blocks": _bounded(_blocks(note, base_url))}
+    return {"text": fit(headline(note), _TEXT), "blocks": _bounded(_blocks(note, look))}
 
 
 def fit(text: str, limit: int) -> str:
@@ -59,12 +81,13 @@ def escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _blocks(note: Note, base_url: str | None) -> list[Block]:
+def _blocks(note: Note, look: SlackLook) -> list[Block]:
+    base_url = look.base_url
     match note:
         case AlertNote(event, why):
             return _alert(event, why, base_url)
         case RootNote():
-            return _root(note, base_url)
+            return _root(note, look)
         case DigestNote(events):
             lines = _sections(_line(event, base_url) for event in events[:LINES])
             rest = [_context(f"and {len(events) - LINES} more")] if len(events) > LINES else []
@@ -84,7 +107,7 @@ def _alert(event: Event, why: str, base_url: str | None) -> list[Block]:
     return [_header(title), _section(event.message), *_details(event, why), _about(event, base_url)]
 
 
-def _root(note: RootNote, base_url: str | None) -> list[Block]:
+def _root(note: RootNote, look: SlackLook) -> list[Block]:
     """What is so now; and how it began, with all its details while nothing else has happened."""
     thread, event = note.thread, note.event
     severity = thread.severity or event.severity
@@ -99,7 +122,23 @@ def _root(note: RootNote, base_url: str | None) -> list[Block]:
         blocks.append(_section(f"began with: {thread.first}"))
     if thread.handled:
         blocks.append(_section(f"✔ {thread.handled}"))
-    return [*blocks, _about(event, base_url)]
+    if look.buttons and state is not Phase.DONE:
+        blocks.append(_buttons(thread.key.alert))
+    return [*blocks, _about(event, look.base_url)]
+
+
+def _buttons(key: AlertKey) -> Block:
+    """What a click asks for; Slack sends the value back as it is."""
+    elements = [
+        {
+            "type": "button",
+            "action_id": action,
+            "text": {"type": "plain_text", "text": words, "emoji": False},
+            "value": str(key),
+        }
+        for action, words in BUTTONS.items()
+    ]
+    return {"type": "actions", "block_id": "interlock", "elements": elements}
 
 
 def _summary(note: SummaryNote, base_url: str | None) -> list[Block]:
