@@ -142,7 +142,7 @@ def snooze(
         place = _place(backend.queries, pipeline, date, schedule)
         done = backend.commands.snooze(*place, wanted)
         assert done.snoozed is not None
-        but = "" if include_critical else "; critical alerts still go out"
+        but = "" if include_critical else "\nCritical alerts still go out."
         until = f"{done.snoozed.until:%Y-%m-%d %H:%M} UTC"
         _tell(backend, done, as_json, f"{pipeline} {date}: snoozed until {until}{but}")
 

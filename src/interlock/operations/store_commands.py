@@ -171,6 +171,7 @@ class StoreCommands:
             return unsnooze_alert(order, self._ports, self._alerts.stores)
 
     def test_alert(self, wanted: NewAlertTest) -> Page[TrialResult]:
+        _check_reason(wanted.reason)
         send, alerts = self._alerts.send_trial, self._alerts.in_force().alerts
         if send is None:
             raise ConfigError("on AWS, only the alert dispatcher has the settings of the sinks")
@@ -181,6 +182,7 @@ class StoreCommands:
 
     def _order(self, key: AlertKey, reason: str) -> AlertOrder:
         """Alerts without a date belong to a type of event, and some to no pipeline."""
+        _check_reason(reason)
         if key.pipeline != SYSTEM:
             self._check(key.pipeline)
         date = str(label_of(key.date))
@@ -283,6 +285,12 @@ class StoreCommands:
         except InterlockError:
             noted = {"action": "audit_outcome_lost", "entry": seq, "outcome": str(outcome)}
             log.warning("the outcome of a request could not be noted", extra=noted)
+
+
+def _check_reason(reason: str) -> None:
+    """The HTTP API has checked it already; a command on the file itself has not."""
+    if not reason.strip():
+        raise ConfigError("enter a reason; it is recorded with your name")
 
 
 def _span(text: str) -> timedelta:
