@@ -151,6 +151,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint("GET", "/events", "listEvents", Scope.READ, Queries.events),
     Endpoint("GET", "/events/alerts", "listAlerts", Scope.READ, Queries.alerts),
     Endpoint("GET", "/alerts", "getAlerting", Scope.READ, Queries.alerting),
+    Endpoint("GET", "/alerts/{pipeline}/{schedule}/{date}", "getAlert", Scope.READ, Queries.alert),
     Endpoint("POST", "/alerts/test", "testAlert", Scope.OPERATE, Commands.test_alert),
     Endpoint("GET", "/timeline", "timeline", Scope.READ, Queries.timeline),
     Endpoint("GET", "/sla", "sla", Scope.READ, Queries.sla),

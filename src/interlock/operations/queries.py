@@ -28,7 +28,7 @@ from interlock.operations.requests import (
 )
 from interlock.operations.results import Prunable, RunHistory
 from interlock.operations.tokens import TokenShown
-from interlock.queries.alert_overview import AlertOverview
+from interlock.queries.alert_overview import AlertOverview, OpenAlert
 from interlock.queries.alerted import Alerted
 from interlock.queries.attainment import Attainment
 from interlock.queries.heartbeat import Heartbeat
@@ -89,6 +89,10 @@ class Queries(Protocol):
 
     def alerting(self) -> AlertOverview:
         """The routes, mutes and sinks in force, and the alerts that are open."""
+        ...
+
+    def alert(self, pipeline: str, schedule: str, date: str) -> OpenAlert:
+        """The open alerts of a date, and what people did about them."""
         ...
 
     def timeline(self, query: RangeQuery) -> Page[TimelineRow]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar
 
+from interlock.domain.alerting.threads import AlertKey
 from interlock.domain.callers import AuditEntry, AuditFilter
 from interlock.domain.change import Parked
 from interlock.domain.config import Config, RefusedConfig
@@ -34,7 +35,12 @@ from interlock.operations.tokens import TokenShown, shown
 from interlock.ports.jobs import JobOutputs
 from interlock.ports.reads import History
 from interlock.ports.state_file import StateFile
-from interlock.queries.alert_overview import AlertOverview, alert_overview
+from interlock.queries.alert_overview import (
+    AlertOverview,
+    OpenAlert,
+    alert_overview,
+    open_alert,
+)
 from interlock.queries.alerted import Alerted, alerted
 from interlock.queries.attainment import Attainment, attainments
 from interlock.queries.heartbeat import Heartbeat
@@ -182,6 +188,13 @@ class StoreQueries:
         names = [config.pipeline.id for config in self._ports.pipelines.in_force()]
         access = self._alerts
         return alert_overview(access.in_force(), access.stores, names, self._ports.clock())
+
+    def alert(self, pipeline: str, schedule: str, date: str) -> OpenAlert:
+        key = AlertKey(pipeline, schedule, str(label_of(date)))
+        found = open_alert(key, self._alerts.stores, self._ports.clock())
+        if found is None:
+            raise NotFoundError(f"{pipeline} {key.date} has no open alert")
+        return found
 
     def timeline(self, query: RangeQuery) -> Page[TimelineRow]:
         _check_range(query)

@@ -124,6 +124,13 @@ def open_alerts(stores: AlertStores, pipelines: Sequence[str], now: datetime) ->
     return [_open(key, threads, handled.get(key), now) for key, threads in by_date.items()]
 
 
+def open_alert(key: AlertKey, stores: AlertStores, now: datetime) -> OpenAlert | None:
+    """The alerts of a date; None if there are none, or the date has recovered."""
+    threads = stores.threads.of_date(key.pipeline, key.schedule, key.date)
+    is_open = any(thread.state is not Phase.DONE for thread in threads)
+    return _open(key, threads, stores.handlings.find(key), now) if is_open else None
+
+
 def _open(
     key: AlertKey, threads: Sequence[Thread], handling: Handling | None, now: datetime
 ) -> OpenAlert:

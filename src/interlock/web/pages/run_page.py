@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Meta
 
-from interlock.domain.alerting.threads import AlertKey
 from interlock.domain.cancellation import objection_to_cancel
 from interlock.domain.config import Config
 from interlock.domain.event import Event
@@ -92,11 +91,9 @@ def _output(asked: PageRequest, run: Run) -> RunOutput | None:
 def _alert(asked: PageRequest, key: RunKey) -> OpenAlert | None:
     """The open alerts of the date. A page without them is better than none."""
     try:
-        overview = asked.context.cache.get("alerting", asked.context.queries.alerting)
+        return asked.context.queries.alert(key.pipeline_id, key.schedule_id, key.date)
     except InterlockError:
         return None
-    wanted = AlertKey(key.pipeline_id, key.schedule_id, key.date)
-    return next((each for each in overview.open if each.key == wanted), None)
 
 
 def _found(asked: PageRequest, config: Config | None, key: RunKey) -> tuple[Run | None, RunKey]:
