@@ -60,6 +60,8 @@ def test_what_changes_nothing_leaves_the_very_same_handling() -> None:
     assert new.after(told(), NOW) is new
     assert new.after(told(E.JOB_COMPLETED), NOW) is new
     done = new.acknowledge(ACK)
+    undone = done.after(told(E.JOB_FAILED, 60, attempt=2), NOW)
+    assert (undone.acknowledged, undone.version) == (None, 2)
     assert done.after(told(E.SLA_BREACH, 60), NOW) is done
     assert done.escalating("ops", Escalation("e", NOW), NOW) is done
 

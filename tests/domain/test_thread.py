@@ -113,3 +113,16 @@ def test_a_thread_knows_its_target() -> None:
     assert opened(told(EventType.JOB_FAILED), C1, NOW).target == C1
     console = Target("console")
     assert opened(told(EventType.JOB_FAILED), console, NOW).target == console
+
+
+def test_what_people_did_is_part_of_the_first_message() -> None:
+    failed = told(EventType.JOB_FAILED, 60)
+    thread = a_thread().after(failed, "")
+    assert thread.after(failed, "") is thread
+    assert thread == a_thread().moved(failed)
+    noted = thread.after(failed, "acknowledged by ada")
+    assert (noted.handled, noted.version) == ("acknowledged by ada", thread.version + 1)
+    assert noted.face != thread.face
+    both = a_thread().after(failed, "acknowledged by ada")
+    assert (both.handled, both.state, both.version) == (noted.handled, Phase.FAILED, 2)
+    assert str(both.key.alert) == "silver-orders/stream/2026-03-03"
