@@ -60,8 +60,8 @@ def test_what_is_no_alert_does_not_escalate() -> None:
     assert escalations_of(in_thread, file_of_all) == {}
 
 
-def test_who_got_an_escalation_hears_of_the_end() -> None:
-    file_of_all = file(route(step("5m", "C0ONCALL")))
+def test_who_got_an_escalation_hears_of_the_end_although_the_route_takes_only_errors() -> None:
+    file_of_all = file(route(step("5m", "C0ONCALL"), severity=Severity.ERROR))
     done = told(E.JOB_COMPLETED)
     assert targets_of(done, file_of_all, ()) == ()
     assert targets_of(done, file_of_all, ("C0ONCALL",)) == (ONCALL,)

@@ -14,6 +14,7 @@ from interlock.domain.alerting.trial import said, trial_note, trial_targets
 from interlock.domain.callers import AuditEntry, RequestOutcome
 from interlock.domain.cancellation import Cancellation
 from interlock.domain.config import Config
+from interlock.domain.event import clean
 from interlock.domain.lineage import LineageEvent, LineageSource, sources_of
 from interlock.domain.rerun_request import RerunRequest
 from interlock.domain.run import RunKey
@@ -60,6 +61,8 @@ from interlock.usecases.watch import watch
 
 log = logging.getLogger(__name__)
 
+#: As the HTTP API has it.
+LONGEST_REASON = 1000
 #: The caller's request was not acceptable; any other error is ours.
 _REFUSALS = (ConfigError, NotFoundError)
 
@@ -186,7 +189,8 @@ class StoreCommands:
         if key.pipeline != SYSTEM:
             self._check(key.pipeline)
         date = str(label_of(key.date))
-        return AlertOrder(AlertKey(key.pipeline, key.schedule, date), self._actor, reason)
+        plain = clean(reason, LONGEST_REASON)
+        return AlertOrder(AlertKey(key.pipeline, key.schedule, date), self._actor, plain)
 
     def pause(self, pipeline: str, wanted: NewPause = NewPause()) -> Config:
         self._check(pipeline)

@@ -86,10 +86,10 @@ def _taken(event: Event, alerts: Alerts) -> Iterator[Route]:
 
 
 def _escalated(event: Event, alerts: Alerts, open_in: Collection[str]) -> Iterator[Target]:
-    """The targets of escalations that heard of a problem hear of its end."""
+    """The targets of escalations that heard of a problem hear of its end, whatever their route matches."""
     if not _is_in_thread(event):
         return
-    for route in _taken(event, alerts):
+    for route in alerts.routes:
         for to in (to for step in route.escalate for to in step.to):
             target = alerts.target(to.sink, to.channel)
             if target.place in open_in:
