@@ -9,8 +9,8 @@ from playwright.sync_api import Page, expect
 from browser.shop import DAY
 from browser.window import Window
 
-EVERY = ["/", "/timeline?span=24h", "/timeline?span=30d", "/pipelines", "/sla", "/dependencies",
-         "/events", "/alerts"]  # fmt: skip
+EVERY = ["/", "/timeline?span=24h", "/timeline?span=30d", "/runs", "/pipelines", "/sla",
+         "/dependencies", "/events", "/alerts", "/audit", "/search?q=o", "/docs"]  # fmt: skip
 
 
 def pages_of(name: str) -> list[str]:

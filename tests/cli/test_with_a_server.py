@@ -9,11 +9,15 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from click.testing import CliRunner
 
+from cli.place import Place
 from interlock.cli import app
+from interlock.domain.check import Check
 from interlock.runtime.server_address import Address, find_address
+from interlock.wiring.local_backend import LocalBackend
 
 pytest.importorskip("uvicorn")
 
@@ -125,7 +129,7 @@ def test_the_server_is_reached_from_elsewhere_by_its_address(
     for arguments in (
         ("status",),
         ("why", "silver-orders"),
-        ("events", "--limit", "5"),
+        ("events", "--limit", "500"),
         ("sensor", "list", "silver-orders"),
         ("resume", "silver-orders", "--dry-run"),
         ("backfill", "silver-orders", "2026-01-01", "2026-01-02", "--dry-run"),
@@ -136,31 +140,86 @@ def test_the_server_is_reached_from_elsewhere_by_its_address(
     elsewhere.run("runs", code=1, more=refused)
 
 
+def test_a_version_in_force_stays_when_an_upgrade_refuses_its_file(tmp_path: Path) -> None:
+    """An older program adopted rules that contradict each other; this one refuses the file."""
+    place = Place(tmp_path)
+    place.declare(ORDERS)
+    file = tmp_path / "pipelines/silver-orders.yaml"
+    rule = "{key: orders, check: gte, field: count, value: 1000}"
+    wrong = rule.replace("gte", "lt").replace("1000", "5")
+    file.write_text(file.read_text().replace(rule, f"{rule}, {wrong}"))
+
+    def adopt_as_before(home: LocalBackend) -> None:
+        config = home.store.pipelines.find("silver-orders")
+        assert config is not None
+        (good,) = config.pipeline.validation.rules
+        other = msgspec.structs.replace(good, check=Check.LT, value=5)
+        rules = msgspec.structs.replace(config.pipeline.validation, rules=(good, other))
+        pipeline = msgspec.structs.replace(config.pipeline, validation=rules)
+        stored = msgspec.structs.replace(config, pipeline=pipeline, version=config.version + 1)
+        assert home.store.pipelines.save(stored, [])
+
+    place.happen(adopt_as_before)
+    place.catch_up()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "interlock", "--project", str(tmp_path), "serve", "--port", "0"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=environment(),
+    )
+    try:
+        served = Served(tmp_path)
+        assert served.address.url
+        shown = served.until("status", shows="1 file refused")
+        assert "contradicts rule [0] in line" in " ".join(shown.split())
+        assert "  opened\n" in served.run("sensor", "put", "silver-orders", "orders", "count=4200")
+        served.until("why", "silver-orders", shows="count is 4200, needs < 5")
+        served.until("events", shows="CONFIG_REJECTED")
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(PATIENCE)
+
+
 def test_the_demo_shows_what_happens_and_leaves_nothing(tmp_path: Path) -> None:
     shown = tmp_path / "shown"
     folder = tmp_path / "temporary"
     folder.mkdir()
     with shown.open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "interlock", "demo", "--hour-seconds", "1"],
+            [sys.executable, "-m", "interlock", "demo", "--days", "1"],
             stdout=output,
             stderr=output,
             env=environment(TMPDIR=str(folder)),
         )
     wanted = (
-        f"interlock --project {folder}",
-        "source  USGS 00:00: complete, 120 earthquakes",
-        "JOB_COMPLETED earthquake-silver",
-        "JOB_COMPLETED crypto-gold",
+        "Playing the last 1 day ...",
+        "from now on, the time is real",
+        f"in another terminal: cd {folder}",
+        "rerun invoices-report",
+        "source  Cards: the settlement file of today",
     )
     try:
         until = time.monotonic() + PATIENCE
         while not all(each in shown.read_text() for each in wanted):
             assert process.poll() is None and time.monotonic() < until, shown.read_text()
             time.sleep(0.1)
+        hung = _pid_of_the_hung_job(folder)
         process.send_signal(signal.SIGINT)
-        assert process.wait(PATIENCE) == 0, shown.read_text()
+        assert process.wait(PATIENCE) == 130, shown.read_text()
     finally:
         process.kill()
         process.wait()
     assert list(folder.glob("interlock-demo-*")) == []
+    with pytest.raises(ProcessLookupError):
+        os.kill(hung, 0)
+
+
+def _pid_of_the_hung_job(folder: Path) -> int:
+    """Its script waits for a lock that is never released."""
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        for output in folder.glob("interlock-demo-*/.interlock/jobs/*/stdout"):
+            if "waiting for the lock" in output.read_text():
+                return int((output.parent / "pid").read_text().split()[0])
+        time.sleep(0.1)
+    raise AssertionError("no job hangs")

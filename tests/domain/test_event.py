@@ -37,6 +37,8 @@ _DEADLINE = "warningAt breachAt status blockedBy lateBy"
 _READY = "evaluationDeadline timezone readinessAt status blockedBy lateBy"
 _DRIFT = "sensorKey driftField baseline current delta driftThreshold rerunRequested"
 _LATE = "key changed completedAt lateBy rerunRequested"
+_STARTED = "backfill firstDate lastDate dates maxConcurrent reason requestedBy"
+_BACKFILL = "backfill dates completed failed refused waiting notCompleted reason requestedBy"
 _REJECTED = "reason requestedBy cause spent max activeAttempt"
 
 #: As the specification has it: severity, who hears of it, how many parts its id has, its detail. After
@@ -76,6 +78,11 @@ POST_RUN_ENDED             | info     | no     | 1 | outcome results seen unseen
 LATE_DATA_ARRIVAL          | warning  | yes    | 2 | {_LATE}
 RERUN_ACCEPTED             | info     | thread | 1 | reason requestedBy budget spent max forced
 RERUN_REJECTED             | warning  | yes    | 1 | {_REJECTED}
+BACKFILL_STARTED           | info     | no     | 2 | {_STARTED}
+BACKFILL_PAUSED            | info     | no     | 2 | {_BACKFILL}
+BACKFILL_RESUMED           | info     | no     | 2 | {_BACKFILL}
+BACKFILL_CANCELLED         | info     | no     | 2 | {_BACKFILL}
+BACKFILL_DONE              | info     | from warning on | 2 | {_BACKFILL}
 PIPELINE_EXCLUDED          | info     | no     | 0 | key excludedBy name
 DATE_ALREADY_RUN           | info     | no     | 1 | openedAt runStatus since due key
 SENSOR_REJECTED            | warning  | yes    | 3 | key problem field value allowed

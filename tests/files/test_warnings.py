@@ -78,38 +78,6 @@ def test_a_deadline_before_the_start_is_odd(schedule: str, sla: str, is_odd: boo
     assert found == ([("sla.deadline", "conflict")] if is_odd else [])
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "contradict"),
-    [
-        ("gt, field: n, value: 5", "lt, field: n, value: 5", True),
-        ("gte, field: n, value: 5", "lte, field: n, value: 5", False),
-        ("gte, field: n, value: 5", "lt, field: n, value: '5.0'", True),
-        ("gt, field: n, value: 5", "lt, field: n, value: 6", False),
-        ("lt, field: n, value: 3", "gte, field: n, value: 1e1000000", True),
-        ("gt, field: n, value: 5", "gt, field: n, value: 7", False),
-        ("gt, field: n, value: 7", "lt, field: m, value: 5", False),
-        ("equals, field: s, value: a", "equals, field: s, value: b", True),
-        ("equals, field: s, value: 5", "equals, field: s, value: '5.0'", False),
-        ("equals, field: s, value: '5'", "equals, field: s, value: '5.0'", False),
-        ("equals, field: s, value: true", "equals, field: s, value: 'true'", False),
-        ("equals, field: s, value: 'true'", "equals, field: s, value: false", True),
-        ("equals, field: s, value: [1]", "equals, field: s, value: ['1']", True),
-        ("equals, field: s, value: 5", "gt, field: s, value: 5", True),
-        ("lte, field: s, value: 5", "equals, field: s, value: '5'", False),
-        ("equals, field: s, value: done", "gt, field: s, value: 5", True),
-        ("equals, field: s, value: done", "age_lt, field: s, value: 5m", False),
-        ("age_lt, field: t, value: 1h", "age_gt, field: t, value: 1h", True),
-        ("age_gt, field: t, value: 30m", "age_lt, field: t, value: 1h", False),
-        ("exists", "equals, field: s, value: 1", False),
-    ],
-)
-def test_rules_that_can_not_hold_together(first: str, second: str, contradict: bool) -> None:
-    rules = f"maxAge: 1d, rules: [{{key: a, check: {first}}}, {{key: a, check: {second}}}]"
-    found = warnings(pipeline_text(validation=f"{{{rules}}}"))
-    assert found == ([("validation.rules[1]", "conflict")] if contradict else [])
-    assert warnings(pipeline_text(validation=f"{{trigger: any, {rules}}}")) == []
-
-
 def test_thousands_of_rules_on_one_field_are_no_burden() -> None:
     rules = ", ".join(f"{{key: a, check: gt, field: n, value: {n}}}" for n in range(5000))
     assert warnings(pipeline_text(validation=f"{{maxAge: 1d, rules: [{rules}]}}")) == []

@@ -110,6 +110,7 @@ class Desk:
             runs=store.runs,
             job_log=store.job_log,
             reruns=store.reruns,
+            backfills=store.backfills,
             events=store.events,
             outbox=store.outbox,
             claims=store.claims,

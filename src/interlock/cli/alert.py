@@ -11,16 +11,15 @@ from interlock.adapters.alerts.sinks import sinks_of, slack_channel
 from interlock.cli.backend import ReachedBackend, acting, looking
 from interlock.cli.exits import Exit
 from interlock.cli.file_problems import in_lines
+from interlock.cli.json_answers import json_option
 from interlock.cli.options import Options
 from interlock.cli.shown import (
     SEVERITIES,
     StyledText,
-    as_json_option,
     brief,
     document,
     printable,
     table,
-    today,
 )
 from interlock.cli.typed_values import date_label
 from interlock.domain.alerting.alert_rules import Alerts, with_sinks
@@ -80,7 +79,7 @@ def test(options: Options, route: str) -> None:
 
 
 @command.command()
-@as_json_option
+@json_option(AlertOverview)
 @click.pass_obj
 def routes(options: Options, as_json: bool) -> None:
     """Show the routes, mutes and sinks in force, and the alerts that are open."""
@@ -98,7 +97,7 @@ def routes(options: Options, as_json: bool) -> None:
 @click.argument("date", type=date_label)
 @schedule_option
 @reason_option
-@as_json_option
+@json_option(Handling)
 @click.pass_obj
 def ack(
     options: Options, pipeline: str, date: str, schedule: str | None, reason: str, as_json: bool
@@ -121,7 +120,7 @@ def ack(
 @click.option("--include-critical", is_flag=True, help="Hold critical alerts as well.")
 @schedule_option
 @reason_option
-@as_json_option
+@json_option(Handling)
 @click.pass_obj
 def snooze(
     options: Options,
@@ -152,7 +151,7 @@ def snooze(
 @click.argument("date", type=date_label)
 @schedule_option
 @reason_option
-@as_json_option
+@json_option(Handling)
 @click.pass_obj
 def unsnooze(
     options: Options, pipeline: str, date: str, schedule: str | None, reason: str, as_json: bool
@@ -229,10 +228,9 @@ def _mutes(overview: AlertOverview) -> None:
 
 
 def _state(mute: MuteShown) -> str:
-    on = today()
     if mute.active_until is not None:
-        return f"active until {brief(mute.active_until, on)}"
-    return "over" if mute.next_at is None else f"next {brief(mute.next_at, on)}"
+        return f"active until {brief(mute.active_until)}"
+    return "over" if mute.next_at is None else f"next {brief(mute.next_at)}"
 
 
 def _sinks(overview: AlertOverview) -> None:
@@ -252,15 +250,15 @@ def _sinks(overview: AlertOverview) -> None:
 
 
 def _figures(sink: SinkShown) -> tuple[str, str | StyledText, str]:
-    figures, on = sink.figures, today()
+    figures = sink.figures
     if sink.is_disabled:
         return "-", StyledText("disabled until its settings change", "red"), "-"
     if figures is None:
         return "unknown", "unknown", "unknown"
     counts = {name: getattr(figures, name) for name in ("queued", "waiting", "held", "dead")}
     waiting = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
-    error = "" if figures.failed_at is None else f"{brief(figures.failed_at, on)} {figures.error}"
-    sent = "never" if figures.sent_at is None else brief(figures.sent_at, on)
+    error = "" if figures.failed_at is None else f"{brief(figures.failed_at)} {figures.error}"
+    sent = "never" if figures.sent_at is None else brief(figures.sent_at)
     return sent, StyledText(error or "-", "yellow" if error else ""), waiting or "-"
 
 
@@ -269,14 +267,13 @@ def _open(overview: AlertOverview) -> None:
     if not overview.open:
         click.echo("no open alerts")
         return
-    on = today()
     rows = [
         (
             f"{each.pipeline_id} {each.date}",
             each.schedule_id,
             StyledText(str(each.state), SEVERITIES[each.severity]),
-            brief(each.since, on),
-            _handled(each, on),
+            brief(each.since),
+            _handled(each),
             each.message,
         )
         for each in overview.open
@@ -285,12 +282,12 @@ def _open(overview: AlertOverview) -> None:
     table(heads, rows, folds=("HANDLED", "MESSAGE"))
 
 
-def _handled(alert: OpenAlert, on: str) -> str:
+def _handled(alert: OpenAlert) -> str:
     parts = []
     if alert.acknowledged is not None:
         parts.append(f"acknowledged by {alert.acknowledged.by}: {alert.acknowledged.reason}")
     if alert.snoozed is not None:
-        parts.append(f"snoozed until {brief(alert.snoozed.until, on)}")
+        parts.append(f"snoozed until {brief(alert.snoozed.until)}")
     return "; ".join(parts) or "-"
 
 

@@ -51,6 +51,7 @@ class Alert(StrEnum):
     THREAD = "thread"
     NO = "no"
     OTHER_SINKS = "other sinks only"
+    FROM_WARNING = "from warning on"
 
 
 class Phase(StrEnum):
@@ -101,6 +102,10 @@ _DRIFT = (
 )
 _LATE = ("key", "changed", "completedAt", "lateBy", "rerunRequested")
 _REJECTED = ("reason", "requestedBy", "cause", "spent", "max", "activeAttempt")
+_STEERED = (
+    "backfill", "dates", "completed", "failed", "refused", "waiting", "notCompleted", "reason",
+    "requestedBy",
+)  # fmt: skip
 _WHY = "see `interlock why {pipeline} {date}`"
 _RERUN = "fix the cause, then `interlock rerun {pipeline} {date}`"
 
@@ -269,6 +274,26 @@ class EventType(StrEnum):
     RERUN_REJECTED = "RERUN_REJECTED", EventSpec(
         "a rerun was refused", "judge_rerun", Severity.WARNING, Alert.YES,
         ("request",), _REJECTED, _WHY, "DRY_RUN_RERUN_REJECTED",
+        phase=Phase.ATTENTION)
+    BACKFILL_STARTED = "BACKFILL_STARTED", EventSpec(
+        "a backfill was started", "start_backfill", Severity.INFO, Alert.NO,
+        ("backfill", "turn"),
+        ("backfill", "firstDate", "lastDate", "dates", "maxConcurrent", "reason", "requestedBy"))
+    BACKFILL_PAUSED = "BACKFILL_PAUSED", EventSpec(
+        "a backfill was paused: dates that have begun run on", "steer_backfill", Severity.INFO, Alert.NO,
+        ("backfill", "turn"), _STEERED)
+    BACKFILL_RESUMED = "BACKFILL_RESUMED", EventSpec(
+        "a paused backfill was resumed", "steer_backfill", Severity.INFO, Alert.NO,
+        ("backfill", "turn"), _STEERED)
+    BACKFILL_CANCELLED = "BACKFILL_CANCELLED", EventSpec(
+        "a backfill was cancelled, or its pipeline was retired: dates that have begun run on",
+        "steer_backfill, advance_backfill", Severity.INFO, Alert.NO,
+        ("backfill", "turn"), _STEERED)
+    BACKFILL_DONE = "BACKFILL_DONE", EventSpec(
+        "every date of a backfill has ended; a warning if some did not complete",
+        "advance_backfill", Severity.INFO, Alert.FROM_WARNING,
+        ("backfill", "turn"), _STEERED,
+        "see `interlock backfills`, then fix the cause and start it again for the rest",
         phase=Phase.ATTENTION)
     PIPELINE_EXCLUDED = "PIPELINE_EXCLUDED", EventSpec(
         "a reading would have opened a run on an excluded date", "admit", Severity.INFO, Alert.NO,

@@ -88,3 +88,15 @@ def news(run: Run, readings: Mapping[str, Reading]) -> bool:
         for key, reading in readings.items()
         if not isinstance(reading, UnreadableReading)
     )
+
+
+#: Each cause in words.
+EXPLAINED: dict[str, str] = {
+    Cause.UNKNOWN_PIPELINE: "no such pipeline or schedule is in force",
+    Cause.EXCLUDED: "the calendar excludes the date",
+    Cause.BEYOND_HORIZON: "the date is beyond the schedule's horizon",
+    Cause.IN_PROGRESS: "a run is in progress, or a retry is due",
+    Cause.BUDGET: "the budget is spent",
+    Cause.NO_NEW_DATA: "no reading has changed since the run succeeded",
+    Cause.UNREADABLE: "the stored row of the date can't be read; `interlock doctor` names it",
+}

@@ -125,7 +125,7 @@ def _receipt(result: Result, now: datetime) -> str:
     then = timestamp.instant(result.actual)
     if then is None:
         return "has a reading that does not say when it came"
-    return f"was received {duration.for_people(now - then)} ago"
+    return f"was received {duration.for_ages(now - then)} ago"
 
 
 def _of_checks() -> dict[str, Reason]:

@@ -165,6 +165,8 @@ class Run(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     opened_for: str = ""
     #: The request that opened a date without a run; kept to recognise a repeat of it.
     first_request: str | None = None
+    #: The backfill that asked for its last rerun; retries keep it.
+    backfill: str | None = None
     changed_at: datetime
     recovered: bool = False
     started_at: datetime | None = None

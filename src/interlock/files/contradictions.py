@@ -1,4 +1,4 @@
-"""Contradictions: pairs of rules on one field that no reading can satisfy together."""
+"""Contradictions: pairs of rules on one field that no reading can satisfy together, refused as errors."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -6,16 +6,47 @@ from datetime import UTC, datetime
 from itertools import combinations
 from typing import Any
 
-from interlock.domain.check import Bound, number
-from interlock.domain.pipeline import Rule
+from interlock.domain import canonical
+from interlock.domain.check import Bound, in_symbols, number
+from interlock.domain.pipeline import Mode, Rule
 from interlock.domain.rules import judge_one
 from interlock.domain.sensor import Reading
+from interlock.files.authored import PipelineFile
+from interlock.files.nodes import find
+from interlock.files.problem import ProblemKind, printable
+from interlock.files.problem_collector import At
 
 #: Comparing pairs costs the square of this; more rules on one field are unrealistic.
 _MOST_ON_ONE_FIELD = 20
 
 #: What `equals` says does not change with time.
 _ANY_TIME = datetime(2000, 1, 1, tzinfo=UTC)
+
+_TO_DO = "remove one of the two, or use trigger: ANY if one is enough"
+
+
+def check_contradictions(file: PipelineFile, at: At) -> None:
+    """A file whose rules never hold would open runs that can only expire. Every part must be valid."""
+    if file.validation.trigger is Mode.ALL:
+        _refuse(file.validation.rules, at.inner("validation", "rules"), _TO_DO)
+    if file.post_run is not None:
+        _refuse(file.post_run.rules, at.inner("postRun", "rules"), "remove one of the two")
+
+
+def _refuse(rules: Sequence[Rule], at: At, hint: str) -> None:
+    for first, second in contradictions(rules):
+        line = find(at.node, (first,)).line
+        place = f" in line {line}" if line else ""
+        field = rules[second].field
+        both = f"{_asked(rules[first])} and {_asked(rules[second])}"
+        message = f"contradicts rule [{first}]{place}: {field} can't be {both}"
+        where = find(at.node, (second,))
+        at.reading.error((*at.path, second), where, ProblemKind.CONFLICT, message, hint)
+
+
+def _asked(rule: Rule) -> str:
+    value = rule.value if isinstance(rule.value, str) else canonical.encode(rule.value)
+    return in_symbols(rule.check, printable(value))
 
 
 def contradictions(rules: Sequence[Rule]) -> Iterator[tuple[int, int]]:

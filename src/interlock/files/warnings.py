@@ -10,7 +10,6 @@ from interlock.domain.pipeline import (
     Calendar,
     Evaluation,
     Job,
-    Mode,
     Rule,
     Schedule,
     Weekday,
@@ -18,7 +17,6 @@ from interlock.domain.pipeline import (
 )
 from interlock.domain.sensor import RESERVED, split_key
 from interlock.files.authored import PipelineFile
-from interlock.files.contradictions import contradictions
 from interlock.files.job_warnings import job_warnings
 from interlock.files.pipeline_checks import is_daily, placed_schedules
 from interlock.files.problem import Path, ProblemKind
@@ -136,11 +134,8 @@ def _never_runs(schedule: Schedule) -> Iterator[Remark]:
 def _rule_warnings(file: PipelineFile) -> Iterator[Remark]:
     rules = file.validation.rules
     yield from _odd_rules(rules, ("validation", "rules"))
-    if file.validation.trigger is Mode.ALL:
-        yield from _contradicting(rules, ("validation", "rules"))
     if file.post_run is not None:
         yield from _odd_rules(file.post_run.rules, ("postRun", "rules"))
-        yield from _contradicting(file.post_run.rules, ("postRun", "rules"))
     yield from _ageless_rules(file)
 
 
@@ -180,12 +175,6 @@ def _odd_key(key: str, path: Path) -> Iterator[Remark]:
             ProblemKind.BAD_VALUE,
             f"only one period can ever match; the key alone is {base}",
         )
-
-
-def _contradicting(rules: Sequence[Rule], path: Path) -> Iterator[Remark]:
-    for first, second in contradictions(rules):
-        message = f"contradicts rule [{first}] on the same field: both can't hold"
-        yield (*path, second), ProblemKind.CONFLICT, message
 
 
 def _sla_warnings(file: PipelineFile) -> Iterator[Remark]:

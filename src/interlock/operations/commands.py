@@ -13,6 +13,8 @@ from interlock.domain.rerun_request import RerunRequest
 from interlock.operations.requests import (
     NewAcknowledgement,
     NewAlertTest,
+    NewBackfill,
+    NewBackfillTurn,
     NewCancellation,
     NewPause,
     NewPrune,
@@ -29,6 +31,7 @@ from interlock.operations.requests import (
 )
 from interlock.operations.results import Pruned, ReadingAnswer, Retried, TrialResult
 from interlock.operations.tokens import TokenShown
+from interlock.queries.backfill_progress import BackfillProgress
 from interlock.queries.paging import Page
 from interlock.queries.stored_reading import StoredReading
 from interlock.queries.watchdog_pass import WatchdogPass
@@ -56,6 +59,22 @@ class Commands(Protocol):
 
     def rerun(self, pipeline: str, wanted: NewRerun) -> RerunRequest:
         """Ask for a date to run again. An event says whether it is granted."""
+        ...
+
+    def start_backfill(self, pipeline: str, wanted: NewBackfill) -> BackfillProgress:
+        """Run the dates of a range that have not completed, a few at a time."""
+        ...
+
+    def pause_backfill(self, backfill: str, wanted: NewBackfillTurn) -> BackfillProgress:
+        """Start no further date of a backfill; dates that have begun run on."""
+        ...
+
+    def resume_backfill(self, backfill: str, wanted: NewBackfillTurn) -> BackfillProgress:
+        """Go on with a paused backfill."""
+        ...
+
+    def cancel_backfill(self, backfill: str, wanted: NewBackfillTurn) -> BackfillProgress:
+        """End a backfill: its waiting dates never start; dates that have begun run on."""
         ...
 
     def cancel(

@@ -16,7 +16,9 @@ from interlock.domain.run import Run
 from interlock.domain.sensor import Reading
 from interlock.operations.requests import (
     AuditQuery,
+    BackfillDatesQuery,
     BackfillQuery,
+    BackfillsQuery,
     EventsQuery,
     NewFiles,
     OnDate,
@@ -25,16 +27,19 @@ from interlock.operations.requests import (
     PruneQuery,
     RangeQuery,
     RunsQuery,
+    SearchQuery,
 )
 from interlock.operations.results import Prunable, RunHistory
 from interlock.operations.tokens import TokenShown
 from interlock.queries.alert_overview import AlertOverview, OpenAlert
 from interlock.queries.alerted import Alerted
 from interlock.queries.attainment import Attainment
+from interlock.queries.backfill_progress import BackfillDate, BackfillProgress
 from interlock.queries.heartbeat import Heartbeat
 from interlock.queries.paging import Page
 from interlock.queries.pipeline_state import PipelineState
 from interlock.queries.run_output import RunOutput
+from interlock.queries.search import Found
 from interlock.queries.timeline import TimelineRow
 from interlock.queries.why import Why
 from interlock.usecases.pause import Foreseen
@@ -95,6 +100,10 @@ class Queries(Protocol):
         """The open alerts of a date, and what people did about them."""
         ...
 
+    def search(self, query: SearchQuery) -> Page[Found]:
+        """Pipelines, runs, reading keys and event types that match, the best of each first."""
+        ...
+
     def timeline(self, query: RangeQuery) -> Page[TimelineRow]:
         """By pipeline: the dates on which there is a run, or one is expected."""
         ...
@@ -121,6 +130,20 @@ class Queries(Protocol):
 
     def backfill(self, pipeline: str, query: BackfillQuery) -> Page[str]:
         """The dates of a range that have no completed run."""
+        ...
+
+    def backfills(self, query: BackfillsQuery = BackfillsQuery()) -> Page[BackfillProgress]:
+        """Backfills, newest first, and how far each has come."""
+        ...
+
+    def backfill_progress(self, backfill: str) -> BackfillProgress:
+        """How far one backfill has come."""
+        ...
+
+    def backfill_dates(
+        self, backfill: str, query: BackfillDatesQuery = BackfillDatesQuery()
+    ) -> Page[BackfillDate]:
+        """The dates of a backfill and what each is doing, oldest first."""
         ...
 
     def would_resume(self, pipeline: str) -> Page[Foreseen]:

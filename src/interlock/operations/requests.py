@@ -6,12 +6,14 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from interlock.domain.backfill import Concurrent
 from interlock.domain.partition import Label
 from interlock.errors import ConfigError
 
 MOST_READINGS = 1000
 MOST_ITEMS = 1000
 MOST_LINES = 10_000
+MOST_FOUND = 100
 MOST_OUTPUT = 256 * 1024
 
 Limit = Annotated[int, Meta(ge=1, le=MOST_ITEMS, description="How many at most.")]
@@ -21,6 +23,7 @@ Reason = Annotated[
     str, Meta(min_length=1, max_length=1000, pattern=r"\S", description="Why; it is recorded.")
 ]
 Instant = Annotated[datetime, Meta(tz=True)]
+Before = Annotated[datetime, Meta(tz=True, description="Only what happened before then.")]
 Bound = Annotated[
     str,
     Meta(pattern=r"^[0-9T:-]{4,16}$(?!\n)", description="A date label, or the beginning of one."),
@@ -87,6 +90,7 @@ class EventsQuery(Paging, frozen=True, kw_only=True):
     pipeline: Text | None = None
     type: Text | None = None
     since: Instant | None = None
+    until: Before | None = None
 
 
 class AuditQuery(Paging, frozen=True, kw_only=True):
@@ -94,6 +98,14 @@ class AuditQuery(Paging, frozen=True, kw_only=True):
     action: Text | None = None
     pipeline: Text | None = None
     since: Instant | None = None
+    until: Before | None = None
+
+
+class SearchQuery(Query, frozen=True, kw_only=True):
+    q: Annotated[
+        str, Meta(max_length=200, description="Words, all of which must occur; one may be a date.")
+    ]
+    limit: Annotated[int, Meta(ge=1, le=MOST_FOUND, description="How many at most.")] = 20
 
 
 class RangeQuery(Paging, frozen=True, kw_only=True):
@@ -105,6 +117,16 @@ class BackfillQuery(Query, frozen=True, kw_only=True):
     since: Date = msgspec.field(name="from")
     until: Date = msgspec.field(name="to")
     schedule: Text | None = None
+
+
+class BackfillsQuery(Paging, frozen=True, kw_only=True):
+    pipeline: Text | None = None
+
+
+class BackfillDatesQuery(Paging, frozen=True, kw_only=True):
+    state: Literal["waiting", "requested", "running", "completed", "failed", "refused"] | None = (
+        None
+    )
 
 
 class WatchQuery(Query, frozen=True, kw_only=True):
@@ -139,6 +161,24 @@ class NewRerun(_Body, frozen=True, kw_only=True):
     reason: Text = "manual"
     force: bool = False
     over_budget: bool = msgspec.field(default=False, name="overBudget")
+
+
+class NewBackfill(_Body, frozen=True, kw_only=True):
+    """A range of dates to run, a few at a time."""
+
+    since: Date = msgspec.field(name="from")
+    until: Date = msgspec.field(name="to")
+    reason: Reason
+    schedule: Text | None = None
+    max_concurrent: Annotated[
+        Concurrent, Meta(description="How many of its dates may be at work at once.")
+    ] = msgspec.field(default=2, name="maxConcurrent")
+
+
+class NewBackfillTurn(_Body, frozen=True, kw_only=True):
+    """A request to pause, resume or cancel a backfill."""
+
+    reason: Reason
 
 
 class NewCancellation(_Body, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ from interlock.domain import duration
 from interlock.domain.alerting.handling import Handling
 from interlock.domain.alerting.threads import SYSTEM, AlertKey
 from interlock.domain.alerting.trial import said, trial_note, trial_targets
+from interlock.domain.backfill import BackfillState
 from interlock.domain.callers import AuditEntry, RequestOutcome
 from interlock.domain.cancellation import Cancellation
 from interlock.domain.config import Config
@@ -24,6 +25,8 @@ from interlock.operations.alert_access import AlertAccess
 from interlock.operations.requests import (
     NewAcknowledgement,
     NewAlertTest,
+    NewBackfill,
+    NewBackfillTurn,
     NewCancellation,
     NewPause,
     NewPrune,
@@ -43,6 +46,7 @@ from interlock.operations.results import Pruned, ReadingAnswer, Retried, TrialRe
 from interlock.operations.store_queries import state_file
 from interlock.operations.tokens import TokenShown, make_token, new_secret, shown
 from interlock.ports.state_file import StateFile
+from interlock.queries.backfill_progress import BackfillProgress, backfill_progress
 from interlock.queries.paging import Page
 from interlock.queries.stored_reading import StoredReading, in_words, stored
 from interlock.queries.watchdog_pass import WatchdogPass, pass_in_words
@@ -55,6 +59,8 @@ from interlock.usecases.ports import Ports
 from interlock.usecases.put_reading import admissible_reading
 from interlock.usecases.request_rerun import RerunOrder, request_rerun
 from interlock.usecases.snooze_alert import snooze_alert, unsnooze_alert
+from interlock.usecases.start_backfill import BackfillOrder, start_backfill
+from interlock.usecases.steer_backfill import BackfillTurn, found_backfill, steer_backfill
 from interlock.usecases.take_lineage import take_lineage
 from interlock.usecases.unknown_pipeline import unknown_pipeline
 from interlock.usecases.watch import watch
@@ -140,6 +146,39 @@ class StoreCommands:
         )
         with self._audited("rerun", str(key), wanted.reason, pipeline):
             return request_rerun(order, self._ports)
+
+    def start_backfill(self, pipeline: str, wanted: NewBackfill) -> BackfillProgress:
+        self._check(pipeline)
+        first, last = str(label_of(wanted.since)), str(label_of(wanted.until))
+        order = BackfillOrder(
+            pipeline_id=pipeline,
+            first=first,
+            last=last,
+            schedule_id=wanted.schedule,
+            max_concurrent=wanted.max_concurrent,
+            requested_by=self._actor,
+            reason=wanted.reason,
+        )
+        target = f"{pipeline}/{wanted.schedule or '-'}/{first} to {last}"
+        with self._audited("backfill", target, wanted.reason, pipeline):
+            return backfill_progress(start_backfill(order, self._ports), self._ports)
+
+    def pause_backfill(self, backfill: str, wanted: NewBackfillTurn) -> BackfillProgress:
+        return self._steer("backfill pause", backfill, BackfillState.PAUSED, wanted.reason)
+
+    def resume_backfill(self, backfill: str, wanted: NewBackfillTurn) -> BackfillProgress:
+        return self._steer("backfill resume", backfill, BackfillState.RUNNING, wanted.reason)
+
+    def cancel_backfill(self, backfill: str, wanted: NewBackfillTurn) -> BackfillProgress:
+        return self._steer("backfill cancel", backfill, BackfillState.CANCELLED, wanted.reason)
+
+    def _steer(
+        self, action: str, backfill: str, state: BackfillState, reason: str
+    ) -> BackfillProgress:
+        pipeline = found_backfill(backfill, self._ports).pipeline_id
+        turn = BackfillTurn(backfill, state, self._actor, reason)
+        with self._audited(action, backfill, reason, pipeline):
+            return backfill_progress(steer_backfill(turn, self._ports), self._ports)
 
     def cancel(
         self, pipeline: str, schedule: str, date: str, wanted: NewCancellation

@@ -13,13 +13,15 @@ from interlock.domain.event import ALIASES, Event
 from interlock.domain.history import EventFilter
 from interlock.domain.job_output import OutputPart, OutputStream
 from interlock.domain.missing import Missing
-from interlock.domain.run import Run, RunKey, Status
+from interlock.domain.run import Run, RunKey
 from interlock.domain.sensor import Reading
 from interlock.errors import ConfigError, NotFoundError
 from interlock.operations.alert_access import AlertAccess
 from interlock.operations.requests import (
     AuditQuery,
+    BackfillDatesQuery,
     BackfillQuery,
+    BackfillsQuery,
     EventsQuery,
     NewFiles,
     OnDate,
@@ -28,6 +30,7 @@ from interlock.operations.requests import (
     PruneQuery,
     RangeQuery,
     RunsQuery,
+    SearchQuery,
     label_of,
 )
 from interlock.operations.results import Prunable, RunHistory
@@ -43,16 +46,25 @@ from interlock.queries.alert_overview import (
 )
 from interlock.queries.alerted import Alerted, alerted
 from interlock.queries.attainment import Attainment, attainments
+from interlock.queries.backfill_progress import (
+    BackfillDate,
+    BackfillProgress,
+    backfill_dates,
+    backfill_progress,
+)
 from interlock.queries.heartbeat import Heartbeat
 from interlock.queries.paging import Page, cursor_of, page_of, place_at
 from interlock.queries.pipeline_state import PipelineState, pipeline_state
 from interlock.queries.run_output import RunOutput, run_output
+from interlock.queries.search import Found, search
 from interlock.queries.timeline import TimelineRow, timeline
 from interlock.queries.why import Why, explain
 from interlock.usecases.find_runs import find_runs
 from interlock.usecases.pause import Foreseen, foresee_resume
+from interlock.usecases.plan_backfill import plan_backfill
 from interlock.usecases.ports import Ports
-from interlock.usecases.request_rerun import backfill_dates, chosen_schedule
+from interlock.usecases.request_rerun import chosen_schedule
+from interlock.usecases.steer_backfill import found_backfill
 from interlock.usecases.unknown_pipeline import unknown_pipeline
 
 LONGEST_RANGE = timedelta(days=92)
@@ -132,8 +144,8 @@ class StoreQueries:
         found: list[Run] = []
         searched = 0
         while len(found) <= query.limit and searched < MOST_SEARCHED:
-            wanted = query.limit + 1 if query.status is None else _SEARCHED_AT_ONCE
-            page = self._history.runs(query.pipeline, since, until, after, wanted)
+            wanted = query.limit + 1 if not searched else _SEARCHED_AT_ONCE
+            page = self._history.runs(query.pipeline, since, until, after, wanted, query.status)
             if page is None:
                 raise ConfigError("this backend lists the runs of one pipeline: name it")
             found += [run for run in page if query.status in (None, run.state)]
@@ -174,7 +186,9 @@ class StoreQueries:
 
     def events(self, query: EventsQuery = EventsQuery()) -> Page[Event]:
         kind = None if query.type is None else ALIASES.get(query.type, query.type)
-        wanted = EventFilter(pipeline_id=query.pipeline, kind=kind, since=query.since)
+        wanted = EventFilter(
+            pipeline_id=query.pipeline, kind=kind, since=query.since, until=query.until
+        )
         before = place_at(query.cursor, tuple[datetime, int])
         found = self._history.events(wanted, before, query.limit + 1)
         page = page_of(found, query.limit, lambda told: (told.event.timestamp, told.seq))
@@ -195,6 +209,9 @@ class StoreQueries:
         if found is None:
             raise NotFoundError(f"{pipeline} {key.date} has no open alert")
         return found
+
+    def search(self, query: SearchQuery) -> Page[Found]:
+        return Page(search(query.q, query.limit, self._ports, self._history))
 
     def timeline(self, query: RangeQuery) -> Page[TimelineRow]:
         _check_range(query)
@@ -217,16 +234,33 @@ class StoreQueries:
             failures=state.failures,
         )
 
+    # --- backfills
+
+    def backfills(self, query: BackfillsQuery = BackfillsQuery()) -> Page[BackfillProgress]:
+        before = place_at(query.cursor, str)
+        if query.pipeline is not None:
+            self.config(query.pipeline)
+        found = self._ports.backfills.newest(query.limit + 1, before, query.pipeline)
+        page = page_of(found, query.limit, lambda backfill: backfill.id)
+        return Page([backfill_progress(each, self._ports) for each in page.items], page.next)
+
+    def backfill_progress(self, backfill: str) -> BackfillProgress:
+        return backfill_progress(found_backfill(backfill, self._ports), self._ports)
+
+    def backfill_dates(
+        self, backfill: str, query: BackfillDatesQuery = BackfillDatesQuery()
+    ) -> Page[BackfillDate]:
+        after = place_at(query.cursor, str)
+        found = found_backfill(backfill, self._ports)
+        dates = backfill_dates(found, query.state, after, query.limit + 1, self._ports)
+        return page_of(dates, query.limit, lambda date: date.date)
+
     # --- what a command would do
 
     def backfill(self, pipeline: str, query: BackfillQuery) -> Page[str]:
         config = self.config(pipeline)
         schedule = chosen_schedule(config, query.schedule)
-        dates = list(backfill_dates(config, schedule, query.since, query.until))
-        keys = {RunKey(pipeline, schedule.id, date): date for date in dates}
-        runs = find_runs(keys, config.pipeline, self._ports)
-        done = {key.date for key, run in runs.items() if run.status is Status.COMPLETED}
-        return Page([date for date in dates if date not in done])
+        return Page(plan_backfill(config, schedule, query.since, query.until, self._ports))
 
     def would_resume(self, pipeline: str) -> Page[Foreseen]:
         return Page(foresee_resume(pipeline, self._ports))
@@ -250,6 +284,7 @@ class StoreQueries:
             action=query.action,
             pipeline_id=query.pipeline,
             since=query.since,
+            until=query.until,
         )
         before = place_at(query.cursor, int)
         found = self._file.audit.newest(query.limit + 1, wanted, before)

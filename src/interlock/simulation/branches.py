@@ -10,8 +10,10 @@ beginning, in its own process.
 """
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
 from typing import NoReturn
 
 import msgspec
@@ -125,7 +127,8 @@ class Branching(Faults):
         found = [problem[:_LONGEST] for problem in (*problems, *self.gather())]
         near = self.points if self._near is None else self._near
         verdict = BranchVerdict(self._path, found[:_SHOWN], self.points, near, self.branches)
-        os.write(self._pipe, msgspec.json.encode(verdict))
+        with suppress(BrokenPipeError):  # an interrupted parent no longer listens
+            os.write(self._pipe, msgspec.json.encode(verdict))
         os._exit(0)
 
     def gather(self) -> list[str]:
@@ -163,7 +166,7 @@ class Branching(Faults):
         self._on_branch()
         reader, writer = os.pipe()
         sys.stdout.flush()
-        pid = os.fork()
+        pid = _forked()
         if pid == 0:
             os.close(reader)
             self._pipe, self._children, self._on_branch = writer, {}, lambda: None
@@ -186,6 +189,20 @@ class Branching(Faults):
         )
         verdict.problems = [f"{name}: {problem}" for problem in verdict.problems]
         self.verdicts.append(verdict)
+
+
+def _forked() -> int:
+    """As `os.fork`. Ctrl-C ends a child in silence, and waits for the fork in the parent: an exception within
+    the hooks of a fork would be lost.
+    """
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        pid = os.fork()
+        if pid == 0:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+        return pid
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def pairs_of(verdicts: Iterable[BranchVerdict]) -> Iterator[tuple[Path, bool]]:

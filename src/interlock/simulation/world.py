@@ -21,6 +21,7 @@ from interlock.errors import ConfigError, InterlockError, NotFoundError, Transie
 from interlock.runtime.alert_sender import AlertSender
 from interlock.runtime.alerting import console_alone
 from interlock.runtime.loop import InlineRunner, Runtime
+from interlock.simulation.backfill_entries import operate_backfill
 from interlock.simulation.faults import (
     Crash,
     FailingEvents,
@@ -148,6 +149,7 @@ class World:
             runs=store.runs,
             job_log=store.job_log,
             reruns=store.reruns,
+            backfills=store.backfills,
             events=FailingEvents(store.events, self._faults),
             outbox=store.outbox,
             claims=store.claims,
@@ -286,7 +288,7 @@ class World:
             self._boot() if not self._is_down() else None
         elif entry.fail is not None:
             self._fail(entry.fail, moment.at)
-        elif (entry.pause or entry.resume or entry.retire) is not None:
+        elif (entry.pause or entry.resume or entry.retire or entry.backfill) is not None:
             self._operate(entry)
         else:
             self._write(entry)
@@ -310,6 +312,8 @@ class World:
                     resume(entry.resume, self._ports)
                 elif entry.retire is not None:
                     self._retire(entry.retire)
+                elif entry.backfill is not None:
+                    operate_backfill(entry.backfill, self._ports)
                 return
             except TransientError:
                 continue

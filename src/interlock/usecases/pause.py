@@ -23,6 +23,7 @@ from interlock.domain.schedule import occurrences
 from interlock.domain.sensor import Reading, UnreadableReading, split_key
 from interlock.errors import NotFoundError, TransientError
 from interlock.usecases.admit_reading import admit_reading, concerned_runs
+from interlock.usecases.advance_backfill import advance_of_pipeline
 from interlock.usecases.arm_cron import fires
 from interlock.usecases.evidence import judge_now
 from interlock.usecases.find_runs import find_runs
@@ -140,6 +141,7 @@ def _catch_up(config: Config, since: datetime, ports: Ports) -> None:
             retry_job(run.key, run.attempt, ports)
     for request in _waiting(config.pipeline.id, ports):
         judge_rerun(request, ports)
+    advance_of_pipeline(config.pipeline.id, ports)
 
 
 def _waiting(pipeline_id: str, ports: Ports) -> list[RerunRequest]:

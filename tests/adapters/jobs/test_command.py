@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import stat
@@ -27,7 +28,7 @@ from adapters.jobs.job_samples import (
 from interlock.adapters.jobs.by_type import JobsByType
 from interlock.adapters.jobs.command.command_jobs import CommandJobs
 from interlock.adapters.jobs.command.exit_codes import exit_category
-from interlock.adapters.jobs.command.job_folder import prune
+from interlock.adapters.jobs.command.job_folder import JobFolder, Lost, prune
 from interlock.domain.budgets import Category
 from interlock.domain.job import Absent, Failed, Launched, Running, Succeeded
 from interlock.domain.pipeline import Pipeline
@@ -142,7 +143,8 @@ def test_a_command_that_takes_too_long_is_ended(jobs: JobsByType) -> None:
     began = time.monotonic()
     answer = run(jobs, sh("echo waiting >&2; exec sleep 60", timeout="200ms"))
     assert isinstance(answer, Failed)
-    assert (answer.category, answer.message) == (Category.TIMEOUT, "waiting")
+    assert answer.category is Category.TIMEOUT
+    assert re.fullmatch(r"ended after \d+m?s, its timeout: waiting", answer.message)
     assert time.monotonic() - began < 5
 
 
@@ -423,6 +425,32 @@ def test_a_folder_that_its_run_still_needs_stays(jobs: JobsByType, tmp_path: Pat
     assert prune(tmp_path, later, lambda spec: spec.values["LABEL"] == "2026-03-03") == 0
     (folder(tmp_path) / "spec.json").unlink()  # of what nobody knows, nobody needs
     assert prune(tmp_path, later, lambda spec: True) == 1
+
+
+def test_a_folder_whose_supervisor_is_lost_stays_until_its_command_is_over(
+    jobs: JobsByType, tmp_path: Path
+) -> None:
+    jobs.launch(a_command("sleep", "60"), a_context())
+    pid = folder(tmp_path) / "pid"
+    group = int(soon(lambda: pid.read_text().split() if pid.exists() else None)[0])
+    os.kill(parent_of(group), signal.SIGKILL)
+    later = now() + timedelta(hours=1)
+    soon(lambda: isinstance(JobFolder(tmp_path, folder(tmp_path).name).look(), Lost))
+    assert prune(tmp_path, later) == 0  # the command lives on
+    os.killpg(group, signal.SIGKILL)
+    assert prune(tmp_path, later, lambda spec: True) == 0  # its run has yet to hear of it
+    assert prune(tmp_path, now() - timedelta(hours=1)) == 0
+    soon(lambda: prune(tmp_path, later))
+    assert not folder(tmp_path).exists()
+
+
+def test_a_folder_of_another_program_stays(tmp_path: Path) -> None:
+    (tmp_path / "jobs" / "not a token").mkdir(parents=True)
+    assert prune(tmp_path, now() + timedelta(hours=1)) == 0
+
+
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 def number_in(path: Path) -> int:

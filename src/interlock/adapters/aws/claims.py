@@ -41,19 +41,6 @@ _STORED = tuple(
 )
 
 
-def claim_item(event: Event, now: datetime) -> Item:
-    """The row of a claimed event, with the event in its outbox."""
-    return {
-        **_placed(claim_key(event.event_id)),
-        "eventId": event.event_id,
-        "at": text(now),
-        "version": 1,
-        **box_of([event], now),
-        **watched(event.pipeline_id or "", now + TELL_GRACE),
-        **expiry(now + KEPT),
-    }
-
-
 class DynamoClaims:
     """An expired mark counts as absent, whether or not DynamoDB has removed it."""
 
@@ -172,6 +159,19 @@ def baseline_from(item: Item) -> Baseline:
 
 def _places(item: Item) -> Places:
     return msgspec.convert(canonical.decode(item["places"]), Places)
+
+
+def claim_item(event: Event, now: datetime) -> Item:
+    """The row of a claimed event, which waits to be published."""
+    return {
+        **_placed(claim_key(event.event_id)),
+        "eventId": event.event_id,
+        "at": text(now),
+        "version": 1,
+        **box_of([event], now),
+        **watched(event.pipeline_id or "", now + TELL_GRACE),
+        **expiry(now + KEPT),
+    }
 
 
 def _placed(key: Key) -> Item:

@@ -24,6 +24,7 @@ class Spans:
     job_log: timedelta = timedelta(days=90)
     reruns: timedelta = timedelta(days=400)
     requests: timedelta = timedelta(days=30)
+    backfills: timedelta = timedelta(days=400)
     changes: timedelta = timedelta(days=1)
     timers: timedelta = timedelta(days=7)
     executions: timedelta = timedelta(days=90)
@@ -116,6 +117,7 @@ _EXPIRED = {
     "job_log": ("at <= ?", "job_log"),
     "reruns": ("at <= ?", "reruns"),
     "rerun_requests": ("judged = 1 AND requested_at <= ?", "requests"),
+    "backfills": ("ended_at <= ?", "backfills"),
     "changes": (
         "at <= ? AND seq <= (SELECT min(seq) FROM cursors WHERE feed = 'changes')",
         "changes",

@@ -1,7 +1,7 @@
 """Run page: one date from its first event to its last, and the evidence on which it ran."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from interlock.domain.cancellation import objection_to_cancel
 from interlock.domain.config import Config
-from interlock.domain.event import Event
+from interlock.domain.event import Event, EventType
 from interlock.domain.run import Run, RunKey
 from interlock.domain.sla import explain_record
 from interlock.errors import InterlockError, NotFoundError
@@ -64,6 +64,7 @@ def build(asked: PageRequest) -> Shown:
         "lines": asked.query.lines,
         "few_lines": LINES,
         "most_lines": MOST_SHOWN,
+        "ran": None if run is None else _ran(run, events, now),
         "attempts": _attempts(events),
         "deliveries": context.backend.deliveries.of_events(events),
         "reruns": context.backend.ports.reruns.granted(key),
@@ -108,6 +109,32 @@ def _zone(config: Config | None, schedule_id: str) -> str:
     if config is None or not config.pipeline.has_schedule(schedule_id):
         return "UTC"
     return config.pipeline.schedule(schedule_id).timezone
+
+
+def _ran(run: Run, events: Sequence[Event], now: datetime) -> timedelta | None:
+    """How long the job of this attempt ran. A failed run has no instant of its end: its event has."""
+    if run.launched_at is None:
+        return None
+    failed = [
+        event.timestamp
+        for event in events
+        if event.attempt == run.attempt
+        and event.type in _ENDS
+        and event.timestamp >= run.launched_at
+    ]
+    end = run.completed_at or (now if run.is_open else min(failed, default=None))
+    return None if end is None else end - run.launched_at
+
+
+#: The events that tell of a job's bad end.
+_ENDS = frozenset(
+    {
+        EventType.JOB_FAILED,
+        EventType.JOB_POLL_EXHAUSTED,
+        EventType.RUN_CANCELLED,
+        EventType.SFN_TIMEOUT,
+    }
+)
 
 
 def _standing_without(events: Sequence[Event]) -> Any:

@@ -1,15 +1,20 @@
 """Templating: renders pages as text. Every value is escaped."""
 
+from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
+from markupsafe import Markup, escape
 
 from interlock import __version__
 from interlock.domain import canonical
 from interlock.domain.check import in_symbols
 from interlock.domain.rules import receipt_need
 from interlock.domain.run import RunKey
+from interlock.domain.zones import zone
 from interlock.web.pages import instants
 from interlock.web.pages.assets import Assets
 
@@ -35,7 +40,9 @@ def environment(assets: Assets) -> Environment:
         version=__version__,
     )
     made.filters.update(
-        clock=instants.clock,
+        clock=clock,
+        zone_name=zone_name,
+        wall=wall,
         ago=instants.ago,
         span=instants.span,
         slack=instants.slack,
@@ -45,6 +52,7 @@ def environment(assets: Assets) -> Environment:
         percent=percent,
         bytes=size_in_bytes,
         sentence=sentence,
+        code=code,
     )
     return made
 
@@ -62,6 +70,25 @@ def with_query(path: str, **given: Any) -> str:
     """A path with its query string; empty parameters are left out."""
     kept = {name: value for name, value in given.items() if value not in (None, "", 0)}
     return f"{path}?{urlencode(kept)}" if kept else path
+
+
+@pass_context
+def zone_name(context: Context, own: str = "UTC") -> str:
+    """The zone in which the reader sees instants: the chosen one, or their own."""
+    chosen: str = context["zone_choice"].name
+    return chosen or own
+
+
+@pass_context
+def clock(context: Context, moment: datetime | None, own: str = "UTC", on: str = "") -> str:
+    return instants.clock(moment, zone_name(context, own), on)
+
+
+@pass_context
+def wall(context: Context, moments: Iterable[datetime]) -> list[datetime]:
+    """The same instants in the reader's zone."""
+    where = zone(zone_name(context))
+    return [moment.astimezone(where) for moment in moments]
 
 
 def value(anything: Any) -> str:
@@ -93,6 +120,16 @@ def size_in_bytes(number: int) -> str:
 
 def sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
+
+
+def code(text: str) -> Markup:
+    """A text whose parts between backticks are code."""
+    parts = text.split("`")
+    marked = [
+        Markup("<code>{}</code>").format(part) if n % 2 else escape(part)
+        for n, part in enumerate(parts)
+    ]
+    return Markup("").join(marked)
 
 
 def percent(part: float | None) -> str:

@@ -5,7 +5,7 @@ CREATE TABLE alerts (
   body TEXT NOT NULL, state TEXT NOT NULL, due_at INTEGER NOT NULL,
   tries INTEGER NOT NULL, error TEXT, receipt TEXT,
   quiet INTEGER NOT NULL, released INTEGER NOT NULL, note TEXT NOT NULL,
-  version INTEGER NOT NULL, settled_at INTEGER, escalates TEXT NOT NULL DEFAULT '',
+  version INTEGER NOT NULL, settled_at INTEGER,
   UNIQUE (sink, channel, event_id)
 ) STRICT;
 CREATE TABLE audit (
@@ -13,6 +13,10 @@ CREATE TABLE audit (
 , outcome TEXT, problem TEXT, sound TEXT AS (CASE WHEN json_valid(entry) THEN entry END), actor TEXT AS (sound ->> '$.actor'), action TEXT AS (sound ->> '$.action'), pipeline TEXT AS (coalesce(sound ->> '$.pipelineId',
   CASE WHEN sound ->> '$.action' IN ('rerun', 'pause', 'resume', 'retire') THEN
     substr(sound ->> '$.target', 1, instr(sound ->> '$.target' || '/', '/') - 1) END))) STRICT;
+CREATE TABLE backfills (
+  id TEXT PRIMARY KEY, pipeline TEXT NOT NULL, version INTEGER NOT NULL,
+  look INTEGER, ended_at INTEGER, body TEXT NOT NULL
+) STRICT;
 CREATE TABLE changes (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
   kind TEXT NOT NULL, pipeline TEXT NOT NULL, key TEXT NOT NULL,
@@ -55,11 +59,6 @@ CREATE TABLE executions (
   status TEXT NOT NULL, state TEXT NOT NULL DEFAULT '', waiting_for TEXT,
   wake_at INTEGER NOT NULL, started_at INTEGER NOT NULL, ended_at INTEGER, error TEXT, cause TEXT
 ) STRICT;
-CREATE TABLE handlings (
-  pipeline TEXT NOT NULL, schedule TEXT NOT NULL, date TEXT NOT NULL,
-  body TEXT NOT NULL, changed_at INTEGER NOT NULL, version INTEGER NOT NULL,
-  PRIMARY KEY (pipeline, schedule, date)
-) STRICT;
 CREATE TABLE job_log (
   seq INTEGER PRIMARY KEY,
   pipeline TEXT NOT NULL, schedule TEXT NOT NULL, date TEXT NOT NULL, dry INTEGER NOT NULL,
@@ -93,7 +92,7 @@ CREATE TABLE pipelines (
 INSERT INTO "pipelines" VALUES('silver-orders',NULL,NULL,NULL,'{"calendars":{},"dryRun":false,"holidaysUntil":null,"job":{"config":{"run":"true"},"jobPollWindowSeconds":3600,"maxCodeRetries":1,"maxConcurrent":null,"maxDriftReruns":1,"maxManualReruns":1,"maxRetries":0,"pollInterval":null,"type":"command"},"pipeline":{"description":null,"id":"silver-orders","owner":"orders-team","tags":{"tier":"1"}},"postRun":{"driftField":null,"driftThreshold":0.05,"evaluation":{"interval":null,"window":"24h"},"lateWindow":null,"rules":[{"check":"exists","field":null,"key":"audit","maxAge":null,"value":null}],"sensorTimeout":"2h"},"schedules":[{"calendar":null,"cron":null,"dayOffset":1,"evaluation":{"interval":null,"window":"1h"},"exclude":null,"grace":"10m","horizon":null,"id":"stream","include":null,"time":null,"timezone":"UTC","trigger":{"check":"exists","deadline":null,"field":null,"hours":null,"key":"orders-landed","pipeline":null,"value":null}}],"sla":null,"validation":{"maxAge":null,"rules":[{"check":"gte","field":"count","key":"orders-count","maxAge":null,"value":0.10}],"trigger":"ALL"}}','392c0694d9a32c1f7e4905c2010a4ca3dc09ee8c3232a440f7e15b90b50001c1',1772532000123000,1772532000123000,NULL,NULL,NULL,NULL,'{}',1,'{}',NULL,NULL);
 CREATE TABLE rerun_requests (
   pipeline TEXT NOT NULL, schedule TEXT NOT NULL, date TEXT NOT NULL, dry INTEGER NOT NULL,
-  requested_at INTEGER NOT NULL, judged INTEGER NOT NULL DEFAULT 0, request TEXT NOT NULL,
+  requested_at INTEGER NOT NULL, judged INTEGER NOT NULL DEFAULT 0, request TEXT NOT NULL, refused TEXT,
   PRIMARY KEY (pipeline, schedule, date, dry)
 ) STRICT;
 CREATE TABLE reruns (
@@ -114,7 +113,7 @@ CREATE TABLE runs (
   THEN unixepoch(breach_at) - unixepoch(sound ->> '$.completedAt') END),
   PRIMARY KEY (pipeline, schedule, date, dry)
 ) STRICT;
-INSERT INTO "runs" VALUES('silver-orders','stream','2026-03-03',0,'PENDING',1,0,'silver-orders-stream-2026-03-03',1772532000123000,1772532120123000,NULL,'{"attempt":0,"breachAt":null,"cascading":false,"changedAt":"2026-03-03T10:00:00.123000Z","completedAt":null,"configHash":"","evidence":{},"executionName":"silver-orders-stream-2026-03-03","executions":1,"failure":null,"firstRequest":null,"firstSensorAt":null,"handedOverAt":null,"handovers":0,"infraRetries":0,"job":{},"jobMessage":null,"jobType":null,"jobUnseen":false,"key":{"date":"2026-03-03","dry":false,"pipelineId":"silver-orders","scheduleId":"stream"},"lateTold":[],"launchedAt":null,"leaseUntil":"2026-03-03T14:30:00.123000Z","openedAt":"2026-03-03T10:00:00.123000Z","openedBy":"sensor","openedFor":"orders-landed","postRun":{"missingJudged":false,"n":0,"outcome":null,"seen":{},"told":[]},"postRunDueAt":null,"postRunLookAt":null,"readinessAt":null,"readyAt":null,"recovered":false,"relativeBreachAt":null,"relativeWarningAt":null,"retryAt":null,"runId":null,"slaArmed":{},"slaTold":[],"slaVerdict":null,"spending":{"codeRetries":0,"driftReruns":0,"manualReruns":0,"retries":0},"startedAt":null,"status":"PENDING","triggerVersion":null,"unaskedSince":null,"verdict":null,"version":1,"waitsAt":null,"waitsFor":[],"warningAt":null}');
+INSERT INTO "runs" VALUES('silver-orders','stream','2026-03-03',0,'PENDING',1,0,'silver-orders-stream-2026-03-03',1772532000123000,1772532120123000,NULL,'{"attempt":0,"backfill":null,"breachAt":null,"cascading":false,"changedAt":"2026-03-03T10:00:00.123000Z","completedAt":null,"configHash":"","evidence":{},"executionName":"silver-orders-stream-2026-03-03","executions":1,"failure":null,"firstRequest":null,"firstSensorAt":null,"handedOverAt":null,"handovers":0,"infraRetries":0,"job":{},"jobMessage":null,"jobType":null,"jobUnseen":false,"key":{"date":"2026-03-03","dry":false,"pipelineId":"silver-orders","scheduleId":"stream"},"lateTold":[],"launchedAt":null,"leaseUntil":"2026-03-03T14:30:00.123000Z","openedAt":"2026-03-03T10:00:00.123000Z","openedBy":"sensor","openedFor":"orders-landed","postRun":{"missingJudged":false,"n":0,"outcome":null,"seen":{},"told":[]},"postRunDueAt":null,"postRunLookAt":null,"readinessAt":null,"readyAt":null,"recovered":false,"relativeBreachAt":null,"relativeWarningAt":null,"retryAt":null,"runId":null,"slaArmed":{},"slaTold":[],"slaVerdict":null,"spending":{"codeRetries":0,"driftReruns":0,"manualReruns":0,"retries":0},"startedAt":null,"status":"PENDING","triggerVersion":null,"unaskedSince":null,"verdict":null,"version":1,"waitsAt":null,"waitsFor":[],"warningAt":null}');
 CREATE TABLE sensors (
   pipeline TEXT NOT NULL, key TEXT NOT NULL,
   reading TEXT NOT NULL, content TEXT NOT NULL, received_at INTEGER NOT NULL,
@@ -130,7 +129,7 @@ CREATE TABLE threads (
   sink TEXT NOT NULL, thread_ts TEXT, claimed_by TEXT NOT NULL, claim_until INTEGER NOT NULL,
   state TEXT NOT NULL, state_at INTEGER, severity TEXT NOT NULL,
   first TEXT NOT NULL, latest TEXT NOT NULL, root_hash TEXT NOT NULL,
-  created_at INTEGER NOT NULL, version INTEGER NOT NULL, handled TEXT NOT NULL DEFAULT '',
+  created_at INTEGER NOT NULL, version INTEGER NOT NULL,
   PRIMARY KEY (pipeline, schedule, date, channel)
 ) STRICT;
 CREATE TABLE timer_log (
@@ -182,6 +181,7 @@ CREATE INDEX executions_due ON executions (wake_at) WHERE status = 'RUNNING';
 CREATE INDEX executions_running ON executions (pipeline) WHERE status = 'RUNNING';
 CREATE INDEX executions_ended ON executions (ended_at) WHERE ended_at IS NOT NULL;
 CREATE INDEX executions_under ON executions (definition);
+CREATE INDEX alerts_due ON alerts (due_at) WHERE state IN ('queued', 'sending', 'given_up');
 CREATE INDEX alerts_held ON alerts (due_at) WHERE state = 'held';
 CREATE INDEX alerts_held_for ON alerts (sink, channel, due_at) WHERE state = 'held';
 CREATE INDEX alerts_of_event ON alerts (event_id);
@@ -199,13 +199,9 @@ CREATE INDEX events_of_note ON events (at) WHERE severity <> 'info';
 CREATE INDEX audit_of_actor ON audit (actor);
 CREATE INDEX audit_of_action ON audit (action);
 CREATE INDEX audit_of_pipeline ON audit (pipeline);
-CREATE INDEX handlings_by_time ON handlings (changed_at);
-CREATE INDEX threads_open ON threads (created_at) WHERE state <> 'done';
-CREATE INDEX alerts_of_sink ON alerts (sink, state, due_at);
-CREATE INDEX alerts_failed ON alerts (sink, due_at)
-  WHERE error IS NOT NULL AND state <> 'cancelled';
-CREATE INDEX alerts_due ON alerts (due_at)
-  WHERE state IN ('queued', 'sending', 'given_up', 'waiting');
+CREATE INDEX backfills_unsettled ON backfills (id) WHERE look IS NOT NULL;
+CREATE INDEX backfills_of_pipeline ON backfills (pipeline, id);
+CREATE INDEX backfills_ended ON backfills (ended_at) WHERE ended_at IS NOT NULL;
 DELETE FROM "sqlite_sequence";
 INSERT INTO "sqlite_sequence" VALUES('changes',1);
 COMMIT;
