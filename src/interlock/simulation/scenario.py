@@ -86,6 +86,8 @@ class RerunEntry(Declared, frozen=True):
 
 
 class BackfillTurnName(StrEnum):
+    """What a person does to a backfill."""
+
     PAUSE = "pause"
     RESUME = "resume"
     CANCEL = "cancel"
