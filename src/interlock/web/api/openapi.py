@@ -180,6 +180,7 @@ _TAGS = {
     "timeline": "runs",
     "sla": "runs",
     "events": "events",
+    "alerts": "alerts",
     "search": "search",
     "watchdog": "upkeep",
     "prune": "upkeep",
