@@ -41,7 +41,7 @@ from interlock.domain.event import ALIASES, EventSpec, EventType
 from interlock.domain.job_kinds import JOB_KINDS
 from interlock.domain.pipeline import Calendar
 from interlock.domain.rules import REASONS
-from interlock.domain.run import TRANSITIONS
+from interlock.domain.run import BY_HAND, TRANSITIONS
 from interlock.files import load_text
 from interlock.files.authored import PipelineFile
 from interlock.files.problem import ProblemKind
@@ -546,6 +546,7 @@ def run_picture() -> str:
     for status, targets in TRANSITIONS.items():
         for target in sorted(targets):
             said = ": attempt + 1" if target == "PENDING" else ""
+            said = ": by hand" if target in BY_HAND.get(status, ()) else said
             lines.append(f"    {status} --> {target}{said}")
     return "\n".join([*lines, "```"])
 
@@ -762,6 +763,16 @@ _NOTES: dict[tuple[str, str], str] = {
     ("TimelineEntry", "rerun"): "An operator requests a rerun.",
     ("TimelineEntry", "delete"): "An operator deletes a reading or a rerun request.",
     ("TimelineEntry", "job"): "The job itself writes a record to the job log.",
+    ("TimelineEntry", "cancel"): "An operator cancels the run of a date.",
+    ("TimelineEntry", "skip"): "An operator says that a date need not run.",
+    ("TimelineEntry", "unskip"): "An operator expects a skipped date again.",
+    ("TimelineEntry", "mark"): "A person states the outcome of a run.",
+    ("RunActionEntry", "reason"): "Why the operator asks.",
+    ("RunActionEntry", "schedule"): "Required if the pipeline has several schedules.",
+    ("MarkEntry", "outcome"): "The outcome: `done` or `failed`.",
+    ("MarkEntry", "reason"): "Why the person says so.",
+    ("MarkEntry", "evidence"): "What the person knows, by name.",
+    ("MarkEntry", "schedule"): "Required if the pipeline has several schedules.",
     ("TimelineEntry", "pause"): "An operator pauses the pipeline.",
     ("TimelineEntry", "resume"): "An operator resumes the pipeline.",
     (

@@ -51,6 +51,9 @@ JOB_COMPLETED              | info     | thread | 1 | runId durationSeconds attem
 JOB_FAILED                 | error    | yes    | 1 | runId category error willRetry retryAt spent max output
 JOB_POLL_EXHAUSTED         | error    | yes    | 1 | {_POLL}
 RUN_CANCELLED              | warning  | thread | 1 | reason requestedBy runStatus runId
+RUN_SKIPPED                | info     | thread | 2 | reason requestedBy runStatus
+RUN_UNSKIPPED              | info     | thread | 2 | reason requestedBy skippedBy skipReason
+RUN_MARKED                 | info     | thread | 3 | outcome reason requestedBy runStatus evidence lateBy
 RETRY_EXHAUSTED            | error    | yes    | 2 | kind category spent max lastError + runId cancelled
 INFRA_FAILURE              | critical | yes    | 2 | state error cause executionName change
 INFRA_ALARM                | error    | yes    | 2 | alarmName alarmState metric threshold reason
@@ -87,6 +90,8 @@ DATE_ALREADY_RUN           | info     | no     | 1 | openedAt runStatus since du
 SENSOR_REJECTED            | warning  | yes    | 3 | key problem field value allowed
 CONFIG_ADOPTED             | info     | no     | 2 | change hash previousHash changedPaths schedules
 CONFIG_REJECTED            | error    | yes    | 1 | problems inForce
+PIPELINE_PAUSED            | info     | no     | 1 | reason requestedBy since until
+PIPELINE_RESUMED           | info     | no     | 1 | reason requestedBy since
 CONFIG_MISSING             | warning  | yes    | 1 | since until pipelines inForce
 WATCHDOG_DEGRADED          | error    | yes    | 3 | failures since + count
 WATCHDOG_RECOVERED         | warning  | yes    | 1 | from until firedLate missed recovered notWatched

@@ -63,6 +63,7 @@ class Phase(StrEnum):
     MISSED = "missed"
     LATE = "late"
     FAILED = "failed"
+    SKIPPED = "skipped"
     DONE = "done"
 
 
@@ -158,6 +159,23 @@ class EventType(StrEnum):
         ("attempt",), ("reason", "requestedBy", "runStatus", "runId"),
         "`interlock rerun {pipeline} {date}` runs it again",
         phase=Phase.FAILED)
+    RUN_SKIPPED = "RUN_SKIPPED", EventSpec(
+        "an operator said that a date need not run", "skip_run", Severity.INFO, Alert.THREAD,
+        ("attempt", "skipped at"), ("reason", "requestedBy", "runStatus"),
+        "`interlock unskip {pipeline} {date}` undoes it",
+        phase=Phase.SKIPPED)
+    RUN_UNSKIPPED = "RUN_UNSKIPPED", EventSpec(
+        "an operator undid the skip of a date: it is expected again, or has a further attempt",
+        "unskip_run", Severity.INFO, Alert.THREAD,
+        ("attempt", "skipped at"), ("reason", "requestedBy", "skippedBy", "skipReason"),
+        phase=Phase.WAITING)
+    RUN_MARKED = "RUN_MARKED", EventSpec(
+        "a person stated the outcome of a run: done, or failed (a warning)", "mark_run",
+        Severity.INFO, Alert.THREAD,
+        ("attempt", "outcome", "marked at"),
+        ("outcome", "reason", "requestedBy", "runStatus", "evidence", "lateBy"),
+        "`interlock rerun {pipeline} {date}` runs it again",
+        phase=Phase.DONE, shown={"outcome": "Outcome"})
     RETRY_EXHAUSTED = "RETRY_EXHAUSTED", EventSpec(
         "the job's or the launch's retries are spent, or what was to come went with its pipeline or schedule",
         "complete-trigger", Severity.ERROR, Alert.YES,
@@ -314,6 +332,13 @@ class EventType(StrEnum):
         "a stored config does not validate", "adopt_config", Severity.ERROR, Alert.YES,
         ("hash",), ("problems", "inForce"), "run `interlock validate` on the file and mend it",
         phase=Phase.ATTENTION)
+    PIPELINE_PAUSED = "PIPELINE_PAUSED", EventSpec(
+        "an operator paused a pipeline, or changed its pause", "pause", Severity.INFO, Alert.NO,
+        ("config version",), ("reason", "requestedBy", "since", "until"),
+        "`interlock resume {pipeline}` ends the pause")
+    PIPELINE_RESUMED = "PIPELINE_RESUMED", EventSpec(
+        "an operator ended the pause of a pipeline", "resume", Severity.INFO, Alert.NO,
+        ("config version",), ("reason", "requestedBy", "since"))
     CONFIG_MISSING = "CONFIG_MISSING", EventSpec(
         "the file of a pipeline in force is missing; an error without a pipeline: those of many at once",
         "follow_files", Severity.WARNING, Alert.YES,

@@ -124,6 +124,21 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         Scope.OBSERVE,
         Commands.put,
     ),
+    Endpoint(
+        "POST",
+        "/pipelines/{pipeline}/readings",
+        "putByHand",
+        Scope.OBSERVE,
+        Commands.put_by_hand,
+        status=201,
+    ),
+    Endpoint(
+        "POST",
+        "/pipelines/{pipeline}/readings/foresee",
+        "foreseeReading",
+        Scope.OBSERVE,
+        Queries.foresee_reading,
+    ),
     Endpoint("POST", "/sensors", "putSensors", Scope.OBSERVE, Commands.put_all, largest=BATCH),
     Endpoint(
         "POST",
@@ -172,6 +187,29 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         "cancel",
         Scope.OPERATE,
         Commands.cancel,
+    ),
+    Endpoint(
+        "POST", "/runs/{pipeline}/{schedule}/{date}/skip", "skip", Scope.OPERATE, Commands.skip
+    ),
+    Endpoint(
+        "POST",
+        "/runs/{pipeline}/{schedule}/{date}/unskip",
+        "unskip",
+        Scope.OPERATE,
+        Commands.unskip,
+    ),
+    Endpoint(
+        "POST", "/runs/{pipeline}/{schedule}/{date}/mark", "mark", Scope.OPERATE, Commands.mark
+    ),
+    Endpoint(
+        "POST",
+        "/pipelines/{pipeline}/dates/foresee",
+        "foreseeDates",
+        Scope.READ,
+        Queries.foresee_dates,
+    ),
+    Endpoint(
+        "POST", "/pipelines/{pipeline}/dates", "actOnDates", Scope.OPERATE, Commands.act_on_dates
     ),
     Endpoint("GET", "/pipelines/{pipeline}/backfill", "backfill", Scope.READ, Queries.backfill),
     Endpoint(

@@ -20,6 +20,8 @@ from interlock.operations.requests import (
     BackfillQuery,
     BackfillsQuery,
     EventsQuery,
+    ForeseeReading,
+    NewDates,
     NewFiles,
     OnDate,
     OutputQuery,
@@ -29,7 +31,7 @@ from interlock.operations.requests import (
     RunsQuery,
     SearchQuery,
 )
-from interlock.operations.results import Prunable, RunHistory
+from interlock.operations.results import DateAnswer, ForeseenReading, Prunable, RunHistory
 from interlock.operations.tokens import TokenShown
 from interlock.queries.alerted import Alerted
 from interlock.queries.attainment import Attainment
@@ -120,7 +122,15 @@ class Queries(Protocol):
         ...
 
     def backfill(self, pipeline: str, query: BackfillQuery) -> Page[str]:
-        """The dates of a range that have no completed run."""
+        """The dates of a range that have no completed run and are not skipped."""
+        ...
+
+    def foresee_reading(self, pipeline: str, wanted: ForeseeReading) -> ForeseenReading:
+        """What a reading would lead to if it were put now; stores nothing."""
+        ...
+
+    def foresee_dates(self, pipeline: str, wanted: NewDates) -> Page[DateAnswer]:
+        """What a request about many dates would do: each date has its own answer; changes nothing."""
         ...
 
     def backfills(self, query: BackfillsQuery = BackfillsQuery()) -> Page[BackfillProgress]:

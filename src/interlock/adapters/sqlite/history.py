@@ -24,7 +24,8 @@ _AFTER = "~"
 #: After every date: they begin with a digit.
 _AFTER_DATES = ":"
 _LIVE = "(expires_at IS NULL OR expires_at > ?)"
-_ACTIVE = "status NOT IN ('COMPLETED', 'FAILED_FINAL')"
+#: The first part is the condition of the index.
+_ACTIVE = "status NOT IN ('COMPLETED', 'FAILED_FINAL') AND status <> 'SKIPPED'"
 _IN_RANGE = f"date BETWEEN ? AND ? AND {_LIVE}"
 
 #: Whether the next attempt of a failed run is due. Only the rows of failed runs are read for it: the rest

@@ -165,6 +165,7 @@ def _tag(path: str) -> str:
 #: By the parts of a path that name something; an operation of another part has that for its tag.
 _TAGS = {
     "sensors": "readings",
+    "readings": "readings",
     "lineage": "readings",
     "ping": "readings",
     "pipelines": "pipelines",
@@ -173,8 +174,9 @@ _TAGS = {
     "foresee": "pipelines",
     "runs": "runs",
     "reruns": "runs",
-    "backfill": "backfills",
-    "backfills": "backfills",
+    "dates": "runs",
+    "backfill": "runs",
+    "backfills": "runs",
     "timeline": "runs",
     "sla": "runs",
     "events": "events",

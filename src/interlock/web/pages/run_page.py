@@ -11,11 +11,14 @@ from msgspec import Meta
 from interlock.domain.cancellation import objection_to_cancel
 from interlock.domain.config import Config
 from interlock.domain.event import Event, EventType
-from interlock.domain.run import Run, RunKey
+from interlock.domain.marking import objection_to_mark
+from interlock.domain.run import MarkedAs, Run, RunKey, Status
+from interlock.domain.skipping import objection_to_skip
 from interlock.domain.sla import explain_record
 from interlock.errors import InterlockError, NotFoundError
 from interlock.operations.requests import OnDate, OutputQuery, label_of
 from interlock.queries.run_output import RunOutput
+from interlock.usecases.run_order import objection_to_date
 from interlock.web.pages.page_request import Number, PageRequest, PageRow, Shown
 from interlock.web.pages.sla_bar import bar
 from interlock.web.pages.status_badge import ABSENT, IS_MISSING, standing_of
@@ -26,7 +29,7 @@ LINES, MOST_SHOWN = 20, 1000
 
 class RunQuery(msgspec.Struct, frozen=True, kw_only=True):
     #: The action just requested.
-    asked: Literal["rerun", "cancel", "unstopped"] | None = None
+    asked: Literal["rerun", "cancel", "unstopped", "skip", "unskip", "mark"] | None = None
     #: The output to show: of which attempt, which stream, how many of its last lines.
     attempt: Number | None = None
     stream: Literal["both", "stdout", "stderr"] = "both"
@@ -53,6 +56,8 @@ def build(asked: PageRequest) -> Shown:
         "standing": _standing_without(events) if run is None else standing_of(run),
         "why": None if run is not None else _why(asked, key),
         "may_cancel": run is not None and objection_to_cancel(run) is None,
+        "may_skip": _may_skip(run, key, config),
+        "may_mark": _may_mark(run, key, config),
         "bar": None if run is None else bar(run, now),
         "rules": [] if run is None else _rules(run),
         "evidence": [] if run is None else list(run.evidence.values()),
@@ -70,6 +75,19 @@ def build(asked: PageRequest) -> Shown:
         and not config.is_retired,
         "was_asked": asked.query.asked,
     }
+
+
+def _may_skip(run: Run | None, key: RunKey, config: Config | None) -> bool:
+    if run is not None:
+        return run.status is not Status.SKIPPED and objection_to_skip(run) is None
+    return config is not None and objection_to_date(key, config) is None
+
+
+def _may_mark(run: Run | None, key: RunKey, config: Config | None) -> list[MarkedAs]:
+    """The outcomes that a person may state."""
+    if run is None and (config is None or objection_to_date(key, config) is not None):
+        return []
+    return [each for each in MarkedAs if objection_to_mark(run, each) is None]
 
 
 def _output(asked: PageRequest, run: Run) -> RunOutput | None:
