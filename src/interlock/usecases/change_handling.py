@@ -67,6 +67,10 @@ def known_alerts(key: AlertKey, ports: Ports, alerts: AlertStores) -> KnownAlert
     return KnownAlerts(severity or _severest(threads), attempt)
 
 
+#: The events that tell what a person did about alerts.
+HANDLED = (EventType.ALERT_ACKNOWLEDGED, EventType.ALERT_SNOOZED, EventType.ALERT_UNSNOOZED)
+
+
 def handling_event(
     kind: EventType,
     order: AlertOrder,
@@ -76,6 +80,7 @@ def handling_event(
     **detail: object,
 ) -> Event:
     """It is about the date, or else says which alerts it is about."""
+    assert kind in HANDLED
     key, at = order.key, handling.changed_at
     config = None if key.pipeline == SYSTEM else ports.pipelines.find(key.pipeline)
     pipeline = None if config is None else config.pipeline
