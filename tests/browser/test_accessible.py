@@ -63,6 +63,7 @@ def test_no_page_has_a_serious_flaw(windows: Callable[..., Window], kind: str) -
             if each["impact"] in GRAVE
             for node in each["nodes"][:3]
         ]
+    window.shop.finish(name, "2026-03-04")  # the overview lists only so many that wait
     assert grave == []
 
 

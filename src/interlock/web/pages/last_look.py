@@ -21,6 +21,6 @@ def looked_at(cookie: str | None, now: datetime) -> datetime | None:
 
 def remember(response: Response, now: datetime) -> Response:
     """The browser has seen everything up to now."""
-    at = f"{now.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+    at = f"{now.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
     response.set_cookie(COOKIE, at, max_age=_YEAR, samesite="strict")
     return response
