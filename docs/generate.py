@@ -800,6 +800,8 @@ _NOTES: dict[tuple[str, str], str] = {
     ("RerunEntry", "force"): "Run again even if no reading has changed.",
     ("RerunEntry", "schedule"): "Required if the pipeline has several schedules.",
     ("DeleteEntry", "rerun"): "The rerun request to delete.",
+    ("BackfillEntry", "maxConcurrent"): "How many of its dates run at once.",
+    ("BackfillEntry", "reason"): "The reason, recorded with every date.",
     ("JobEntry", "event"): "`success`, `fail` or `timeout`.",
     ("JobEntry", "category"): "The category of a failure.",
     ("JobEntry", "error"): "The error message of a failure.",

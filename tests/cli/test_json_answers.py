@@ -10,15 +10,20 @@ import jsonschema
 import pytest
 from click.testing import Result
 
+from alert_samples import told
 from cli.place import ORDERS, Place
 from cli.served import served
 from cli.test_retire_command import lose
 from interlock.cli import app
 from interlock.cli.json_answers import FOLLOW, answers_of, commands_answering
+from interlock.domain.alerting.deliveries import Target
+from interlock.domain.alerting.threads import opened
+from interlock.domain.run import RunKey
 from interlock.simulation.scenario import JobScript
+from interlock.wiring.local_backend import LocalBackend
 
 _SCENARIO = Path(__file__).parents[2] / "scenarios" / "drift-rerun.yaml"
-_DONE = "2026-03-03"
+_DONE, _ALERTED = "2026-03-03", "2026-03-04"
 
 #: Command lines for each command that prints JSON; each form of its answer is met.
 COMMANDS: dict[str, list[tuple[str, ...]]] = {
@@ -61,6 +66,13 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
     "backup": [("{folder}/copy.db", "--json")],
     "prune": [("--dry-run", "--json"), ("--runs-before", "2026-01-01", "--yes", "--json")],
     "doctor": [("--json",)],
+    "skip": [("silver-orders", "2026-03-05", "--reason", "x", "--json")],
+    "unskip": [("silver-orders", "2026-03-06", "--reason", "x", "--json")],
+    "mark": [("silver-orders", "2026-03-07", "done", "--reason", "x", "--json")],
+    "alert routes": [("--json",)],
+    "alert ack": [("silver-orders", _ALERTED, "--reason", "x", "--json")],
+    "alert snooze": [("silver-orders", _ALERTED, "--for", "2h", "--reason", "x", "--json")],
+    "alert unsnooze": [("silver-orders", _ALERTED, "--reason", "x", "--json")],
 }
 _GOLD = """\
 pipeline: {id: gold}
@@ -83,6 +95,16 @@ def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     place.put(count=1)
     place.put(key="x", pipeline="gold", n=1.5, text="é", nested={"a": [1, None]})
     (place.folder / "broken.yaml").write_text("pipeline: {id: broken, owner: 3}\n")
+    event = told(key=RunKey("silver-orders", "stream", _ALERTED), message="it failed")
+
+    def alert(home: LocalBackend) -> None:
+        home.store.events.publish([event])
+        assert home.store.threads.save(opened(event, Target("console"), home.ports.clock()))
+
+    place.happen(alert)
+    for date in ("2026-03-06", "2026-03-07"):
+        place.put(count=1, date=date)
+    assert place.run("skip", "silver-orders", "2026-03-06", "--reason", "x").exit_code == 0
     place.declare(ORDERS.replace("silver-orders", "gone"))
     lose(place, "gone")
     assert place.run("token", "create", "eve", "--scope", "read").exit_code == 0
