@@ -19,7 +19,14 @@ from starlette.routing import Route
 from interlock.domain import duration
 from interlock.domain.callers import Scope
 from interlock.errors import InterlockError
-from interlock.operations.requests import NewCancellation, NewPause, NewRerun, NewResume
+from interlock.operations.requests import (
+    NewBackfill,
+    NewBackfillTurn,
+    NewCancellation,
+    NewPause,
+    NewRerun,
+    NewResume,
+)
 from interlock.queries.heartbeat import Heartbeat
 from interlock.web.access import Caller
 from interlock.web.api.bodies import read_text
@@ -28,6 +35,9 @@ from interlock.web.gate import caller_of, cookie_of
 from interlock.web.http_problem import HttpProblem, status_of
 from interlock.web.pages import (
     audit_page,
+    backfill_page,
+    backfill_preview,
+    backfills_page,
     dependencies_page,
     events_page,
     last_look,
@@ -42,7 +52,7 @@ from interlock.web.pages import (
 )
 from interlock.web.pages.assets import PREFIX, Assets
 from interlock.web.pages.page_request import PageRequest, PageRow, Shown
-from interlock.web.pages.templating import environment, pipeline_url, run_url
+from interlock.web.pages.templating import backfill_url, environment, pipeline_url, run_url
 from interlock.web.pages.zone_choice import COOKIE as ZONE_COOKIE
 from interlock.web.pages.zone_choice import zone_choice
 from interlock.web.read_only_refusals import refusal
@@ -56,6 +66,9 @@ PAGES: tuple[PageRow, ...] = (
     pipelines_page.PAGE,
     pipeline_page.PAGE,
     run_page.PAGE,
+    backfills_page.PAGE,
+    backfill_preview.PAGE,
+    backfill_page.PAGE,
     sla_page.PAGE,
     dependencies_page.PAGE,
     events_page.PAGE,
@@ -142,10 +155,9 @@ class Site:
 
     def _do(self, path: str, request: Request, form: dict[str, str]) -> Response:
         if self._context.only_reads:
-            name = path.rpartition("/")[2]
+            name = _ENDPOINTS.get(path, path.rpartition("/")[2])
             raise refusal(self._context.backend.info, name, request.path_params)
-        pipeline = request.path_params["pipeline"]
-        caller = caller_of(request, Scope.OPERATE, pipeline)
+        caller = caller_of(request, Scope.OPERATE, request.path_params.get("pipeline"))
         if not form.get("reason", "").strip():
             raise HttpProblem(422, "enter a reason; it is recorded with your name")
         return RedirectResponse(
@@ -226,6 +238,28 @@ def _resume(context: ApiContext, caller: Caller, path: dict[str, str], form: dic
     return f"{pipeline_url(path['pipeline'])}?done=resumed"
 
 
+def _start_backfill(
+    context: ApiContext, caller: Caller, path: dict[str, str], form: dict[str, str]
+) -> str:
+    wanted: dict[str, Any] = {name: form.get(name, "") for name in ("from", "to", "reason")}
+    wanted["schedule"] = form.get("schedule") or None
+    at_once = form.get("maxConcurrent", "")
+    wanted["maxConcurrent"] = int(at_once) if at_once.isdecimal() else at_once
+    begun = context.commands(caller).start_backfill(path["pipeline"], _checked(wanted, NewBackfill))
+    return f"{backfill_url(begun.id)}?done=started"
+
+
+def _steer_backfill(verb: str, done: str) -> Act:
+    """`verb` begins the name of the command; `done` is what the page says afterwards."""
+
+    def act(context: ApiContext, caller: Caller, path: dict[str, str], form: dict[str, str]) -> str:
+        wanted = _checked({"reason": form["reason"]}, NewBackfillTurn)
+        getattr(context.commands(caller), f"{verb}_backfill")(path["backfill"], wanted)
+        return f"{backfill_url(path['backfill'])}?done={done}"
+
+    return act
+
+
 def _checked(form: dict[str, Any], kind: type[T]) -> T:
     """As the body of the same request to the API."""
     try:
@@ -237,8 +271,21 @@ def _checked(form: dict[str, Any], kind: type[T]) -> T:
 FORMS: dict[str, Act] = {
     "/runs/{pipeline}/{schedule}/{date}/rerun": _rerun,
     "/runs/{pipeline}/{schedule}/{date}/cancel": _cancel,
+    "/pipelines/{pipeline}/backfill": _start_backfill,
+    "/backfills/{backfill}/pause": _steer_backfill("pause", "paused"),
+    "/backfills/{backfill}/resume": _steer_backfill("resume", "resumed"),
+    "/backfills/{backfill}/cancel": _steer_backfill("cancel", "cancelled"),
     "/pipelines/{pipeline}/pause": _pause,
     "/pipelines/{pipeline}/resume": _resume,
+}
+
+
+#: The endpoints of forms whose address does not end with the name.
+_ENDPOINTS = {
+    "/pipelines/{pipeline}/backfill": "startBackfill",
+    "/backfills/{backfill}/pause": "pauseBackfill",
+    "/backfills/{backfill}/resume": "resumeBackfill",
+    "/backfills/{backfill}/cancel": "cancelBackfill",
 }
 
 
