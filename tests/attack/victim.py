@@ -23,6 +23,9 @@ TOKEN = "attacker-token-0123456789"
 STOP_SECONDS = 60.0
 #: A start that can't write to a full disk says so and ends.
 REFUSED_START = 3
+#: SQLite calls a full disk by either name, depending on which of its files finds no room.
+_NO_ROOM = ("free some space", "disk I/O error; check its disk")
+_NO_MEMORY = "out of memory; free some memory"
 _CRASHES = (-signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT)
 
 
@@ -119,13 +122,20 @@ class Victim:
         code = self.exit_code()
         if code in _CRASHES and self.short_of_memory:
             self.ledger.did("memory: the interpreter crashed", f"by signal {-code}")
-        elif code == REFUSED_START and "free some space" in self._tail():
+        elif code == REFUSED_START and self._found_no_room():
             self.ledger.did("disk: a start was refused")
+        elif code == REFUSED_START and self.short_of_memory and _NO_MEMORY in self._tail():
+            self.ledger.did("memory: a start was refused")
         elif code is not None:
             self.ledger.problem(
                 f"{self.name} ended by itself with exit code {code}: {self._tail()}"
             )
         return code is not None
+
+    def _found_no_room(self) -> bool:
+        """Whether it says so, and there was a trouble that may have caused it."""
+        lately = self.troubled or time.monotonic() < self.calm_since + STOP_SECONDS
+        return lately and any(words in self._tail() for words in _NO_ROOM)
 
     def _tail(self) -> str:
         return self.output.read_text(errors="replace")[-1500:]

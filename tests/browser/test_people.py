@@ -9,8 +9,8 @@ from playwright.sync_api import Page, expect
 from browser.shop import DAY
 from browser.window import Window
 
-EVERY = ["/", "/timeline?span=24h", "/timeline?span=30d", "/pipelines", "/sla", "/dependencies",
-         "/events"]  # fmt: skip
+EVERY = ["/", "/timeline?span=24h", "/timeline?span=30d", "/runs", "/pipelines", "/sla",
+         "/dependencies", "/events", "/alerts", "/audit", "/search?q=o", "/docs"]  # fmt: skip
 
 
 def pages_of(name: str) -> list[str]:
@@ -103,9 +103,9 @@ def test_keys_find_a_pipeline_and_close_a_form(window: Window) -> None:
     page.get_by_role("link", name=name, exact=True).click()
     page.get_by_text("Pause…").focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_label("Why")).to_be_visible()
+    expect(page.locator("#pause").get_by_label("Why")).to_be_visible()
     page.keyboard.press("Escape")
-    expect(page.get_by_label("Why")).to_be_hidden()
+    expect(page.locator("#pause").get_by_label("Why")).to_be_hidden()
 
 
 def test_a_rerun_with_a_reason_is_followed_to_its_end(window: Window) -> None:
@@ -114,7 +114,7 @@ def test_a_rerun_with_a_reason_is_followed_to_its_end(window: Window) -> None:
     page = window.go(f"/runs/{name}/stream/{DAY}")
 
     page.get_by_text("Run again…").click()
-    page.get_by_label("Why").fill("prices <b>were</b> wrong")
+    page.locator("#again").get_by_label("Why").fill("prices <b>were</b> wrong")
     page.get_by_label("even if no new data").check()
     page.get_by_role("button", name="Request a rerun").click()
 
@@ -143,13 +143,13 @@ def test_what_one_is_typing_outlives_the_news(window: Window) -> None:
     window.shop.finish(name)
     page = window.go(f"/runs/{name}/stream/{DAY}")
     page.get_by_text("Run again…").click()
-    page.get_by_label("Why").fill("half a sent")
+    page.locator("#again").get_by_label("Why").fill("half a sent")
 
     with page.expect_response(lambda answer: answer.request.resource_type == "xhr"):
         window.shop.finish(window.shop.new_pipeline())
 
-    expect(page.get_by_label("Why")).to_have_value("half a sent")
-    expect(page.get_by_label("Why")).to_be_focused()
+    expect(page.locator("#again").get_by_label("Why")).to_have_value("half a sent")
+    expect(page.locator("#again").get_by_label("Why")).to_be_focused()
 
 
 def test_a_browser_that_was_cut_off_says_so_and_misses_nothing(window: Window) -> None:
@@ -187,12 +187,12 @@ def test_a_pipeline_is_paused_and_resumed_with_reasons(window: Window) -> None:
     page = window.go(f"/pipelines/{name}")
 
     page.get_by_text("Pause…").click()
-    page.get_by_label("Why").fill("upstream moves house")
+    page.locator("#pause").get_by_label("Why").fill("upstream moves house")
     page.get_by_role("button", name="Pause").click()
     expect(page.get_by_text("The pipeline is paused.")).to_be_visible()
     window.shop.put(name, 4200)
     expect(page.locator("main")).to_contain_text(f"{DAY} reading of landed")
-    page.get_by_label("Why").fill("it has moved")
+    page.locator("#resume").get_by_label("Why").fill("it has moved")
     page.get_by_role("button", name="Resume").click()
 
     expect(page.get_by_text("The pipeline is resumed.")).to_be_visible()
@@ -208,7 +208,7 @@ def test_everything_can_be_read_and_done_without_a_script(
     page = window.go(f"/runs/{name}/stream/{DAY}")
 
     page.get_by_text("Run again…").click()
-    page.get_by_label("Why").fill("no script needed")
+    page.locator("#again").get_by_label("Why").fill("no script needed")
     page.get_by_role("button", name="Request a rerun").click()
 
     expect(page.get_by_text("Rerun requested")).to_be_visible()
@@ -321,3 +321,53 @@ _FAINT = r"""() => {
   }
   return faint;
 }"""
+
+
+def failing(window: Window) -> str:
+    """The name of a pipeline whose job has failed, with an open alert."""
+    name = window.shop.new_job("echo no such table >&2; exit 3")
+    window.shop.put(name, 4200)
+    page = window.go("/alerts")
+    expect(page.locator("main")).to_contain_text(f"{name} {DAY}")
+    return name
+
+
+def test_an_alert_is_snoozed_from_the_run_page(window: Window) -> None:
+    name = failing(window)
+    page = window.go(f"/runs/{name}/stream/{DAY}")
+    page.get_by_text("Snooze…").click()
+    page.get_by_label("For").select_option("4h")
+    page.locator(f"#snooze-{name}-stream-{DAY}").get_by_label("Why").fill("upstream repairs it")
+    page.get_by_role("button", name="Snooze", exact=True).click()
+
+    expect(page.get_by_role("status").filter(has_text="snoozed")).to_be_visible()
+    expect(page.locator(".handled")).to_contain_text("upstream repairs it")
+    expect(page.get_by_text("End snooze…")).to_be_visible()
+    expect(page.locator("main")).to_contain_text("snoozed by owner until")
+
+
+def test_the_page_of_alerts_shows_routes_and_takes_an_acknowledgement(window: Window) -> None:
+    name = failing(window)
+    page = window.go("/alerts")
+    row = page.locator("tr", has=page.get_by_role("link", name=f"{name} {DAY}"))
+    expect(row).to_contain_text("no such table")
+    row.get_by_text("In the file…").click()
+    expect(row.locator("pre.patch").first).to_contain_text(f'- match: {{ pipeline: "{name}" }}')
+    row.get_by_text("In the file…").click()
+    row.get_by_text("Acknowledge…").click()
+    row.get_by_label("Why").first.fill("I look into it")
+    row.get_by_role("button", name="Acknowledge", exact=True).click()
+
+    expect(page.get_by_role("status").filter(has_text="acknowledged")).to_be_visible()
+    expect(row).to_contain_text("I look into it")
+    expect(row.get_by_text("Acknowledge…")).to_have_count(0)
+    assert window.complaints == []
+
+
+def test_a_sink_is_tested_from_the_page(window: Window) -> None:
+    page = window.go("/alerts")
+    row = page.locator("tr", has_text="console").filter(has=page.get_by_text("Test…")).first
+    row.get_by_text("Test…").click()
+    row.get_by_label("Why").fill("does it arrive")
+    row.get_by_role("button", name="Send a test message").click()
+    expect(page.get_by_role("status").filter(has_text="was delivered")).to_be_visible()

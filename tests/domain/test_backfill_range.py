@@ -98,7 +98,7 @@ def test_excluded_days_have_no_hours_where_readings_open_them() -> None:
         (DAILY, "2026-12-01", "2026-12-02", "no date of the range has begun"),
         (SENSOR, "2026-11-10", "2026-11-11", "2026-11-11 is in the future"),
         (HOURLY, "2025-01-01", "2026-11-01", f"at most {MOST_DATES:,} dates"),
-        (DAILY, "0001-01-01", "2026-11-01", "days: a backfill spans at most 10,000"),
+        (DAILY, "0001-01-01", "2026-11-01", "days: it may have at most 10,000"),
     ],
 )
 def test_a_range_that_is_not_accepted_says_what_would_be(

@@ -31,6 +31,7 @@ NOW = datetime(2026, 3, 3, 10, 15, tzinfo=UTC)
 PIPELINE = declared()
 ABOUT = subject(PIPELINE, KEY, 0, "job-1")
 
+_EXHAUSTED = "kind category spent max lastError runId cancelled follows"
 _POLL = "runId runningForSeconds pollWindowSeconds lastState cancelled"
 _DEADLINE = "warningAt breachAt status blockedBy lateBy"
 _READY = "evaluationDeadline timezone readinessAt status blockedBy lateBy"
@@ -51,7 +52,10 @@ JOB_COMPLETED              | info     | thread | 1 | runId durationSeconds attem
 JOB_FAILED                 | error    | yes    | 1 | runId category error willRetry retryAt spent max output
 JOB_POLL_EXHAUSTED         | error    | yes    | 1 | {_POLL}
 RUN_CANCELLED              | warning  | thread | 1 | reason requestedBy runStatus runId
-RETRY_EXHAUSTED            | error    | yes    | 2 | kind category spent max lastError + runId cancelled
+RUN_SKIPPED                | info     | thread | 2 | reason requestedBy runStatus
+RUN_UNSKIPPED              | info     | thread | 2 | reason requestedBy skippedBy skipReason
+RUN_MARKED                 | info     | thread | 3 | outcome reason requestedBy runStatus evidence lateBy
+RETRY_EXHAUSTED            | error    | yes    | 2 | {_EXHAUSTED}
 INFRA_FAILURE              | critical | yes    | 2 | state error cause executionName change
 INFRA_ALARM                | error    | yes    | 2 | alarmName alarmState metric threshold reason
 SLA_WARNING                | warning  | yes    | 0 | deadline timezone {_DEADLINE}
@@ -87,10 +91,15 @@ DATE_ALREADY_RUN           | info     | no     | 1 | openedAt runStatus since du
 SENSOR_REJECTED            | warning  | yes    | 3 | key problem field value allowed
 CONFIG_ADOPTED             | info     | no     | 2 | change hash previousHash changedPaths schedules
 CONFIG_REJECTED            | error    | yes    | 1 | problems inForce
+PIPELINE_PAUSED            | info     | no     | 1 | reason requestedBy since until
+PIPELINE_RESUMED           | info     | no     | 1 | reason requestedBy since
 CONFIG_MISSING             | warning  | yes    | 1 | since until pipelines inForce
 WATCHDOG_DEGRADED          | error    | yes    | 3 | failures since + count
 WATCHDOG_RECOVERED         | warning  | yes    | 1 | from until firedLate missed recovered notWatched
 ALERT_UNDELIVERED          | error    | other sinks only | 2 | sink channel error tries
+ALERT_ACKNOWLEDGED         | info     | thread | 2 | reason requestedBy alerts
+ALERT_SNOOZED              | info     | thread | 2 | reason requestedBy until includeCritical alerts
+ALERT_UNSNOOZED            | info     | thread | 2 | reason requestedBy alerts
 ROW_UNREADABLE             | error    | yes    | 2 | table key problem kind
 DRY_RUN_WOULD_TRIGGER      | info     | no     | 1 | results wouldLaunch
 DRY_RUN_SLA_PROJECTION     | info     | no     | 1 | estimatedCompletion breachAt marginSeconds status

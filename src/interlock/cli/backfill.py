@@ -85,7 +85,7 @@ def command(
     with acting(options) as backend:
         wanted = BackfillQuery(since=first, until=last, schedule=schedule)
         dates = backend.queries.backfill(pipeline, wanted).items
-        if dry_run:
+        if dry_run or not (dates or as_json):
             _list(pipeline, dates, as_json)
             return
         if not dates:

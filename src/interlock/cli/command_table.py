@@ -27,6 +27,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "audit": ("audit", "Show who asked for what, why, and what came of it."),
     "rerun": ("rerun", "Request that a date run again."),
     "cancel": ("cancel", "End the run of a date, and ask its job to stop."),
+    "skip": ("skip", "Say that dates need not run."),
+    "unskip": ("unskip", "Expect a skipped date again."),
+    "mark": ("mark", "State the outcome of a run by hand."),
     "backfill": ("backfill", "Run a range of dates, a few at once."),
     "backfills": ("backfills", "List backfills; show, pause, resume or cancel one."),
     "pause": ("pause", "Pause a pipeline."),
@@ -34,13 +37,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "retire": ("retire", "Retire a pipeline whose file is missing."),
     "watchdog": ("watchdog", "Run a pass of the watchdog now, and show what each check found."),
     "job": ("job", "Try a pipeline's job once, or show the request it would send."),
-    "alert": ("alert", "Send a test message through an alert route."),
+    "alert": ("alert", "Show alert routes, acknowledge and snooze alerts, test their delivery."),
     "backup": ("backup", "Copy the state file while it is in use."),
     "prune": ("prune", "Remove expired data, and old runs on request."),
     "completion": (
         "completion",
         "Print or install the completion script of your shell.",
     ),
+    "man": ("man", "Print or install the manual page."),
     "doctor": ("doctor", "Check the installation; every finding comes with a remedy."),
 }
 

@@ -59,6 +59,7 @@ class DateEnding(StrEnum):
     BUDGET = "budget"
     NO_NEW_DATA = "no-new-data"
     UNREADABLE = "unreadable"
+    SKIPPED = "skipped"
 
     @property
     def state(self) -> DateState:
@@ -205,7 +206,7 @@ def state_of(begun: BegunDate, facts: DateFacts) -> DateState | DateEnding:
     if run is not None and _is_in_progress(run):
         return DateState.RUNNING
     if run is not None and run.status is not Status.UNREADABLE and _has_moved(begun, run):
-        return DateEnding.COMPLETED if run.status is Status.COMPLETED else DateEnding.FAILED
+        return _ENDINGS.get(run.status, DateEnding.FAILED)
     if run is not None and run.status is Status.UNREADABLE and not _refused(begun, facts):
         return DateState.REQUESTED  # until its row can be read again
     if begun.at is None:
@@ -268,13 +269,17 @@ def _first_step(run: Run | None, is_expected: bool, now: datetime) -> BegunDate 
         return DateEnding.NOT_EXPECTED
     if run is None:
         return BegunDate(now)
-    if run.status is Status.COMPLETED:
-        return DateEnding.COMPLETED
+    if run.status in _ENDINGS:
+        return _ENDINGS[run.status]
     if _is_in_progress(run):
         return BegunDate(None, run.attempt)
     if run.key.dry:
         return DateEnding.DRY_RUN  # a rerun of it would only be told of
     return BegunDate(now, run.attempt)
+
+
+#: How a date ends whose run has this status; with any other final status, it failed.
+_ENDINGS = {Status.COMPLETED: DateEnding.COMPLETED, Status.SKIPPED: DateEnding.SKIPPED}
 
 
 def _is_in_progress(run: Run) -> bool:

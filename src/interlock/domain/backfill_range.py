@@ -56,18 +56,28 @@ class DateRules(msgspec.Struct, frozen=True):
 
 
 def dates_of(wanted: BackfillRange, rules: DateRules, now: datetime) -> list[str]:
-    """The dates of a range, ascending. Raises ValueError, with a sentence for the caller, for a range that
-    is not accepted as a whole.
+    """The dates of a range in the past, ascending. Raises ValueError, with a sentence for the caller, for a
+    range that is not accepted as a whole.
     """
+    found = _watched_in(wanted, rules)
+    _check_past(found, rules.schedule, now)
+    return [each.date for each in found]
+
+
+def dates_in_range(wanted: BackfillRange, rules: DateRules) -> list[str]:
+    """The same for a range that may lie in the future."""
+    return [each.date for each in _watched_in(wanted, rules)]
+
+
+def _watched_in(wanted: BackfillRange, rules: DateRules) -> list[Watched]:
     _check_order(wanted)
     grain = _grain(wanted, rules)
     found: list[Watched] = []
     for day in _days(wanted):
         found += [each for each in _dates_on(rules, day, grain) if wanted.covers(each.date)]
         if len(found) > MOST_DATES:
-            raise ValueError(f"a backfill has at most {MOST_DATES:,} dates: choose a shorter range")
-    _check_past(found, rules.schedule, now)
-    return [each.date for each in found]
+            raise ValueError(f"a range has at most {MOST_DATES:,} dates: choose a shorter one")
+    return found
 
 
 def is_expected(text: str, rules: DateRules) -> bool:
@@ -94,7 +104,7 @@ def _check_order(wanted: BackfillRange) -> None:
         raise ValueError(f"{first} is after {last}: name the earlier date first")
     days = (wanted.last.day - wanted.first.day).days + 1
     if days > MOST_DAYS:
-        raise ValueError(f"the range has {days:,} days: a backfill spans at most {MOST_DAYS:,}")
+        raise ValueError(f"the range has {days:,} days: it may have at most {MOST_DAYS:,}")
 
 
 def _grain(wanted: BackfillRange, rules: DateRules) -> Grain:

@@ -63,6 +63,7 @@ class Phase(StrEnum):
     MISSED = "missed"
     LATE = "late"
     FAILED = "failed"
+    SKIPPED = "skipped"
     DONE = "done"
 
 
@@ -158,10 +159,28 @@ class EventType(StrEnum):
         ("attempt",), ("reason", "requestedBy", "runStatus", "runId"),
         "`interlock rerun {pipeline} {date}` runs it again",
         phase=Phase.FAILED)
+    RUN_SKIPPED = "RUN_SKIPPED", EventSpec(
+        "an operator said that a date need not run", "skip_run", Severity.INFO, Alert.THREAD,
+        ("attempt", "skipped at"), ("reason", "requestedBy", "runStatus"),
+        "`interlock unskip {pipeline} {date}` undoes it",
+        phase=Phase.SKIPPED)
+    RUN_UNSKIPPED = "RUN_UNSKIPPED", EventSpec(
+        "an operator undid the skip of a date: it is expected again, or has a further attempt",
+        "unskip_run", Severity.INFO, Alert.THREAD,
+        ("attempt", "skipped at"), ("reason", "requestedBy", "skippedBy", "skipReason"),
+        phase=Phase.WAITING)
+    RUN_MARKED = "RUN_MARKED", EventSpec(
+        "a person stated the outcome of a run: done, or failed (a warning)", "mark_run",
+        Severity.INFO, Alert.THREAD,
+        ("attempt", "outcome", "marked at"),
+        ("outcome", "reason", "requestedBy", "runStatus", "evidence", "lateBy"),
+        "`interlock rerun {pipeline} {date}` runs it again",
+        phase=Phase.DONE, shown={"outcome": "Outcome"})
     RETRY_EXHAUSTED = "RETRY_EXHAUSTED", EventSpec(
         "the job's or the launch's retries are spent, or what was to come went with its pipeline or schedule",
         "complete-trigger", Severity.ERROR, Alert.YES,
-        ("attempt", "kind"), ("kind", "category", "spent", "max", "lastError", "runId", "cancelled"), _RERUN,
+        ("attempt", "kind"),
+        ("kind", "category", "spent", "max", "lastError", "runId", "cancelled", "follows"), _RERUN,
         phase=Phase.FAILED)
     INFRA_FAILURE = "INFRA_FAILURE", EventSpec(
         "a step, or a change record, failed beyond its retries, or a job can't be seen",
@@ -314,6 +333,13 @@ class EventType(StrEnum):
         "a stored config does not validate", "adopt_config", Severity.ERROR, Alert.YES,
         ("hash",), ("problems", "inForce"), "run `interlock validate` on the file and mend it",
         phase=Phase.ATTENTION)
+    PIPELINE_PAUSED = "PIPELINE_PAUSED", EventSpec(
+        "an operator paused a pipeline, or changed its pause", "pause", Severity.INFO, Alert.NO,
+        ("config version",), ("reason", "requestedBy", "since", "until"),
+        "`interlock resume {pipeline}` ends the pause")
+    PIPELINE_RESUMED = "PIPELINE_RESUMED", EventSpec(
+        "an operator ended the pause of a pipeline", "resume", Severity.INFO, Alert.NO,
+        ("config version",), ("reason", "requestedBy", "since"))
     CONFIG_MISSING = "CONFIG_MISSING", EventSpec(
         "the file of a pipeline in force is missing; an error without a pipeline: those of many at once",
         "follow_files", Severity.WARNING, Alert.YES,
@@ -334,6 +360,16 @@ class EventType(StrEnum):
         ("sink", "event id"), ("sink", "channel", "error", "tries"),
         "check the sink's settings with `interlock alert test`",
         phase=Phase.ATTENTION)
+    ALERT_ACKNOWLEDGED = "ALERT_ACKNOWLEDGED", EventSpec(
+        "a person looks after the alerts of a date; they no longer escalate", "acknowledge_alert",
+        Severity.INFO, Alert.THREAD, ("change", "time"), ("reason", "requestedBy", "alerts"))
+    ALERT_SNOOZED = "ALERT_SNOOZED", EventSpec(
+        "further alerts of a date are held until an instant", "snooze_alert", Severity.INFO, Alert.THREAD,
+        ("change", "time"), ("reason", "requestedBy", "until", "includeCritical", "alerts"),
+        shown={"until": "until"})
+    ALERT_UNSNOOZED = "ALERT_UNSNOOZED", EventSpec(
+        "a person ended the snooze of a date; what it held is sent", "snooze_alert",
+        Severity.INFO, Alert.THREAD, ("change", "time"), ("reason", "requestedBy", "alerts"))
     ROW_UNREADABLE = "ROW_UNREADABLE", EventSpec(
         "a stored row can't be read: it is left as it is, and its date neither runs nor counts as late",
         "report_unreadable", Severity.ERROR, Alert.YES,
@@ -368,6 +404,9 @@ class EventType(StrEnum):
     # fmt: on
 
 
+#: Who asks for a rerun that no person asked for.
+AUTOMATIC = "interlock"
+
 #: Older names of types: queries, routes and scenarios accept them, but no event carries them.
 ALIASES = {"JOB_STARTED": EventType.JOB_TRIGGERED}
 
@@ -388,6 +427,15 @@ class Event(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_
     owner: str | None = None
     tags: dict[str, str] = {}
     detail: dict[str, Any] = {}
+
+
+def is_told_elsewhere(event: Event) -> bool:
+    """Whether people know of it without an alert of its own: another event tells the same failure, or the
+    person who asked for a rerun sees that it was refused.
+    """
+    if event.type is EventType.RERUN_REJECTED:
+        return event.detail.get("requestedBy") not in (None, "", AUTOMATIC)
+    return event.detail.get("follows") is not None
 
 
 class RowOverride(msgspec.Struct, frozen=True):

@@ -124,6 +124,21 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         Scope.OBSERVE,
         Commands.put,
     ),
+    Endpoint(
+        "POST",
+        "/pipelines/{pipeline}/readings",
+        "putByHand",
+        Scope.OBSERVE,
+        Commands.put_by_hand,
+        status=201,
+    ),
+    Endpoint(
+        "POST",
+        "/pipelines/{pipeline}/readings/foresee",
+        "foreseeReading",
+        Scope.OBSERVE,
+        Queries.foresee_reading,
+    ),
     Endpoint("POST", "/sensors", "putSensors", Scope.OBSERVE, Commands.put_all, largest=BATCH),
     Endpoint(
         "POST",
@@ -150,6 +165,9 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     ),
     Endpoint("GET", "/events", "listEvents", Scope.READ, Queries.events),
     Endpoint("GET", "/events/alerts", "listAlerts", Scope.READ, Queries.alerts),
+    Endpoint("GET", "/alerts", "getAlerting", Scope.READ, Queries.alerting),
+    Endpoint("GET", "/alerts/{pipeline}/{schedule}/{date}", "getAlert", Scope.READ, Queries.alert),
+    Endpoint("POST", "/alerts/test", "testAlert", Scope.OPERATE, Commands.test_alert),
     Endpoint("GET", "/search", "search", Scope.READ, Queries.search),
     Endpoint("GET", "/timeline", "timeline", Scope.READ, Queries.timeline),
     Endpoint("GET", "/sla", "sla", Scope.READ, Queries.sla),
@@ -172,6 +190,50 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         "cancel",
         Scope.OPERATE,
         Commands.cancel,
+    ),
+    Endpoint(
+        "POST", "/runs/{pipeline}/{schedule}/{date}/skip", "skip", Scope.OPERATE, Commands.skip
+    ),
+    Endpoint(
+        "POST",
+        "/runs/{pipeline}/{schedule}/{date}/unskip",
+        "unskip",
+        Scope.OPERATE,
+        Commands.unskip,
+    ),
+    Endpoint(
+        "POST", "/runs/{pipeline}/{schedule}/{date}/mark", "mark", Scope.OPERATE, Commands.mark
+    ),
+    Endpoint(
+        "POST",
+        "/pipelines/{pipeline}/dates/foresee",
+        "foreseeDates",
+        Scope.READ,
+        Queries.foresee_dates,
+    ),
+    Endpoint(
+        "POST", "/pipelines/{pipeline}/dates", "actOnDates", Scope.OPERATE, Commands.act_on_dates
+    ),
+    Endpoint(
+        "POST",
+        "/alerts/{pipeline}/{schedule}/{date}/acknowledge",
+        "acknowledgeAlert",
+        Scope.OPERATE,
+        Commands.acknowledge,
+    ),
+    Endpoint(
+        "POST",
+        "/alerts/{pipeline}/{schedule}/{date}/snooze",
+        "snoozeAlert",
+        Scope.OPERATE,
+        Commands.snooze,
+    ),
+    Endpoint(
+        "POST",
+        "/alerts/{pipeline}/{schedule}/{date}/unsnooze",
+        "unsnoozeAlert",
+        Scope.OPERATE,
+        Commands.unsnooze,
     ),
     Endpoint("GET", "/pipelines/{pipeline}/backfill", "backfill", Scope.READ, Queries.backfill),
     Endpoint(

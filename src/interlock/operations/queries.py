@@ -20,6 +20,8 @@ from interlock.operations.requests import (
     BackfillQuery,
     BackfillsQuery,
     EventsQuery,
+    ForeseeReading,
+    NewDates,
     NewFiles,
     OnDate,
     OutputQuery,
@@ -29,8 +31,9 @@ from interlock.operations.requests import (
     RunsQuery,
     SearchQuery,
 )
-from interlock.operations.results import Prunable, RunHistory
+from interlock.operations.results import DateAnswer, ForeseenReading, Prunable, RunHistory
 from interlock.operations.tokens import TokenShown
+from interlock.queries.alert_overview import AlertOverview, OpenAlert
 from interlock.queries.alerted import Alerted
 from interlock.queries.attainment import Attainment
 from interlock.queries.backfill_progress import BackfillDate, BackfillProgress
@@ -91,6 +94,14 @@ class Queries(Protocol):
         """The event log, newest first, each event with the sinks that got it as an alert."""
         ...
 
+    def alerting(self) -> AlertOverview:
+        """The routes, mutes and sinks in force, and the alerts that are open."""
+        ...
+
+    def alert(self, pipeline: str, schedule: str, date: str) -> OpenAlert:
+        """The open alerts of a date, and what people did about them."""
+        ...
+
     def search(self, query: SearchQuery) -> Page[Found]:
         """Pipelines, runs, reading keys and event types that match, the best of each first."""
         ...
@@ -120,7 +131,15 @@ class Queries(Protocol):
         ...
 
     def backfill(self, pipeline: str, query: BackfillQuery) -> Page[str]:
-        """The dates of a range that have no completed run."""
+        """The dates of a range that have no completed run and are not skipped."""
+        ...
+
+    def foresee_reading(self, pipeline: str, wanted: ForeseeReading) -> ForeseenReading:
+        """What a reading would lead to if it were put now; stores nothing."""
+        ...
+
+    def foresee_dates(self, pipeline: str, wanted: NewDates) -> Page[DateAnswer]:
+        """What a request about many dates would do: each date has its own answer; changes nothing."""
         ...
 
     def backfills(self, query: BackfillsQuery = BackfillsQuery()) -> Page[BackfillProgress]:

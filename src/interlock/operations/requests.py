@@ -12,6 +12,7 @@ from interlock.errors import ConfigError
 
 MOST_READINGS = 1000
 MOST_ITEMS = 1000
+MOST_DATES = 1000
 MOST_LINES = 10_000
 MOST_FOUND = 100
 MOST_OUTPUT = 256 * 1024
@@ -37,6 +38,7 @@ RunState = Annotated[
         "FAILED",
         "COMPLETED",
         "FAILED_FINAL",
+        "SKIPPED",
         "UNREADABLE",
     ],
     Meta(description="The state of a run; RETRYING: it failed, and its next attempt is due."),
@@ -149,6 +151,21 @@ class NewReading(_Body, frozen=True, rename="camel", kw_only=True):
     fields: dict[str, Any]
 
 
+class ForeseeReading(_Body, frozen=True, kw_only=True):
+    """A reading that may be put."""
+
+    key: Text
+    fields: dict[str, Any]
+
+
+class NewHandReading(_Body, frozen=True, kw_only=True):
+    """A reading that a person puts, and why."""
+
+    key: Text
+    fields: dict[str, Any]
+    reason: Reason
+
+
 #: A batch of readings.
 NewReadings = Annotated[list[NewReading], Meta(min_length=1, max_length=MOST_READINGS)]
 
@@ -184,6 +201,80 @@ class NewBackfillTurn(_Body, frozen=True, kw_only=True):
 class NewCancellation(_Body, frozen=True, kw_only=True):
     """A request to end the run of a date."""
 
+    reason: Reason
+
+
+class NewSkip(_Body, frozen=True, kw_only=True):
+    """A request that a date need not run."""
+
+    reason: Reason
+
+
+class NewUnskip(_Body, frozen=True, kw_only=True):
+    """A request to expect a skipped date again."""
+
+    reason: Reason
+
+
+class NewDates(_Body, frozen=True, kw_only=True):
+    """A request about many dates at once: those that are named, and the expected dates of a range."""
+
+    action: Annotated[Literal["rerun", "skip"], Meta(description="What to do with each date.")]
+    dates: Annotated[tuple[Date, ...], Meta(max_length=MOST_DATES)] = ()
+    since: Date | None = msgspec.field(default=None, name="from")
+    until: Date | None = msgspec.field(default=None, name="to")
+    schedule: Text | None = None
+    reason: Reason
+    force: bool = False
+    over_budget: bool = msgspec.field(default=False, name="overBudget")
+
+
+class NewMark(_Body, frozen=True, kw_only=True):
+    """The outcome of a run, as a person states it."""
+
+    outcome: Annotated[Literal["done", "failed"], Meta(description="What came of the run.")]
+    reason: Reason
+    evidence: Annotated[
+        dict[Annotated[str, Meta(min_length=1, max_length=100)], Text],
+        Meta(max_length=20, description="What the person knows, by name."),
+    ] = {}
+
+
+class NewAcknowledgement(_Body, frozen=True, kw_only=True):
+    """A request to look after the alerts of a date."""
+
+    reason: Reason
+
+
+class NewSnooze(_Body, frozen=True, rename="camel", kw_only=True):
+    """A request to hold further alerts of a date."""
+
+    reason: Reason
+    span: Annotated[
+        str, Meta(max_length=64, description="For how long, such as `2h`; up to `7d`.")
+    ] = msgspec.field(name="for")
+    include_critical: Annotated[bool, Meta(description="Whether critical alerts wait as well.")] = (
+        False
+    )
+
+
+class NewUnsnooze(_Body, frozen=True, kw_only=True):
+    """A request to end a snooze."""
+
+    reason: Reason
+
+
+class NewAlertTest(_Body, frozen=True, kw_only=True):
+    """A request for a test message."""
+
+    route: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=100,
+            description="The number of a route, the name of a sink, SINK:CHANNEL, or `default`.",
+        ),
+    ]
     reason: Reason
 
 

@@ -7,19 +7,31 @@ from datetime import timedelta
 from functools import cache
 from typing import Any
 
+from interlock.domain import duration
+from interlock.domain.alerting.handling import Handling
+from interlock.domain.alerting.threads import SYSTEM, AlertKey
+from interlock.domain.alerting.trial import said, trial_note, trial_targets
 from interlock.domain.backfill import BackfillState
 from interlock.domain.callers import AuditEntry, RequestOutcome
 from interlock.domain.cancellation import Cancellation
 from interlock.domain.config import Config
+from interlock.domain.event import clean
 from interlock.domain.lineage import LineageEvent, LineageSource, sources_of
 from interlock.domain.rerun_request import RerunRequest
-from interlock.domain.run import RunKey
+from interlock.domain.run import MarkedAs, Run, RunKey
 from interlock.domain.sensor import Reading
 from interlock.errors import ConfigError, ConflictError, InterlockError, NotFoundError
+from interlock.operations.alert_access import AlertAccess
+from interlock.operations.many_dates import OrderedDate, ordered_dates
 from interlock.operations.requests import (
+    NewAcknowledgement,
+    NewAlertTest,
     NewBackfill,
     NewBackfillTurn,
     NewCancellation,
+    NewDates,
+    NewHandReading,
+    NewMark,
     NewPause,
     NewPrune,
     NewReading,
@@ -27,12 +39,16 @@ from interlock.operations.requests import (
     NewResume,
     NewRetirement,
     NewRetry,
+    NewSkip,
+    NewSnooze,
     NewToken,
+    NewUnskip,
+    NewUnsnooze,
     Waiting,
     WatchQuery,
     label_of,
 )
-from interlock.operations.results import Pruned, ReadingAnswer, Retried
+from interlock.operations.results import DateAnswer, Pruned, ReadingAnswer, Retried, TrialResult
 from interlock.operations.store_queries import state_file
 from interlock.operations.tokens import TokenShown, make_token, new_secret, shown
 from interlock.ports.state_file import StateFile
@@ -40,20 +56,29 @@ from interlock.queries.backfill_progress import BackfillProgress, backfill_progr
 from interlock.queries.paging import Page
 from interlock.queries.stored_reading import StoredReading, in_words, stored
 from interlock.queries.watchdog_pass import WatchdogPass, pass_in_words
+from interlock.usecases.acknowledge_alert import acknowledge_alert
 from interlock.usecases.admit_reading import foresee_reading
-from interlock.usecases.cancel_run import CancelOrder, cancel_run
+from interlock.usecases.cancel_run import cancel_run
+from interlock.usecases.change_handling import AlertOrder
+from interlock.usecases.mark_run import mark_run
 from interlock.usecases.pause import pause, resume
 from interlock.usecases.ports import Ports
 from interlock.usecases.put_reading import admissible_reading
 from interlock.usecases.request_rerun import RerunOrder, request_rerun
+from interlock.usecases.run_order import RunOrder
+from interlock.usecases.skip_run import skip_run
+from interlock.usecases.snooze_alert import snooze_alert, unsnooze_alert
 from interlock.usecases.start_backfill import BackfillOrder, start_backfill
 from interlock.usecases.steer_backfill import BackfillTurn, found_backfill, steer_backfill
 from interlock.usecases.take_lineage import take_lineage
 from interlock.usecases.unknown_pipeline import unknown_pipeline
+from interlock.usecases.unskip_run import unskip_run
 from interlock.usecases.watch import watch
 
 log = logging.getLogger(__name__)
 
+#: As the HTTP API has it.
+LONGEST_REASON = 1000
 #: The caller's request was not acceptable; any other error is ours.
 _REFUSALS = (ConfigError, NotFoundError)
 
@@ -65,11 +90,13 @@ class StoreCommands:
         self,
         actor: str,
         ports: Ports,
+        alerts: AlertAccess,
         watchdog_every: timedelta,
         file: StateFile | None = None,
         lineage: Sequence[LineageSource] = (),
     ) -> None:
         self._actor, self._ports, self._every = actor, ports, watchdog_every
+        self._alerts = alerts
         self._file, self._lineage = file, lineage
 
     # --- readings
@@ -83,6 +110,12 @@ class StoreCommands:
         led_to = () if query.wait is None else in_words(foresee_reading(reading, self._ports))
         self._ports.sensors.put(reading)
         return stored(reading, led_to)
+
+    def put_by_hand(self, pipeline: str, wanted: NewHandReading) -> StoredReading:
+        self._check(pipeline)
+        _check_reason(wanted.reason)
+        with self._audited("put reading", f"{pipeline}/{wanted.key}", wanted.reason, pipeline):
+            return self.put(pipeline, wanted.key, wanted.fields, Waiting(wait="decision"))
 
     def put_all(self, readings: list[NewReading]) -> Page[ReadingAnswer]:
         """An invalid reading does not stop the others."""
@@ -130,6 +163,33 @@ class StoreCommands:
         with self._audited("rerun", str(key), wanted.reason, pipeline):
             return request_rerun(order, self._ports)
 
+    def act_on_dates(self, pipeline: str, wanted: NewDates) -> Page[DateAnswer]:
+        """A refused date does not stop the others; each is audited by itself."""
+        self._check(pipeline)
+        config = self._ports.pipelines.find(pipeline)
+        assert config is not None
+        orders = ordered_dates(config, wanted, self._ports)
+        return Page([self._act_on(each, wanted) for each in orders])
+
+    def _act_on(self, date: OrderedDate, wanted: NewDates) -> DateAnswer:
+        key = date.key
+        try:
+            if wanted.action == "skip":
+                skip = NewSkip(reason=wanted.reason)
+                self.skip(key.pipeline_id, key.schedule_id, key.date, skip)
+                return date.answer(True, "skipped")
+            again = NewRerun(
+                date=key.date,
+                schedule=key.schedule_id,
+                reason=wanted.reason,
+                force=wanted.force,
+                over_budget=wanted.over_budget,
+            )
+            self.rerun(key.pipeline_id, again)
+        except _REFUSALS as error:
+            return date.answer(False, str(error))
+        return date.answer(True, "rerun requested")
+
     def start_backfill(self, pipeline: str, wanted: NewBackfill) -> BackfillProgress:
         self._check(pipeline)
         first, last = str(label_of(wanted.since)), str(label_of(wanted.until))
@@ -166,13 +226,62 @@ class StoreCommands:
     def cancel(
         self, pipeline: str, schedule: str, date: str, wanted: NewCancellation
     ) -> Cancellation:
-        self._check(pipeline)
-        config = self._ports.pipelines.find(pipeline)
-        dry = config is not None and config.pipeline.dry_run
-        key = RunKey(pipeline, schedule, str(label_of(date)), dry=dry)
-        order = CancelOrder(key, self._actor, wanted.reason)
-        with self._audited("cancel", str(key), wanted.reason, pipeline):
+        with self._ordered("cancel", (pipeline, schedule, date), wanted.reason) as order:
             return cancel_run(order, self._ports)
+
+    def skip(self, pipeline: str, schedule: str, date: str, wanted: NewSkip) -> Run:
+        with self._ordered("skip", (pipeline, schedule, date), wanted.reason) as order:
+            return skip_run(order, self._ports)
+
+    def unskip(self, pipeline: str, schedule: str, date: str, wanted: NewUnskip) -> Run | None:
+        with self._ordered("unskip", (pipeline, schedule, date), wanted.reason) as order:
+            return unskip_run(order, self._ports)
+
+    def mark(self, pipeline: str, schedule: str, date: str, wanted: NewMark) -> Run:
+        outcome = MarkedAs(wanted.outcome)
+        place = pipeline, schedule, date
+        with self._ordered(f"mark {outcome}", place, wanted.reason) as order:
+            return mark_run(order, outcome, wanted.evidence, self._ports)
+
+    # --- alerts
+
+    def acknowledge(
+        self, pipeline: str, schedule: str, date: str, wanted: NewAcknowledgement
+    ) -> Handling:
+        order = self._order(AlertKey(pipeline, schedule, date), wanted.reason)
+        with self._audited("acknowledge", str(order.key), wanted.reason, pipeline):
+            return acknowledge_alert(order, self._ports, self._alerts.stores)
+
+    def snooze(self, pipeline: str, schedule: str, date: str, wanted: NewSnooze) -> Handling:
+        order = self._order(AlertKey(pipeline, schedule, date), wanted.reason)
+        with self._audited("snooze", str(order.key), wanted.reason, pipeline):
+            critical = wanted.include_critical
+            span, stores = _span(wanted.span), self._alerts.stores
+            return snooze_alert(order, span, self._ports, stores, include_critical=critical)
+
+    def unsnooze(self, pipeline: str, schedule: str, date: str, wanted: NewUnsnooze) -> Handling:
+        order = self._order(AlertKey(pipeline, schedule, date), wanted.reason)
+        with self._audited("unsnooze", str(order.key), wanted.reason, pipeline):
+            return unsnooze_alert(order, self._ports, self._alerts.stores)
+
+    def test_alert(self, wanted: NewAlertTest) -> Page[TrialResult]:
+        _check_reason(wanted.reason)
+        send, alerts = self._alerts.send_trial, self._alerts.in_force().alerts
+        if send is None:
+            raise ConfigError("on AWS, only the alert dispatcher has the settings of the sinks")
+        note = trial_note(wanted.route, self._ports.clock())
+        with self._audited("alert test", wanted.route, wanted.reason):
+            targets = trial_targets(alerts, wanted.route)
+            return Page([TrialResult(str(to), said(send(alerts, to, note))) for to in targets])
+
+    def _order(self, key: AlertKey, reason: str) -> AlertOrder:
+        """Alerts without a date belong to a type of event, and some to no pipeline."""
+        _check_reason(reason)
+        if key.pipeline != SYSTEM:
+            self._check(key.pipeline)
+        date = str(label_of(key.date))
+        plain = clean(reason, LONGEST_REASON)
+        return AlertOrder(AlertKey(key.pipeline, key.schedule, date), self._actor, plain)
 
     def pause(self, pipeline: str, wanted: NewPause = NewPause()) -> Config:
         self._check(pipeline)
@@ -182,7 +291,7 @@ class StoreCommands:
     def resume(self, pipeline: str, wanted: NewResume = NewResume()) -> Config:
         self._check(pipeline)
         with self._audited("resume", pipeline, wanted.reason, pipeline):
-            return resume(pipeline, self._ports)
+            return resume(pipeline, self._ports, self._actor, wanted.reason)
 
     def retire(self, pipeline: str, wanted: NewRetirement = NewRetirement()) -> Config:
         from interlock.usecases.retire_pipeline import retire_pipeline  # imports the file checks
@@ -235,6 +344,20 @@ class StoreCommands:
             raise unknown_pipeline(pipeline, self._ports)
 
     @contextmanager
+    def _ordered(self, action: str, place: tuple[str, str, str], reason: str) -> Iterator[RunOrder]:
+        """An order about a run of a pipeline, schedule and date, audited. Raises ConfigError without a
+        reason.
+        """
+        pipeline, schedule, date = place
+        config = self._ports.pipelines.find(pipeline)
+        if config is None:
+            raise unknown_pipeline(pipeline, self._ports)
+        _check_reason(reason)
+        key = RunKey(pipeline, schedule, str(label_of(date)), dry=config.pipeline.dry_run)
+        with self._audited(action, str(key), reason, pipeline):
+            yield RunOrder(key, self._actor, reason)
+
+    @contextmanager
     def _audited(
         self, action: str, target: str, reason: str = "", pipeline: str = ""
     ) -> Iterator[None]:
@@ -271,3 +394,16 @@ class StoreCommands:
         except InterlockError:
             noted = {"action": "audit_outcome_lost", "entry": seq, "outcome": str(outcome)}
             log.warning("the outcome of a request could not be noted", extra=noted)
+
+
+def _check_reason(reason: str) -> None:
+    """Every entry point comes by here, also those that decode no request."""
+    if not reason.strip():
+        raise ConfigError("give a reason; it is recorded with your name")
+
+
+def _span(text: str) -> timedelta:
+    try:
+        return duration.parse(text)
+    except ValueError as error:
+        raise ConfigError(str(error)) from None

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar
 
+from interlock.domain.alerting.threads import AlertKey
 from interlock.domain.callers import AuditEntry, AuditFilter
 from interlock.domain.change import Parked
 from interlock.domain.config import Config, RefusedConfig
@@ -12,15 +13,20 @@ from interlock.domain.event import ALIASES, Event
 from interlock.domain.history import EventFilter
 from interlock.domain.job_output import OutputPart, OutputStream
 from interlock.domain.missing import Missing
+from interlock.domain.reading_doubts import reading_doubts
 from interlock.domain.run import Run, RunKey
 from interlock.domain.sensor import Reading
 from interlock.errors import ConfigError, NotFoundError
+from interlock.operations.alert_access import AlertAccess
+from interlock.operations.many_dates import foreseen_date, ordered_dates
 from interlock.operations.requests import (
     AuditQuery,
     BackfillDatesQuery,
     BackfillQuery,
     BackfillsQuery,
     EventsQuery,
+    ForeseeReading,
+    NewDates,
     NewFiles,
     OnDate,
     OutputQuery,
@@ -31,12 +37,17 @@ from interlock.operations.requests import (
     SearchQuery,
     label_of,
 )
-from interlock.operations.results import Prunable, RunHistory
+from interlock.operations.results import DateAnswer, ForeseenReading, Prunable, RunHistory
 from interlock.operations.tokens import TokenShown, shown
-from interlock.ports.alerts import Deliveries
 from interlock.ports.jobs import JobOutputs
 from interlock.ports.reads import History
 from interlock.ports.state_file import StateFile
+from interlock.queries.alert_overview import (
+    AlertOverview,
+    OpenAlert,
+    alert_overview,
+    open_alert,
+)
 from interlock.queries.alerted import Alerted, alerted
 from interlock.queries.attainment import Attainment, attainments
 from interlock.queries.backfill_progress import (
@@ -50,12 +61,15 @@ from interlock.queries.paging import Page, cursor_of, page_of, place_at
 from interlock.queries.pipeline_state import PipelineState, pipeline_state
 from interlock.queries.run_output import RunOutput, run_output
 from interlock.queries.search import Found, search
+from interlock.queries.stored_reading import in_words
 from interlock.queries.timeline import TimelineRow, timeline
 from interlock.queries.why import Why, explain
+from interlock.usecases.admit_reading import foresee_reading
 from interlock.usecases.find_runs import find_runs
 from interlock.usecases.pause import Foreseen, foresee_resume
 from interlock.usecases.plan_backfill import plan_backfill
 from interlock.usecases.ports import Ports
+from interlock.usecases.put_reading import admissible_reading
 from interlock.usecases.request_rerun import chosen_schedule
 from interlock.usecases.steer_backfill import found_backfill
 from interlock.usecases.unknown_pipeline import unknown_pipeline
@@ -75,12 +89,12 @@ class StoreQueries:
         self,
         ports: Ports,
         history: History,
-        deliveries: Deliveries,
+        alerts: AlertAccess,
         watchdog_every: timedelta,
         file: StateFile | None = None,
         outputs: JobOutputs | None = None,
     ) -> None:
-        self._ports, self._history, self._deliveries = ports, history, deliveries
+        self._ports, self._history, self._alerts = ports, history, alerts
         self._every, self._file, self._outputs = watchdog_every, file, outputs
 
     # --- pipelines and their readings
@@ -189,7 +203,19 @@ class StoreQueries:
 
     def alerts(self, query: EventsQuery = EventsQuery()) -> Page[Alerted]:
         page = self.events(query)
-        return Page(alerted(page.items, self._deliveries), page.next)
+        return Page(alerted(page.items, self._alerts.stores.deliveries), page.next)
+
+    def alerting(self) -> AlertOverview:
+        names = [config.pipeline.id for config in self._ports.pipelines.in_force()]
+        access = self._alerts
+        return alert_overview(access.in_force(), access.stores, names, self._ports.clock())
+
+    def alert(self, pipeline: str, schedule: str, date: str) -> OpenAlert:
+        key = AlertKey(pipeline, schedule, str(label_of(date)))
+        found = open_alert(key, self._alerts.stores, self._ports.clock())
+        if found is None:
+            raise NotFoundError(f"{pipeline} {key.date} has no open alert")
+        return found
 
     def search(self, query: SearchQuery) -> Page[Found]:
         return Page(search(query.q, query.limit, self._ports, self._history))
@@ -242,6 +268,18 @@ class StoreQueries:
         config = self.config(pipeline)
         schedule = chosen_schedule(config, query.schedule)
         return Page(plan_backfill(config, schedule, query.since, query.until, self._ports))
+
+    def foresee_reading(self, pipeline: str, wanted: ForeseeReading) -> ForeseenReading:
+        config, now = self.config(pipeline), self._ports.clock()
+        reading = admissible_reading(pipeline, wanted.key, wanted.fields, config, now)
+        return ForeseenReading(
+            led_to=in_words(foresee_reading(reading, self._ports)),
+            doubts=tuple(reading_doubts(config.pipeline, wanted.key, wanted.fields)),
+        )
+
+    def foresee_dates(self, pipeline: str, wanted: NewDates) -> Page[DateAnswer]:
+        orders = ordered_dates(self.config(pipeline), wanted, self._ports)
+        return Page([foreseen_date(each, wanted, self._ports) for each in orders])
 
     def would_resume(self, pipeline: str) -> Page[Foreseen]:
         return Page(foresee_resume(pipeline, self._ports))

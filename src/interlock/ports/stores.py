@@ -135,6 +135,12 @@ class Runs(Protocol):
         """Store a run's next version, together with what depends on it. False if it lost."""
         ...
 
+    def remove(self, run: Run, watch: SlaWatch, events: Sequence[Event] = ()) -> bool:
+        """Remove a run that is not open, and store the next version of the watch that stands for its date
+        again, with its events. False if another writer got to either first, or events of them wait.
+        """
+        ...
+
     def baseline(self, key: RunKey) -> Baseline | None: ...
 
     def due(self, now: datetime) -> list[Run]:

@@ -13,6 +13,7 @@ from interlock.domain import canonical, duration, timestamp
 from interlock.domain.budgets import Category
 from interlock.domain.event import ALIASES, EventType
 from interlock.domain.pipeline import Calendar, Declared, PipelineId, ScheduleId, SensorKey, Span
+from interlock.domain.run import MarkedAs
 from interlock.errors import ConfigError
 from interlock.files.loaded import in_order, read_whole
 from interlock.files.nodes import List, Map, Node, Unreadable
@@ -85,7 +86,27 @@ class RerunEntry(Declared, frozen=True):
     force: bool = False
 
 
+class RunActionEntry(Declared, frozen=True):
+    """What an operator asks about the run of a date."""
+
+    pipeline: PipelineId
+    date: Date
+    schedule: ScheduleId | None = None
+    reason: str = "operator"
+
+
+class MarkEntry(Declared, frozen=True):
+    pipeline: PipelineId
+    date: Date
+    outcome: MarkedAs
+    schedule: ScheduleId | None = None
+    reason: str = "operator"
+    evidence: dict[str, str] = {}  # noqa: RUF012 - msgspec copies it
+
+
 class BackfillTurnName(StrEnum):
+    """What an operator does with a backfill that has begun."""
+
     PAUSE = "pause"
     RESUME = "resume"
     CANCEL = "cancel"
@@ -143,6 +164,10 @@ class TimelineEntry(Declared, frozen=True):
     at: When
     sensor: SensorEntry | None = None
     rerun: RerunEntry | None = None
+    cancel: RunActionEntry | None = None
+    skip: RunActionEntry | None = None
+    unskip: RunActionEntry | None = None
+    mark: MarkEntry | None = None
     backfill: BackfillEntry | None = None
     delete: DeleteEntry | None = None
     job: JobEntry | None = None
@@ -424,8 +449,8 @@ def _told(problems: list[Problem]) -> str:
 
 
 _HAPPENINGS = (
-    "sensor", "rerun", "backfill", "delete", "job", "pause", "resume", "retire", "config", "file", "outage",
-    "crash", "fail",
+    "sensor", "rerun", "backfill", "cancel", "skip", "unskip", "mark", "delete", "job", "pause", "resume",
+    "retire", "config", "file", "outage", "crash", "fail",
 )  # fmt: skip
 _OF_OPERATOR = ("pause", "resume", "retire")
 _OF_STORED_FILE = ("remove", "restore")

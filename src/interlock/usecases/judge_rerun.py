@@ -70,6 +70,17 @@ def judge_rerun(request: RerunRequest, ports: Ports) -> Answer | None:
     return answer
 
 
+def foresee_rerun(request: RerunRequest, ports: Ports) -> str | None:
+    """Why it would be refused now, in words; None if it would be granted. Changes nothing."""
+    config = ports.pipelines.find(request.key.pipeline_id)
+    if config is None or config.is_retired or not _has_schedule(config, request.key):
+        return EXPLAINED[Cause.UNKNOWN_PIPELINE]
+    key = msgspec.structs.replace(request.key, dry=config.pipeline.dry_run)
+    key = kept_key(key, config.pipeline, ports)
+    answer = _judge(request, key, config, ports.runs.find([key]).get(key), ports)
+    return EXPLAINED[answer.cause] if isinstance(answer, RerunRefused) else None
+
+
 def _judge(
     request: RerunRequest, key: RunKey, config: Config, run: Run | None, ports: Ports
 ) -> Answer:

@@ -26,7 +26,8 @@ def plan_backfill(
     pipeline = config.pipeline
     keys = [RunKey(pipeline.id, schedule.id, date, dry=pipeline.dry_run) for date in dates]
     runs = find_runs(keys, pipeline, ports)
-    done = {key.date for key, run in runs.items() if run.status is Status.COMPLETED}
+    over = (Status.COMPLETED, Status.SKIPPED)
+    done = {key.date for key, run in runs.items() if run.status in over}
     return [date for date in dates if date not in done]
 
 
@@ -39,7 +40,7 @@ def date_rules(config: Config, schedule: Schedule, ports: Ports) -> DateRules:
         seen = frozenset(
             Label.parse(run.key.date)
             for run in newest
-            if pipeline.present_id(run.key.schedule_id) == schedule.id
+            if pipeline.present_id(run.key.schedule_id) == schedule.id and not run.is_placeholder
         )
     grains = frozenset(label.grain for label in seen)
     return DateRules(schedule, pipeline.calendars, pipeline.sla, grains)

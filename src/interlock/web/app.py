@@ -24,6 +24,7 @@ from interlock.web.api.event_stream import Streams, stream_query
 from interlock.web.api.openapi import document
 from interlock.web.api.output_stream import OUTPUT_STREAM, OutputStreams
 from interlock.web.api.pings import ping_routes
+from interlock.web.api.slack_actions import slack_routes
 from interlock.web.gate import LOGIN, Gate, KnownHosts, caller_of, wants_page
 from interlock.web.http_problem import HttpProblem, problem, problem_of
 from interlock.web.login import Login
@@ -50,6 +51,7 @@ def application(context: ApiContext, hosts: KnownHosts) -> ASGIApp:
         Route(LOGIN, login.enter, methods=["POST"]),
         Route("/logout", login.leave, methods=["POST"]),
         *ping_routes(context),
+        *slack_routes(context),
         *site.routes(),
     ]
     app = Starlette(
@@ -158,12 +160,17 @@ def _refusing(site: Site) -> Callable[[Request, Exception], Any]:
 
 def _refusal_of(error: Exception) -> HttpProblem:
     assert isinstance(error, HTTPException)
-    detail = _DETAILS.get(error.status_code, "")
-    return HttpProblem(error.status_code, detail, headers=dict(error.headers or {}))
+    headers = dict(error.headers or {})
+    allowed = ", ".join(sorted(headers.get("Allow", "").split(", ")))
+    detail = _DETAILS.get(error.status_code, "").format(allowed=allowed)
+    return HttpProblem(error.status_code, detail, headers=headers)
 
 
 async def _failed(request: Request, error: Exception) -> Response:
     return problem_of(error)
 
 
-_DETAILS = {404: "not found", 405: "method not allowed"}
+_DETAILS = {
+    404: "there is nothing at this address; /openapi.json lists every address",
+    405: "this method is not allowed here; allowed: {allowed}",
+}

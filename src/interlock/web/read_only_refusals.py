@@ -9,6 +9,8 @@ from interlock.wiring.backend import BackendInfo
 INSTEAD: dict[str, str] = {
     "putSensor": "sensor put {pipeline} {key} FIELD=VALUE",
     "putSensors": "sensor put PIPELINE KEY FIELD=VALUE",
+    "putByHand": "sensor put {pipeline} KEY FIELD=VALUE",
+    "readings": "sensor put {pipeline} KEY FIELD=VALUE",
     "putLineage": "sensor put PIPELINE KEY FIELD=VALUE",
     "ping": "sensor put PIPELINE KEY FIELD=VALUE",
     "watchNow": "watchdog",
@@ -18,16 +20,31 @@ INSTEAD: dict[str, str] = {
     "pauseBackfill": "backfills pause {backfill} --reason WHY",
     "resumeBackfill": "backfills resume {backfill} --reason WHY",
     "cancelBackfill": "backfills cancel {backfill} --reason WHY",
+    "dates": "skip {pipeline} DATE --reason WHY",
+    "actOnDates": "skip {pipeline} DATE --reason WHY",
+    "skip": "skip {pipeline} {date} --reason WHY",
+    "unskip": "unskip {pipeline} {date} --reason WHY",
+    "mark": "mark {pipeline} {date} done --reason WHY",
+    "acknowledgeAlert": "alert ack {pipeline} {date} --schedule {schedule} --reason WHY",
+    "snoozeAlert": "alert snooze {pipeline} {date} --schedule {schedule} --for 2h --reason WHY",
+    "unsnoozeAlert": "alert unsnooze {pipeline} {date} --schedule {schedule} --reason WHY",
     "pause": "pause {pipeline}",
     "resume": "resume {pipeline}",
     "retryChanges": "doctor --retry",
     "parkedChanges": "doctor --retry",
+}
+INSTEAD |= {
+    "acknowledge": INSTEAD["acknowledgeAlert"],
+    "snooze": INSTEAD["snoozeAlert"],
+    "unsnooze": INSTEAD["unsnoozeAlert"],
 }
 #: Actions that do not exist on this backend, and why.
 UNSUPPORTED: dict[str, str] = {
     "retire": "`terraform apply` without its file retires a pipeline at once",
     "prunable": "rows expire by themselves",
     "prune": "rows expire by themselves",
+    "testAlert": "only the alert dispatcher has the settings of the sinks",
+    "test": "only the alert dispatcher has the settings of the sinks",
     "listAudit": "CloudTrail records who called what",
     "listTokens": "its only token is the INTERLOCK_TOKEN it was started with",
     "createToken": "its only token is the INTERLOCK_TOKEN it was started with",

@@ -85,11 +85,9 @@ class DynamoClaims:
     def save_watch(self, watch: SlaWatch, events: Sequence[Event] = ()) -> bool:
         now = self._clock()
         key = watch_key(watch.key)
-        until = expiry((watch.breach_at or watch.readiness_at or now) + KEPT)
-        look = watched(watch.key.pipeline_id, now + TELL_GRACE)
 
         def make(box: Item) -> Item:
-            return {**_placed(key), **_attributes(watch), **until, **box, **(look if box else {})}
+            return watch_item(watch, box, now)
 
         box = box_of(events, now)
         self._notes.drop(key)
@@ -140,6 +138,13 @@ class DynamoClaims:
         item = make(joined(found, box) if untold else box)
         condition, seen = unchanged(found, [*_STORED, "outbox"])
         return item if self._control.put(item, condition, **seen).won else None
+
+
+def watch_item(watch: SlaWatch, box: Item, now: datetime) -> Item:
+    """The row of a watch, with its unpublished events."""
+    until = expiry((watch.breach_at or watch.readiness_at or now) + KEPT)
+    look = watched(watch.key.pipeline_id, now + TELL_GRACE) if box else {}
+    return {**_placed(watch_key(watch.key)), **_attributes(watch), **until, **box, **look}
 
 
 def baseline_item(key: RunKey, baseline: Baseline, item: Item) -> Item:

@@ -37,10 +37,9 @@ class SqliteClaims:
 
     def claim(self, event: Event) -> bool:
         now = self._clock()
-        place = _claim_place(event.event_id)
 
         def unit(connection: sqlite3.Connection) -> bool:
-            won = put_first(connection, place, "{}", now, now + KEPT)
+            won = put_claim(connection, event, now)
             if won:
                 outbox.put_in(connection, event.event_id, [event], now)
             return won
@@ -63,20 +62,7 @@ class SqliteClaims:
 
     def save_watch(self, watch: SlaWatch, events: Sequence[Event] = ()) -> bool:
         now = self._clock()
-        until = _kept_until(watch, now)
-        place, text = _watch_place(watch.key), canonical.encode(watch)
-
-        def unit(connection: sqlite3.Connection) -> bool:
-            if watch.version == 1:
-                _drop_unreadable(connection, place, _read_watch)
-                won = put_first(connection, place, text, now, until)
-            else:
-                won = _put_next(connection, place, text, watch.version, until)
-            if won:
-                outbox.put_in(connection, watch_owner(watch.key), events, now)
-            return won
-
-        return self._database.write(unit)
+        return self._database.write(lambda connection: put_watch(connection, watch, events, now))
 
     def places(self, pipeline_id: str) -> Places | None:
         rows = _bodies(self._database, [(pipeline_id, _PLACES)], self._clock())
@@ -93,6 +79,22 @@ class SqliteClaims:
             return _put_next(connection, place, text, places.version, now + KEPT)
 
         return self._database.write(unit)
+
+
+def put_watch(
+    connection: sqlite3.Connection, watch: SlaWatch, events: Sequence[Event], now: datetime
+) -> bool:
+    """Store a watch's next version with its events. False if another writer was first."""
+    until = _kept_until(watch, now)
+    place, text = _watch_place(watch.key), canonical.encode(watch)
+    if watch.version == 1:
+        _drop_unreadable(connection, place, _read_watch)
+        won = put_first(connection, place, text, now, until)
+    else:
+        won = _put_next(connection, place, text, watch.version, until)
+    if won:
+        outbox.put_in(connection, watch_owner(watch.key), events, now)
+    return won
 
 
 def put_pruned(connection: sqlite3.Connection, watch: SlaWatch, now: datetime) -> None:
@@ -139,6 +141,11 @@ def put_baseline(
 def baseline_of(database: Database, key: RunKey, now: datetime) -> Baseline | None:
     rows = _bodies(database, [_baseline_place(key)], now)
     return next(iter(BASELINES.all(database, rows)), None)
+
+
+def put_claim(connection: sqlite3.Connection, event: Event, now: datetime) -> bool:
+    """False if the event was claimed before."""
+    return put_first(connection, _claim_place(event.event_id), "{}", now, now + KEPT)
 
 
 def put_first(

@@ -103,7 +103,7 @@ def _give_back_pages(connection: sqlite3.Connection) -> None:
 
 #: A failed run with nothing due is finished too, until it is run again.
 _PRUNABLE = (
-    "(status IN ('COMPLETED', 'FAILED_FINAL') OR (status = 'FAILED' AND watch_at IS NULL))"
+    "(status IN ('COMPLETED', 'FAILED_FINAL', 'SKIPPED') OR (status = 'FAILED' AND watch_at IS NULL))"
     " AND date < ?"
 )
 
@@ -127,4 +127,5 @@ _EXPIRED = {
     "executions": ("ended_at <= ?", "executions"),
     "alerts": ("settled_at <= ?", "alerts"),
     "threads": ("created_at <= ?", "threads"),
+    "handlings": ("changed_at <= ?", "threads"),
 }
