@@ -131,7 +131,7 @@ def test_reads_of_the_interface_answer(viewer: Viewer) -> None:
         "/pipelines", "/pipelines/orders", "/pipelines/orders/config", "/pipelines/orders/why",
         "/pipelines/orders/sensors", "/runs?pipeline=orders", f"/runs/orders/stream/{DAY}",
         "/events", "/watchdog", "/pipelines/orders/resume",
-        f"/pipelines/orders/backfill?from={DAY}&to={DAY}",
+        f"/pipelines/orders/backfill?from={DAY}&to={DAY}", "/backfills", "/backfills?pipeline=orders",
         f"/timeline?from={DAY}T00:00:00Z&to={DAY}T12:00:00Z",
         f"/sla?from={DAY}T00:00:00Z&to={DAY}T12:00:00Z",
     ):  # fmt: skip
@@ -155,6 +155,7 @@ def test_whatever_is_no_read_is_refused_with_what_does_it(viewer: Viewer, row: E
         assert row.method == "GET" or row.name == "foresee"  # which asks with a body
         return
     parts = {"pipeline": "orders", "key": "landed", "name": "x", "schedule": "stream", "date": DAY}
+    parts["backfill"] = "orders-b"
     path = row.path.replace(":path", "").format_map(parts)
 
     answer = viewer.client.request(row.method, API + path, json={"date": DAY})
@@ -190,6 +191,10 @@ def test_what_a_file_would_change_is_foreseen_without_a_write(viewer: Viewer) ->
         f"/runs/orders/stream/{DAY}/rerun",
         f"/runs/orders/stream/{DAY}/cancel",
         "/pipelines/orders/pause",
+        "/pipelines/orders/backfill",
+        "/backfills/orders-b/pause",
+        "/backfills/orders-b/resume",
+        "/backfills/orders-b/cancel",
     ],
 )
 def test_a_form_that_was_kept_open_is_refused(viewer: Viewer, visitor: Visitor, form: str) -> None:

@@ -26,6 +26,12 @@ schedule: {{trigger: {{pipeline: {name}}}}}
 validation: {{rules: [{{key: "pipeline:{name}", check: exists}}]}}
 job: {{type: command, config: {{command: [/bin/sh, -c, "echo report"]}}}}
 """
+_DAILY = """
+pipeline: {{id: {name}}}
+schedule: {{cron: "0 0 * * *", evaluation: {{window: 1h, interval: 1s}}}}
+validation: {{rules: [{{key: always, check: exists}}]}}
+job: {{type: command, config: {{command: [/bin/sh, -c, {script}]}}}}
+"""
 
 
 class Shop:
@@ -55,6 +61,15 @@ class Shop:
         text = text.replace("maxManualReruns: 3", f"maxManualReruns: {reruns}")
         (self.served.project / "pipelines" / f"{name}.yaml").write_text(text)
         eventually(lambda: self._knows(name), "in force")
+        return name
+
+    def new_daily(self, script: str) -> str:
+        """The name of a pipeline that a clock opens once a day; its rules always hold."""
+        name = f"daily-{next(self._numbers)}"
+        text = _DAILY.format(name=name, script=json.dumps(script))
+        (self.served.project / "pipelines" / f"{name}.yaml").write_text(text)
+        eventually(lambda: self._knows(name), "in force")
+        self.served.put(name, "always", count=1)
         return name
 
     def put(self, name: str, count: object, day: str = DAY) -> None:

@@ -32,6 +32,8 @@ def pages_of(name: str) -> list[str]:
         f"/sla?pipeline={name}",
         "/dependencies",
         "/events",
+        "/backfills",
+        f"/pipelines/{name}/backfill?from=2026-01-01&to=2026-01-03",
         "/audit",
         "/search",
         f"/search?q={name}",

@@ -10,7 +10,8 @@ from browser.shop import DAY
 from browser.window import Window
 
 EVERY = ["/", "/timeline?span=24h", "/timeline?span=30d", "/runs", "/pipelines", "/sla",
-         "/dependencies", "/events", "/alerts", "/audit", "/search?q=o", "/docs"]  # fmt: skip
+         "/dependencies", "/events", "/backfills", "/alerts", "/audit", "/search?q=o",
+         "/docs"]  # fmt: skip
 
 
 def pages_of(name: str) -> list[str]:

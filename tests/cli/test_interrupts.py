@@ -142,6 +142,32 @@ def test_a_command_that_waits_for_a_server(
     assert "Traceback" not in terminal.shown and "Aborted" not in terminal.shown
 
 
+def test_a_backfill_is_paused_and_the_line_says_how_to_resume_it(project: Path) -> None:
+    terminal = Terminal(
+        *("--project", str(project), "backfill", "paused", "2026-01-01", "2026-01-03"),
+        *("--reason", "x", "--yes"),
+    )
+    terminal.until("waiting: its pipeline is paused")
+    assert terminal.interrupt() == 130
+    said = (
+        r"interlock: interrupted; `interlock backfills resume (\S+) --reason R` starts the other 3"
+    )
+    found = re.fullmatch(said, terminal.last_lines[-1])
+    assert found, terminal.shown
+    assert "paused" in _run(project, "backfills", "show", found[1])
+
+
+def test_a_backfill_asks_on_a_terminal_and_a_no_starts_nothing(project: Path) -> None:
+    terminal = Terminal(
+        *("--project", str(project), "backfill", "paused", "2026-02-01", "2026-02-09"),
+        *("--reason", "x"),
+    )
+    terminal.until("Run 9 dates, 2 at once?")
+    terminal.wait_for_typing()
+    assert terminal.interrupt() == 130
+    assert "2026-02-09" not in _run(project, "backfills")
+
+
 @pytest.mark.parametrize(
     ("arguments", "begun"),
     [

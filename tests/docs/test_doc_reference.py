@@ -113,7 +113,7 @@ def test_every_option_of_every_command_is_named() -> None:
         assert command is not None
         for parameter in command.params:
             if getattr(parameter, "hidden", False):
-                continue
+                continue  # an old spelling that is still accepted
             assert all(option in whole for option in parameter.opts if option.startswith("-"))
 
 

@@ -141,9 +141,9 @@ def _interrupt(backfill_id: str, backend: ReachedBackend, options: Options) -> N
         paused = backend.commands.pause_backfill(backfill_id, turn)
     except ConflictError:
         raise Interrupted("the backfill was over already") from None
+    begun = f"{count(len(paused.active), 'date')} that began will run on; " if paused.active else ""
     raise Interrupted(
-        f"{count(len(paused.active), 'date')} that began will run on;"
-        f" `{options.command} backfills resume {backfill_id} --reason R` starts the other"
+        f"{begun}`{options.command} backfills resume {backfill_id} --reason R` starts the other"
         f" {paused.waiting}"
     ) from None
 

@@ -9,7 +9,6 @@ from interlock.domain.rerun_request import RerunRequest
 from interlock.domain.reruns import Granted
 from interlock.errors import UnreadableError
 from interlock.usecases.admit_reading import admit_reading
-from interlock.usecases.advance_backfill import advance_backfill
 from interlock.usecases.judge_rerun import judge_rerun
 from interlock.usecases.note_job_record import note_job_record
 from interlock.usecases.ports import Ports
@@ -34,6 +33,8 @@ def _judge(request: RerunRequest, ports: Ports) -> None:
     """A rejected date of a backfill makes room for the next one."""
     answer = judge_rerun(request, ports)
     if request.backfill is not None and not isinstance(answer, Granted):
+        from interlock.usecases.advance_backfill import advance_backfill  # most requests need none
+
         advance_backfill(request.backfill, ports)
 
 

@@ -8,7 +8,6 @@ import msgspec
 from interlock.domain.event import Event
 from interlock.domain.run import Run, RunKey
 from interlock.errors import TransientError
-from interlock.usecases.advance_backfill import advance_soon
 from interlock.usecases.load_run import load_run
 from interlock.usecases.ports import Ports
 from interlock.usecases.publish_outbox import publish_outbox
@@ -43,6 +42,8 @@ def save_run(key: RunKey, decide: Callable[[Run], RunWrite | None], ports: Ports
 def _note_end(before: Run, after: Run, ports: Ports) -> None:
     """A date of a backfill that ends makes room for the next one."""
     if after.backfill is not None and _is_at_work(before) and not _is_at_work(after):
+        from interlock.usecases.advance_backfill import advance_soon  # most runs need none
+
         advance_soon(after.backfill, ports)
 
 

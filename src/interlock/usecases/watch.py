@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from interlock.domain.backfill import Backfill
 from interlock.domain.config import Config
 from interlock.domain.due_dates import Needs, may_have_come, needs
 from interlock.domain.event import Event
@@ -17,7 +18,6 @@ from interlock.domain.pipeline import Schedule
 from interlock.domain.run import Run, RunKey
 from interlock.domain.watchdog_state import WatchdogState
 from interlock.usecases.adopt_config import adopt_config
-from interlock.usecases.advance_backfill import advance_backfill
 from interlock.usecases.arm_cron import arm_cron
 from interlock.usecases.conclude_pass import (
     MOST_LAGGING,
@@ -138,7 +138,13 @@ def _sweep(report: PassReport, ports: Ports, has_time: Callable[[], bool]) -> No
         lambda event: _publish(event, ports),
     )
     with_each(ports.reruns.unjudged, lambda request: judge_rerun(request, ports))
-    with_each(ports.backfills.unsettled, lambda backfill: advance_backfill(backfill.id, ports))
+    with_each(ports.backfills.unsettled, lambda backfill: _advance(backfill, ports))
+
+
+def _advance(backfill: Backfill, ports: Ports) -> None:
+    from interlock.usecases.advance_backfill import advance_backfill  # most passes need none
+
+    advance_backfill(backfill.id, ports)
 
 
 def _publish(event: Event, ports: Ports) -> None:

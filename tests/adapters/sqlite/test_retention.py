@@ -8,6 +8,7 @@ import pytest
 from contracts.samples import (
     NOW,
     ManualClock,
+    a_backfill,
     a_config,
     a_delivery,
     a_grant,
@@ -26,6 +27,7 @@ from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.retention import SLICE, Spans, SqliteRetention
 from interlock.adapters.sqlite.store import Store
 from interlock.adapters.sqlite.workflows import LogEntry, Progress
+from interlock.domain.backfill import BackfillState, DateEnding
 from interlock.domain.change import ChangeKind
 from interlock.domain.deadline import SlaVerdict
 from interlock.domain.run import Run, Status
@@ -55,6 +57,9 @@ def fill(store: Store) -> None:
     store.deliveries.save(a_delivery())
     store.deliveries.save(a_delivery().sent(NOW))
     store.threads.save(a_thread())
+    over = {"state": BackfillState.CANCELLED, "ended": {"2026-03-01": DateEnding.FAILED}}
+    store.backfills.save(a_backfill())
+    store.backfills.save(a_backfill().changed(**over))
     store.workflows.start("e", {})
     end(store)
 
@@ -93,6 +98,7 @@ def end(store: Store) -> None:
         ("executions", 90),
         ("threads", 90),
         ("reruns", 400),
+        ("backfills", 400),
     ],
 )
 def test_each_kind_of_row_is_kept_for_its_span(store: Store, table: str, days: int) -> None:
@@ -106,6 +112,7 @@ def test_nothing_is_removed_that_still_has_work_to_do(store: Store) -> None:
     store.pipelines.save(a_config())
     store.timers.arm([a_timer()])
     store.reruns.request(a_request())
+    store.backfills.save(a_backfill(state=BackfillState.PAUSED))
     store.workflows.start("e", {})
     store.deliveries.save(a_delivery())
     store.deliveries.save(a_delivery(an_event(2)))

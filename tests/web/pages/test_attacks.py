@@ -14,7 +14,8 @@ from web.pages.visitor import HTML, SAME, Visitor, Words
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'><svg onload=alert(3)>{{7*7}}"
 ORDERS = "/runs/silver-orders/stream/2026-03-03"
 EVERY = ["/", "/timeline", "/pipelines", "/sla", "/dependencies", "/events", ORDERS,
-         "/pipelines/silver-orders"]  # fmt: skip
+         "/pipelines/silver-orders", "/backfills",
+         "/pipelines/silver-orders/backfill?from=2026-01-01&to=2026-01-02"]  # fmt: skip
 
 
 def is_harmless(page: Words) -> bool:

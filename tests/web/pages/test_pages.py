@@ -15,7 +15,7 @@ from interlock.files import load_project
 from web.house import House
 from web.pages.visitor import Visitor
 
-EVERY = ["/", "/timeline", "/pipelines", "/sla", "/dependencies", "/events"]
+EVERY = ["/", "/timeline", "/pipelines", "/sla", "/dependencies", "/events", "/backfills"]
 ORDERS = "/runs/silver-orders/stream/2026-03-03"
 
 SHORT = """

@@ -15,6 +15,8 @@ from interlock.operations.requests import (
     ForeseeReading,
     NewAcknowledgement,
     NewAlertTest,
+    NewBackfill,
+    NewBackfillTurn,
     NewCancellation,
     NewHandReading,
     NewMark,
@@ -34,7 +36,7 @@ from interlock.web.pages.form_fields import FormFields, checked
 from interlock.web.pages.many_dates_form import foreseen, wanted_dates
 from interlock.web.pages.page_request import Shown
 from interlock.web.pages.status_badge import standing
-from interlock.web.pages.templating import pipeline_url, run_url
+from interlock.web.pages.templating import backfill_url, pipeline_url, run_url
 
 _LONGEST_PAUSE = timedelta(days=365)
 
@@ -73,6 +75,8 @@ class FormRow(msgspec.Struct, frozen=True):
 
     act: Callable[[SentForm], str | Preview]
     scope: Scope = Scope.OPERATE
+    #: The name of its endpoint, where the last part of the address is not what a read-only server refuses.
+    endpoint: str = ""
 
 
 def _rerun(form: SentForm) -> str:
@@ -127,6 +131,33 @@ def _span(text: str) -> timedelta:
 def _resume(form: SentForm) -> str:
     form.commands.resume(form.path["pipeline"], checked(form.reason, NewResume))
     return f"{pipeline_url(form.path['pipeline'])}?done=resumed"
+
+
+def _start_backfill(form: SentForm) -> str:
+    fields, at_once = form.fields, form.fields.get("maxConcurrent")
+    wanted = form.reason | {
+        "from": fields.get("from"),
+        "to": fields.get("to"),
+        "schedule": fields.get("schedule") or None,
+        "maxConcurrent": int(at_once) if at_once.isdecimal() else at_once,
+    }
+    begun = form.commands.start_backfill(form.path["pipeline"], checked(wanted, NewBackfill))
+    return f"{backfill_url(begun.id)}?done=started"
+
+
+def _pause_backfill(form: SentForm) -> str:
+    form.commands.pause_backfill(form.path["backfill"], checked(form.reason, NewBackfillTurn))
+    return f"{backfill_url(form.path['backfill'])}?done=paused"
+
+
+def _resume_backfill(form: SentForm) -> str:
+    form.commands.resume_backfill(form.path["backfill"], checked(form.reason, NewBackfillTurn))
+    return f"{backfill_url(form.path['backfill'])}?done=resumed"
+
+
+def _cancel_backfill(form: SentForm) -> str:
+    form.commands.cancel_backfill(form.path["backfill"], checked(form.reason, NewBackfillTurn))
+    return f"{backfill_url(form.path['backfill'])}?done=cancelled"
 
 
 def _preview_dates(form: SentForm) -> Preview:
@@ -227,6 +258,10 @@ FORMS: dict[str, FormRow] = {
     "/runs/{pipeline}/{schedule}/{date}/mark": FormRow(_mark),
     "/pipelines/{pipeline}/pause": FormRow(_pause),
     "/pipelines/{pipeline}/resume": FormRow(_resume),
+    "/pipelines/{pipeline}/backfill": FormRow(_start_backfill, endpoint="startBackfill"),
+    "/backfills/{backfill}/pause": FormRow(_pause_backfill, endpoint="pauseBackfill"),
+    "/backfills/{backfill}/resume": FormRow(_resume_backfill, endpoint="resumeBackfill"),
+    "/backfills/{backfill}/cancel": FormRow(_cancel_backfill, endpoint="cancelBackfill"),
     "/pipelines/{pipeline}/dates/preview": FormRow(_preview_dates),
     "/pipelines/{pipeline}/dates": FormRow(_act_on_dates),
     "/pipelines/{pipeline}/readings/preview": FormRow(_preview_reading, Scope.OBSERVE),

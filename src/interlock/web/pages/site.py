@@ -27,6 +27,9 @@ from interlock.web.pages import (
     alerts_page,
     api_page,
     audit_page,
+    backfill_page,
+    backfill_preview,
+    backfills_page,
     dependencies_page,
     events_page,
     last_look,
@@ -57,6 +60,9 @@ PAGES: tuple[PageRow, ...] = (
     pipelines_page.PAGE,
     pipeline_page.PAGE,
     run_page.PAGE,
+    backfills_page.PAGE,
+    backfill_preview.PAGE,
+    backfill_page.PAGE,
     sla_page.PAGE,
     dependencies_page.PAGE,
     events_page.PAGE,
@@ -147,7 +153,7 @@ class Site:
 
     def _do(self, path: str, request: Request, form: FormFields) -> Response:
         if self._context.only_reads:
-            name = path.rpartition("/")[2]
+            name = FORMS[path].endpoint or path.rpartition("/")[2]
             raise refusal(self._context.backend.info, name, request.path_params)
         row, pipeline = FORMS[path], request.path_params.get("pipeline")
         caller = caller_of(request, row.scope, pipeline)

@@ -36,6 +36,7 @@ def environment(assets: Assets) -> Environment:
         receipt_need=receipt_need,
         run_url=run_url,
         pipeline_url=pipeline_url,
+        backfill_url=backfill_url,
         with_query=with_query,
         version=__version__,
     )
@@ -64,6 +65,10 @@ def run_url(key: RunKey) -> str:
 
 def pipeline_url(name: str) -> str:
     return "/pipelines/" + quote(name, safe="")
+
+
+def backfill_url(backfill_id: str) -> str:
+    return "/backfills/" + quote(backfill_id, safe="")
 
 
 def with_query(path: str, **given: Any) -> str:
