@@ -43,7 +43,7 @@ def test_of_all_checks_only_age_lt_keeps_an_old_reading_from_passing() -> None:
 
 def test_a_check_of_another_version_goes_by_its_name() -> None:
     assert symbol_of("gte") == ">=" and symbol_of("resembles") == "resembles"
-    assert in_symbols("gte", "5") == ">= 5" and in_symbols("resembles", "x") == "resembles x"
+    assert in_symbols("gte", 5) == ">= 5" and in_symbols("resembles", "x") == "resembles x"
 
 
 def test_a_check_that_compares_with_nothing_stands_alone() -> None:

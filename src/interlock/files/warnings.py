@@ -12,7 +12,9 @@ from interlock.domain.pipeline import (
     Job,
     Mode,
     Rule,
+    RuleEntry,
     Schedule,
+    Validation,
     Weekday,
     holiday_calendar,
 )
@@ -21,8 +23,9 @@ from interlock.files.authored import PipelineFile
 from interlock.files.contradictions import contradictions
 from interlock.files.job_warnings import job_warnings
 from interlock.files.pipeline_checks import is_daily, placed_schedules
-from interlock.files.problem import Path, ProblemKind
+from interlock.files.problem import Path, ProblemKind, spell
 from interlock.files.problem_collector import At
+from interlock.files.rule_checks import placed_rules
 
 #: The default time limit of one execution.
 EXECUTION_TIMEOUT = timedelta(hours=4)
@@ -134,14 +137,20 @@ def _never_runs(schedule: Schedule) -> Iterator[Remark]:
 
 
 def _rule_warnings(file: PipelineFile) -> Iterator[Remark]:
-    rules = file.validation.rules
-    yield from _odd_rules(rules, ("validation", "rules"))
-    if file.validation.trigger is Mode.ALL:
-        yield from _contradicting(rules, ("validation", "rules"))
+    rules, where = file.validation.rules, ("validation", "rules")
+    yield from _odd_rules(rules, where)
+    yield from _contradicting(_together(file.validation), where)
     if file.post_run is not None:
         yield from _odd_rules(file.post_run.rules, ("postRun", "rules"))
-        yield from _contradicting(file.post_run.rules, ("postRun", "rules"))
+        yield from _contradicting([*placed_rules(file.post_run.rules)], ("postRun", "rules"))
     yield from _ageless_rules(file)
+
+
+def _together(validation: Validation) -> list[tuple[Path, Rule]]:
+    """The rules that must hold at the same time: not those of an `anyOf`."""
+    if validation.trigger is not Mode.ALL:
+        return []
+    return [(path, rule) for path, rule in placed_rules(validation.rules) if "anyOf" not in path]
 
 
 def _ageless_rules(file: PipelineFile) -> Iterator[Remark]:
@@ -150,26 +159,37 @@ def _ageless_rules(file: PipelineFile) -> Iterator[Remark]:
     if declared.max_age is not None:
         return
     owned = [trigger_keys(schedule) for _, schedule in placed_schedules(file)]
-    aging = {r.key for r in declared.rules if r.check.spec.limits_age or r.max_age is not None}
-    seen = set(aging)
-    for position, rule in enumerate(declared.rules):
-        if rule.key in seen or rule.key.startswith(RESERVED):
+    rules = [*placed_rules(declared.rules)]
+    seen = {key for path, rule in rules if "anyOf" not in path for key in _aging_keys(rule)}
+    for path, rule in rules:
+        if rule.max_age is not None or (rule.check.spec.wants_absence and rule.field is None):
             continue
-        seen.add(rule.key)
-        if not all(rule.key in keys for keys in owned):
-            message = (
-                f"yesterday's reading of {rule.key} would pass today, unless its readings carry a "
-                "date: add maxAge, or an age_lt rule"
-            )
-            yield ("validation", "rules", position, "key"), ProblemKind.MISSING, message
+        for key in rule.keys:
+            if key in seen or key.startswith(RESERVED):
+                continue
+            seen.add(key)
+            if not all(key in keys for keys in owned):
+                message = (
+                    f"yesterday's reading of {key} would pass today, unless its readings carry a "
+                    "date: add maxAge, or an age_lt rule"
+                )
+                place = "key" if key == rule.key else "value"
+                yield ("validation", "rules", *path, place), ProblemKind.MISSING, message
 
 
-def _odd_rules(rules: Sequence[Rule], path: Path) -> Iterator[Remark]:
-    for position, rule in enumerate(rules):
-        yield from _odd_key(rule.key, (*path, position, "key"))
+def _aging_keys(rule: Rule) -> tuple[str, ...]:
+    """The keys whose readings a rule refuses once they are old."""
+    if rule.max_age is not None:
+        return rule.keys
+    return (rule.key,) if rule.check.spec.limits_age else ()
+
+
+def _odd_rules(entries: Sequence[RuleEntry], path: Path) -> Iterator[Remark]:
+    for inner, rule in placed_rules(entries):
+        yield from _odd_key(rule.key, (*path, *inner, "key"))
         if rule.check.spec.value is None and rule.value is not None:
             message = f"{rule.check} compares with nothing"
-            yield (*path, position, "value"), ProblemKind.CONFLICT, message
+            yield (*path, *inner, "value"), ProblemKind.CONFLICT, message
 
 
 def _odd_key(key: str, path: Path) -> Iterator[Remark]:
@@ -182,10 +202,11 @@ def _odd_key(key: str, path: Path) -> Iterator[Remark]:
         )
 
 
-def _contradicting(rules: Sequence[Rule], path: Path) -> Iterator[Remark]:
-    for first, second in contradictions(rules):
-        message = f"contradicts rule [{first}] on the same field: both can't hold"
-        yield (*path, second), ProblemKind.CONFLICT, message
+def _contradicting(placed: Sequence[tuple[Path, Rule]], path: Path) -> Iterator[Remark]:
+    for first, second in contradictions([rule for _, rule in placed]):
+        earlier, later = placed[first][0], placed[second][0]
+        message = f"contradicts rule {spell(earlier)} on the same field: both can't hold"
+        yield (*path, *later), ProblemKind.CONFLICT, message
 
 
 def _sla_warnings(file: PipelineFile) -> Iterator[Remark]:

@@ -11,6 +11,8 @@ from msgspec import Meta
 from interlock.domain.cancellation import objection_to_cancel
 from interlock.domain.config import Config
 from interlock.domain.event import Event
+from interlock.domain.previous_date import PREVIOUS
+from interlock.domain.rules import obstacles
 from interlock.domain.run import Run, RunKey
 from interlock.domain.sla import explain_record
 from interlock.errors import InterlockError, NotFoundError
@@ -55,7 +57,8 @@ def build(asked: PageRequest) -> Shown:
         "may_cancel": run is not None and objection_to_cancel(run) is None,
         "bar": None if run is None else bar(run, now),
         "rules": [] if run is None else _rules(run),
-        "evidence": [] if run is None else list(run.evidence.values()),
+        "evidence": {} if run is None else run.evidence,
+        "previous": PREVIOUS,
         "job_link": None if run is None else _link(run.job) or (output and output.link),
         "output": output,
         "lines": asked.query.lines,
@@ -107,13 +110,17 @@ def _why(asked: PageRequest, key: RunKey) -> Any:
     return next((each for each in answers if each.schedule_id == key.schedule_id), None)
 
 
-def _rules(run: Run) -> list[tuple[Any, str]]:
-    """Each rule's latest result, with the text that describes it."""
+def _rules(run: Run) -> list[tuple[Any, str, bool]]:
+    """Each rule's latest result, with the text that describes it, and whether it stands in the way."""
     if run.verdict is None:
         return []
-    at = run.verdict.at
+    at, blocking = run.verdict.at, set(map(id, obstacles(run.verdict.results)))
     return [
-        (record, "holds" if record.kind is None else explain_record(record, at))
+        (
+            record,
+            "holds" if record.kind is None else explain_record(record, at),
+            id(record) in blocking,
+        )
         for record in run.verdict.results
     ]
 

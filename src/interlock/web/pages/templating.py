@@ -7,8 +7,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from interlock import __version__
 from interlock.domain import canonical
-from interlock.domain.check import in_symbols
-from interlock.domain.rules import receipt_need
+from interlock.domain.rule_text import needed
 from interlock.domain.run import RunKey
 from interlock.web.pages import instants
 from interlock.web.pages.assets import Assets
@@ -27,8 +26,7 @@ def environment(assets: Assets) -> Environment:
     )
     made.globals.update(
         asset=assets.address,
-        in_symbols=in_symbols,
-        receipt_need=receipt_need,
+        needed=needed,
         run_url=run_url,
         pipeline_url=pipeline_url,
         with_query=with_query,
