@@ -39,7 +39,7 @@ from interlock.domain.check import Check, CheckSpec
 from interlock.domain.event import ALIASES, EventSpec, EventType
 from interlock.domain.job_kinds import JOB_KINDS
 from interlock.domain.pipeline import Calendar
-from interlock.domain.rules import REASONS
+from interlock.domain.reasons import REASONS
 from interlock.domain.run import TRANSITIONS
 from interlock.files import load_text
 from interlock.files.authored import PipelineFile

@@ -52,6 +52,7 @@ _NOBODYS = {
     "ctypes",
     "jsonschema",
     "multiprocessing",
+    "re2",  # only a rule that matches a pattern loads it
     "sqlite3",
     "unittest",
     "yaml",

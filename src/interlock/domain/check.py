@@ -189,7 +189,7 @@ def _matching(actual: Any, expected: Any, now: datetime) -> str | None:
     if not isinstance(actual, str):
         return "not_text"
     try:
-        return None if matches_whole(expected, actual) else "no_match"
+        return None if matches_whole(str(expected), actual) else "no_match"
     except ValueError:  # the files refuse such a pattern; another version of RE2 may have taken it
         return "no_match"
 

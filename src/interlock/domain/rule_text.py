@@ -110,8 +110,9 @@ def _value_missing(result: Result, name: str, now: datetime) -> str:
 
 def _value_unseen(result: Result, name: str, now: datetime) -> str:
     key = _reference(result.rule).key
-    lost = "there is no reading" if result.kind == "value_sensor_missing" else "can't read that"
-    return f"{name} is {shown(result.actual)}, and {lost} of {key} to compare with"
+    is_missing = result.kind == "value_sensor_missing"
+    lost = f"there is no reading of {key}" if is_missing else f"the reading of {key} can't be read"
+    return f"{name} is {shown(result.actual)}, and {lost} to compare with"
 
 
 def _previous_unknown(result: Result, name: str, now: datetime) -> str:

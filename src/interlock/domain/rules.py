@@ -108,7 +108,8 @@ def judge(
         else:
             members = _judge_group(entry, position, readings, now, before)
             results += members
-            held.append(_enough(entry.mode)([each.kind is None for each in members]))
+            enough = _enough(entry.mode)
+            held.append(bool(members) and enough([each.kind is None for each in members]))
     return Verdict(bool(held) and _enough(mode)(held), tuple(results))
 
 

@@ -27,7 +27,7 @@ def matches_whole(pattern: str, text: str) -> bool:
     """Whether the pattern matches the text from its beginning to its end. Raises ValueError for a text that
     is not a pattern.
     """
-    return _compiled(pattern).fullmatch(_encodable(text)) is not None
+    return _compiled(pattern).fullmatch(text) is not None
 
 
 @lru_cache(maxsize=1024)
@@ -38,13 +38,8 @@ def _compiled(pattern: str) -> Any:
     options.log_errors = False
     options.max_mem = _LARGEST_PROGRAM
     try:
-        return re2.compile(_encodable(pattern), options)
+        return re2.compile(pattern, options)
     except re2.error as error:
         said = error.args[0]
         reason = said.decode(errors="replace") if isinstance(said, bytes) else str(said)
         raise ValueError(f"not a regular expression of RE2: {reason}") from None
-
-
-def _encodable(text: str) -> str:
-    """RE2 reads UTF-8, which has no lone surrogates; JSON can spell them."""
-    return text.encode(errors="replace").decode()
