@@ -97,19 +97,23 @@ def judge(
 ) -> Verdict:
     """Judge every rule. No rules is never ready: safety is not assumed. `before` is the last evaluation."""
     results: list[Result] = []
-    held: list[bool] = []
+    groups: list[bool] = []
+    find = readings.get
     for position, entry in enumerate(rules):
         if isinstance(entry, Rule):
-            result = judge_one(entry, readings.get(entry.key), now, readings)
+            result = judge_one(entry, find(entry.key), now, readings)
             if entry.stable_for is not None:
                 result = _steady(result, readings, now, before)
             results.append(result)
-            held.append(result.kind is None)
         else:
             members = _judge_group(entry, position, readings, now, before)
             results += members
             enough = _enough(entry.mode)
-            held.append(bool(members) and enough([each.kind is None for each in members]))
+            groups.append(bool(members) and enough([each.kind is None for each in members]))
+    if groups:
+        held = groups + [each.kind is None for each in results if each.group is None]
+    else:
+        held = [each.kind is None for each in results]
     return Verdict(bool(held) and _enough(mode)(held), tuple(results))
 
 
@@ -154,15 +158,16 @@ def judge_one(
     test = spec.test
     if test is None:
         return Result(rule)
-    if rule.field is None and spec.wants_absence:
+    path, fields = rule.field, reading.fields
+    if path is None and spec.wants_absence:
         return Result(rule, "present")
-    actual = field_value(reading.fields, rule.field or "")
+    actual = fields[path] if path in fields else field_value(fields, path or "")
     if actual is None:
         return Result(rule, None if spec.wants_absence else "field_missing")
     value = rule.value
     if spec.looks_back:
         return _against_previous(rule, actual, now, readings)
-    if value.__class__ is dict and is_reference(value):
+    if type(value) is dict and is_reference(value):
         return _against_reference(rule, {**readings, rule.key: reading}, actual, now)
     return Result(rule, test(actual, value, now), actual)
 
