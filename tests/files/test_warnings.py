@@ -101,6 +101,22 @@ def test_a_deadline_before_the_start_is_odd(schedule: str, sla: str, is_odd: boo
         ("age_lt, field: t, value: 1h", "age_gt, field: t, value: 1h", True),
         ("age_gt, field: t, value: 30m", "age_lt, field: t, value: 1h", False),
         ("exists", "equals, field: s, value: 1", False),
+        ("in, field: s, value: [a, b]", "equals, field: s, value: c", True),
+        ("in, field: s, value: [a, b]", "in, field: s, value: [b, c]", False),
+        ("in, field: s, value: [a, b]", "in, field: s, value: [c, d]", True),
+        ("not_equals, field: s, value: a", "equals, field: s, value: a", True),
+        ("not_equals, field: s, value: a", "in, field: s, value: [a, b]", False),
+        ("matches, field: s, value: '[0-9]+'", "equals, field: s, value: a", True),
+        ("between, field: n, value: [1, 3]", "gt, field: n, value: 3", True),
+        ("between, field: n, value: [1, 3]", "gte, field: n, value: 3", False),
+        ("lt, field: n, value: 1", "between, field: n, value: [1, 3]", True),
+        ("between, field: n, value: [1, 3]", "between, field: n, value: [4, 5]", True),
+        ("between, field: n, value: [1, 3]", "age_lt, field: n, value: 1h", False),
+        ("absent, field: n", "equals, field: n, value: 1", True),
+        ("absent, field: n", "gt, field: n, value: 1", False),
+        ("gt, field: n, value: {field: m}", "lt, field: n, value: 1", False),
+        ("changed_by, field: n, value: 1", "equals, field: n, value: 1", False),
+        ("gt, field: n, value: 5", "not_equals, field: n, value: 5", False),
     ],
 )
 def test_rules_that_can_not_hold_together(first: str, second: str, contradict: bool) -> None:
@@ -209,3 +225,64 @@ def test_a_key_is_safe_only_if_every_schedule_is_triggered_by_it() -> None:
         validation="{rules: [{key: landed, check: exists}]}",
     )
     assert warnings(text) == [("validation.rules[0].key", "missing")]
+
+
+@pytest.mark.parametrize("other", ["exists", "equals, field: s, value: 1", "absent, field: s"])
+def test_a_key_that_must_have_no_reading_contradicts_every_rule_that_needs_one(other: str) -> None:
+    rules = f"[{{key: a, check: {other}, maxAge: 1d}}, {{key: a, check: absent}}]"
+    found = warnings(pipeline_text(validation=f"{{rules: {rules}}}"))
+    assert found == [("validation.rules[1]", "conflict")]
+
+
+_LOW = "{key: a, check: lt, field: n, value: 5, maxAge: 1d}"
+_HIGH = "{key: a, check: gt, field: n, value: 5, maxAge: 1d}"
+
+
+@pytest.mark.parametrize(
+    ("rules", "where"),
+    [
+        (f"[{{anyOf: [{_LOW}, {_HIGH}]}}]", None),
+        (f"[{{allOf: [{_LOW}, {_HIGH}]}}]", "validation.rules[0].allOf[1]"),
+        (f"[{_LOW}, {{allOf: [{_HIGH}]}}]", "validation.rules[1].allOf[0]"),
+        (f"[{_LOW}, {{anyOf: [{_HIGH}]}}]", None),
+    ],
+)
+def test_contradictions_are_looked_for_where_rules_must_hold_together(
+    rules: str, where: str | None
+) -> None:
+    found = warnings(pipeline_text(validation=f"{{rules: {rules}}}"))
+    assert found == ([] if where is None else [(where, "conflict")])
+
+
+@pytest.mark.parametrize(
+    ("rules", "where"),
+    [
+        ("[{key: b, check: gte, field: n, value: {field: n, key: c}}]", ["[0].key", "[0].value"]),
+        ("[{key: b, check: gte, field: n, value: {field: n, key: c}, maxAge: 1h}]", []),
+        ("[{anyOf: [{key: b, check: exists}]}]", ["[0].anyOf[0].key"]),
+        (
+            "[{key: b, check: exists}, {anyOf: [{key: b, check: age_lt, field: t, value: 1h}]}]",
+            ["[0].key"],  # the age is one of several ways to pass
+        ),
+        (
+            "[{key: b, check: exists}, {allOf: [{key: b, check: age_lt, field: t, value: 1h}]}]",
+            [],
+        ),
+        ("[{key: b, check: absent}]", []),
+        ("[{key: b, check: absent, field: n}]", ["[0].key"]),
+    ],
+)
+def test_every_key_that_yesterdays_reading_could_pass_is_named(
+    rules: str, where: list[str]
+) -> None:
+    found = warnings(pipeline_text(validation=f"{{rules: {rules}}}"))
+    assert found == [(f"validation.rules{each}", "missing") for each in where]
+
+
+def test_the_other_spelling_of_a_group_is_accepted_with_a_hint() -> None:
+    rules = "[{any_of: [{key: b, check: exists, maxAge: 1h}]}]"
+    loaded = load_text(pipeline_text(validation=f"{{rules: {rules}}}"))
+    (problem,) = loaded.problems
+    assert (problem.path, problem.hint) == ("validation.rules[0].any_of", "write anyOf")
+    assert loaded.pipeline is not None
+    assert [rule.key for rule in loaded.pipeline.validation.every_rule] == ["b"]
