@@ -128,21 +128,12 @@ def _value_of(check: Check) -> Schema:
     }
 
 
-_SIDE: Schema = {
+_LIMIT: Schema = {
     "anyOf": [
         {"type": "number", "minimum": 0},
         {"type": "string"},
         {"type": "null"},
-    ]
-}
-_LIMIT: Schema = {
-    "anyOf": [
-        *_SIDE["anyOf"],
-        {
-            "type": "object",
-            "properties": {"down": _SIDE, "up": _SIDE, "first": {"enum": ["pass", None]}},
-            "additionalProperties": False,
-        },
+        {"type": "object", "minProperties": 1, "propertyNames": {"enum": ["down", "up", "first"]}},
     ]
 }
 _NEEDS_NOTHING = [str(check) for check in Check if check.spec.value is None]
