@@ -232,5 +232,6 @@ def test_what_a_rule_asks_stands_in_a_table() -> None:
         "changed by at most 5 down, any distance the other way"
     )
     assert in_symbols("changed_by", "odd") == "changed by at most odd"
+    assert in_symbols("changed_by", 5, 100) == "changed by at most 5 up or down from 100"
     assert in_symbols("between", 5) == "between 5" and in_symbols("in", "x") == "in x"
     assert in_symbols("between", [1, 2]) == "between 1 and 2"

@@ -592,16 +592,18 @@ def symbol_of(name: str) -> str:
 
 
 def in_symbols(name: str, value: Any, against: Any = None) -> str:
-    """What a rule asks, as in a table: `>= 5`. A check that compares with nothing stands alone; a value
-    from elsewhere, `against`, stands in brackets.
+    """What a rule asks, as in a table: `>= 5`. A check that compares with nothing stands alone; the value
+    that stood elsewhere, `against`, follows.
     """
     if name not in _NAMES:
         return f"{name} {shown(value)}"
     spec = Check(name).spec
     if spec.value is None:
         return spec.symbol
-    found = "" if against is None else f" ({shown(against)})"
-    return f"{spec.symbol} {spec.spell(value)}{found}"
+    asked = f"{spec.symbol} {spec.spell(value)}"
+    if against is None:
+        return asked
+    return f"{asked} from {shown(against)}" if spec.looks_back else f"{asked} ({shown(against)})"
 
 
 _NAMES = frozenset(Check)
