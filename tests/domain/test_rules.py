@@ -146,7 +146,7 @@ def test_the_age_of_a_validation_is_that_of_its_rules() -> None:
     rules = (Rule("a", Check.EXISTS), Rule("b", Check.EXISTS, max_age="3d"))
     assert Validation(rules).bounded_rules == rules
     bounded = Validation(rules, max_age="12h").bounded_rules
-    assert [rule.max_age for rule in bounded] == ["12h", "3d"]
+    assert [rule.max_age for rule in Validation(bounded).every_rule] == ["12h", "3d"]
 
 
 BOTH = declared(

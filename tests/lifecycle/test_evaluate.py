@@ -1,5 +1,7 @@
 """Evaluating rules that look back, that must be stable, and that stand in groups."""
 
+from typing import Any
+
 import pytest
 
 from interlock.domain.event import EventType
@@ -185,7 +187,7 @@ def test_a_group_shows_each_member_and_what_stands_in_the_way(home: Home) -> Non
     ],
 )
 def test_why_says_what_would_make_a_rule_hold(
-    home: Home, rule: str, readings: dict[str, dict[str, int]], remedy: str
+    home: Home, rule: str, readings: dict[str, dict[str, Any]], remedy: str
 ) -> None:
     home.adopt(f"validation: {{rules: [{rule}]}}")
     for key, fields in readings.items():
