@@ -128,6 +128,11 @@ class Rule(Declared, frozen=True):
         named = None if reference is None else reference.key
         return (self.key,) if named is None else (self.key, named)
 
+    @property
+    def wants_no_reading(self) -> bool:
+        """Whether it holds when there is no reading at all."""
+        return self.check.spec.wants_absence and self.field is None
+
 
 _Members = Annotated[
     tuple[Annotated[Rule, Meta(extra={"rule": "in a group"})], ...], Meta(min_length=1)
@@ -173,7 +178,7 @@ else:
 
 def bounded(rule: Rule, max_age: str) -> Rule:
     """The rule with the age that its reading may have, unless it says so itself or wants no reading."""
-    if rule.max_age is not None or (rule.check.spec.wants_absence and rule.field is None):
+    if rule.max_age is not None or rule.wants_no_reading:
         return rule
     return msgspec.structs.replace(rule, max_age=max_age)
 

@@ -150,7 +150,7 @@ def judge_one(
     """
     spec = rule.check.spec
     if reading is None:
-        return Result(rule, None if _wants_no_reading(rule) else "sensor_missing")
+        return Result(rule, None if rule.wants_no_reading else "sensor_missing")
     if isinstance(reading, UnreadableReading):
         return Result(rule, "sensor_unreadable", reading.problem)
     if rule.max_age is not None and (stale := _stale(rule, reading, now)) is not None:
@@ -207,10 +207,6 @@ def _steady(
     since = held_since(rule, used, now, before, result.group)
     is_long = now - since >= duration.parse(rule.stable_for)
     return msgspec.structs.replace(result, kind=None if is_long else NOT_STABLE, since=since)
-
-
-def _wants_no_reading(rule: Rule) -> bool:
-    return rule.check.spec.wants_absence and rule.field is None
 
 
 def _stale(rule: Rule, reading: Reading, now: datetime, other: str | None = None) -> Result | None:

@@ -52,14 +52,10 @@ def contradictions(rules: Sequence[Rule]) -> Iterator[tuple[int, int]]:
 
 def _unwanted(rules: Sequence[Rule]) -> Iterator[tuple[int, int]]:
     """A key that must have no reading, and a rule that needs one."""
-    absent = {rule.key: n for n, rule in enumerate(rules) if _wants_no_reading(rule)}
+    absent = {rule.key: n for n, rule in enumerate(rules) if rule.wants_no_reading}
     for position, rule in enumerate(rules):
-        if rule.key in absent and not _wants_no_reading(rule):
+        if rule.key in absent and not rule.wants_no_reading:
             yield min(absent[rule.key], position), max(absent[rule.key], position)
-
-
-def _wants_no_reading(rule: Rule) -> bool:
-    return rule.check.spec.wants_absence and rule.field is None
 
 
 def _contradict(first: Rule, second: Rule) -> bool:
@@ -90,7 +86,7 @@ def _listed(rule: Rule) -> list[Any] | None:
 
 def _exclude(rule: Rule, values: Sequence[Any], other: Rule) -> bool:
     """Whether none of the values that satisfy a rule satisfies the other, too."""
-    if other.check.spec.ages or _wants_no_reading(other):
+    if other.check.spec.ages or other.wants_no_reading:
         return False
     twins = (twin for value in values for twin in _twins(value))
     return not any(_holds(rule, twin) and _holds(other, twin) for twin in twins)

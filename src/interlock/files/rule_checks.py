@@ -19,14 +19,16 @@ def check_rule(rule: Rule, at: At) -> None:
     check_operator(rule, at)
     check_max_age(rule, at)
     _check_stable_for(rule, at)
-    key = rule.key
+    _check_reserved(rule.key, at)
+    if known(rule.check) and rule.wants_no_reading and rule.max_age is not None:
+        message = f"{rule.check} without a field wants no reading, so none can be too old"
+        at.error("maxAge", ProblemKind.CONFLICT, message)
+
+
+def _check_reserved(key: str, at: At) -> None:
     if known(key) and key.startswith(PREVIOUS):
         message = f"keys that begin with {PREVIOUS} stand for the readings of the previous date"
         at.error("key", ProblemKind.BAD_VALUE, message)
-    operator = rule.check
-    if known(operator) and _wants_no_reading(rule) and rule.max_age is not None:
-        message = f"{operator} without a field wants no reading, so none can be too old"
-        at.error("maxAge", ProblemKind.CONFLICT, message)
 
 
 def _check_stable_for(rule: Rule, at: At) -> None:
@@ -41,11 +43,6 @@ def _check_stable_for(rule: Rule, at: At) -> None:
         at.error("stableFor", ProblemKind.OUT_OF_RANGE, message)
 
 
-def _wants_no_reading(rule: Rule | Trigger) -> bool:
-    """Whether a rule holds when there is no reading at all."""
-    return rule.check is not None and rule.check.spec.wants_absence and rule.field is None
-
-
 def check_validation(validation: Validation, at: At) -> None:
     """The age of all rules must leave each of them the time for which it must hold."""
     check_max_age(validation, at)
@@ -54,7 +51,9 @@ def check_validation(validation: Validation, at: At) -> None:
         return
     for path, rule in placed_rules(validation.rules):
         span = rule.stable_for
-        if span and rule.max_age is None and known(span) and _is_longer(span, age):
+        if span is None or not known(span, rule.check) or rule.wants_no_reading:
+            continue
+        if rule.max_age is None and _is_longer(span, age):
             message = f"is longer than maxAge of all rules, {age}: no reading counts for so long"
             at.inner("rules", *path).error("stableFor", ProblemKind.OUT_OF_RANGE, message)
 
@@ -151,6 +150,8 @@ def _check_reference(value: Any, at: At) -> None:
             FORMS[form](given)
         except ValueError as error:
             at.error(name, ProblemKind.BAD_VALUE, str(error))
+        if name == "key":
+            _check_reserved(given, at)
 
 
 def check_trigger(trigger: Trigger, at: At) -> None:
@@ -166,6 +167,8 @@ def _check_sensor_trigger(trigger: Trigger, at: At) -> None:
         at.error(
             "key", ProblemKind.MISSING, "needs the sensor key that opens a run (or a pipeline)"
         )
+    else:
+        _check_reserved(trigger.key, at)
     if trigger.check is None:
         at.error("check", ProblemKind.MISSING, "is missing")
     if trigger.hours is not None and known(trigger.hours):
@@ -178,7 +181,7 @@ def _check_sensor_trigger(trigger: Trigger, at: At) -> None:
 def _check_opens(trigger: Trigger, operator: Operator, at: At) -> None:
     """A trigger is judged on the one reading that has just arrived."""
     hint = "move this rule to validation.rules"
-    if _wants_no_reading(trigger):
+    if operator.spec.wants_absence and trigger.field is None:
         message = "without a field, absent wants no reading, and only a reading opens a run"
         at.error("check", ProblemKind.CONFLICT, message, hint)
     if operator.spec.looks_back:

@@ -162,7 +162,7 @@ def _ageless_rules(file: PipelineFile) -> Iterator[Remark]:
     rules = [*placed_rules(declared.rules)]
     seen = {key for path, rule in rules if "anyOf" not in path for key in _aging_keys(rule)}
     for path, rule in rules:
-        if rule.max_age is not None or (rule.check.spec.wants_absence and rule.field is None):
+        if rule.max_age is not None or rule.wants_no_reading:
             continue
         for key in rule.keys:
             if key in seen or key.startswith(RESERVED):

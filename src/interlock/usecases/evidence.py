@@ -60,7 +60,7 @@ def judge_now(
         for key, reading in found.items()
         if until is None or reading.received_at < until
     }
-    return judge_date(pipeline, schedule, in_time, now, run.verdict)
+    return judge_date(pipeline, schedule, in_time, now)
 
 
 def as_evidence(readings: dict[str, Reading]) -> dict[str, Evidence]:
