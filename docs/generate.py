@@ -33,6 +33,7 @@ from interlock.adapters.sqlite.retention import Spans
 from interlock.cli import app
 from interlock.cli.command_table import COMMANDS
 from interlock.cli.exits import Exit
+from interlock.cli.json_answers import FOLLOW, answer_schema, answers_of, commands_answering
 from interlock.domain import duration, pipeline
 from interlock.domain.alerting.alert_rules import Alerts
 from interlock.domain.check import Check, CheckSpec
@@ -480,6 +481,63 @@ def _options(command: click.Command, context: click.Context) -> str:
 # ----------------------------------------------------------------------------------------------- states
 
 
+def json_answers() -> str:
+    """What each command prints, by the option that changes it."""
+    rows = []
+    for name, command in commands_answering(app, click.Context(app, info_name="interlock")):
+        for option, schema in zip(answers_of(command), _forms(name, command), strict=True):
+            how = "one per line" if option == FOLLOW else ""
+            with_option = f" {option}" if option else ""
+            rows.append((f"`{name}{with_option}`", _shape(schema), how))
+    return table(("command", "document", ""), rows)
+
+
+def json_types() -> str:
+    found: dict[str, Any] = {}
+    for name, command in commands_answering(app, click.Context(app, info_name="interlock")):
+        found |= answer_schema(name, command)["$defs"]
+    return "\n\n".join(_json_type(name, found[name]) for name in sorted(found))
+
+
+def _forms(name: str, command: click.Command) -> list[dict[str, Any]]:
+    schema = answer_schema(name, command)
+    return list(schema["anyOf"]) if len(answers_of(command)) > 1 else [schema]
+
+
+def _json_type(name: str, schema: dict[str, Any]) -> str:
+    said = schema.get("description", "").split("\n\n")[0].replace("\n", " ")
+    head = f"### {name}\n\n{said}" if said else f"### {name}"
+    if "enum" in schema:
+        return f"{head}\n\nOne of " + ", ".join(f"`{each}`" for each in schema["enum"]) + "."
+    if not schema.get("properties"):
+        return head
+    needed = schema.get("required", ())
+    rows = [
+        (f"`{key}`", _shape(each), "" if key in needed else "not always there")
+        for key, each in schema["properties"].items()
+    ]
+    return f"{head}\n\n" + table(("property", "type", ""), rows)
+
+
+def _shape(schema: dict[str, Any]) -> str:
+    """A schema in a few words."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name.lower()})"
+    if "anyOf" in schema:
+        return " or ".join(map(_shape, schema["anyOf"]))
+    if "enum" in schema:
+        return " or ".join(f"`{each}`" for each in schema["enum"])
+    kind = schema.get("type", "any")
+    if kind == "array":
+        inner = schema.get("items") or {}
+        return f"array of {_shape(inner)}"
+    if kind == "object":
+        inner = schema.get("additionalProperties")
+        return f"map of {_shape(inner)}" if isinstance(inner, dict) else "object"
+    return str(schema.get("format", kind))
+
+
 def states() -> str:
     rows = [
         (f"`{name}`", state["Type"], _does(state), _ways(state), _caught(state))
@@ -685,6 +743,7 @@ _EXITS = {
     Exit.FOUND_PROBLEMS: "problems found: errors in files, expectations that do not hold",
     Exit.WRONG_USE: "wrong usage: an unknown command or option, a path that does not exist",
     Exit.UNREACHABLE: "the backend is unreachable; nothing was done",
+    Exit.INTERRUPTED: "Ctrl-C ended the command",
 }
 
 #: What the types of some fields leave out, by struct and field.
@@ -992,6 +1051,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "problem-kinds": problem_kinds,
     "commands": commands,
     "exit-codes": exit_codes,
+    "json-answers": json_answers,
+    "json-types": json_types,
     "scenario-fields": scenario_fields,
     "alerts-fields": alerts_fields,
     "states": states,

@@ -175,8 +175,21 @@ def _false_breaches(books: Books) -> Iterator[str]:
         if job.ended_at < due - MARGIN and not asked_in_vain and not asked_too_late:
             yield (
                 f"{event.pipeline} {event.date}: {event.type}, and its job ended"
-                f" {due - job.ended_at:.1f}s before the deadline"
+                f" {due - job.ended_at:.1f}s before the deadline{_around(books, job, due, event)}"
             )
+
+
+def _around(books: Books, job: Launch, due: float, event: Event) -> str:
+    """What is known of the time around a deadline, in seconds from it, to look for the cause in."""
+    since = job.began_at - 1
+    told = [at for at in books.told_done.get(job.token, ()) if since < at < event.at + 1]
+    vain = [at for at in books.unhelpful.get(job.token, ()) if since < at < event.at + 1]
+    down = [span for span in books.troubles if span.meets(Span(since, event.at + 1))]
+    spans = [f"{span.since - due:+.1f} to {span.until - due:+.1f}" for span in down]
+    return (
+        f" (breach told at {event.at - due:+.1f}, done told at {[f'{at - due:+.1f}' for at in told]},"
+        f" asked in vain at {[f'{at - due:+.1f}' for at in vain]}, trouble at {spans})"
+    )
 
 
 def _kept_from_asking(books: Books, job: Launch, due: float) -> bool:

@@ -59,11 +59,15 @@ class Readiness(Worker):
             )
 
     def _note_claims(self, asked_at: float) -> None:
-        """A write failed before and after it said that it was ready, for longer than it may take."""
+        """A write failed before and after it said that it was ready, for longer than it may take.
+
+        A producer that rests between two troubles fails all the while, but the server may have recovered.
+        """
         for producer in self._producers:
-            since, last = producer.failing_since, producer.last_failure
-            if since is None or last is None:
+            if producer.failing_since is None or producer.last_failure is None:
                 continue
+            since = max(producer.failing_since, self._victim.troubled_since)
+            last = producer.last_failure
             if self.is_ready and asked_at > since + UNNOTICED:
                 self._claims.setdefault((producer.name, since), asked_at)
             claimed = self._claims.get((producer.name, since))

@@ -225,11 +225,20 @@ class Claiming(Victim):
         return self.ready, "as ever"
 
 
-@pytest.mark.parametrize(("failing_for", "told"), [(20.0, True), (2.0, False)])
+@pytest.mark.parametrize(
+    ("failing_for", "troubled_for", "told"),
+    [
+        (20.0, 20.0, True),
+        (20.0, 60.0, True),
+        (20.0, 2.0, False),  # a second trouble, which it may take its time to notice
+        (2.0, 2.0, False),
+    ],
+)
 def test_ready_while_writes_fail_is_a_problem(
-    tmp_path: Path, failing_for: float, told: bool
+    tmp_path: Path, failing_for: float, troubled_for: float, told: bool
 ) -> None:
     victim = Claiming("attacked", tmp_path, (), Ledger(len))
+    victim.troubled_since = time.monotonic() - troubled_for
     producer = Producer(victim, Dates(()), 1, 1.0)
     watcher = Readiness(victim, [producer], patience=60)
 

@@ -23,6 +23,8 @@ TOKEN = "attacker-token-0123456789"
 STOP_SECONDS = 60.0
 #: A start that can't write to a full disk says so and ends.
 REFUSED_START = 3
+#: SQLite calls a full disk by either name, depending on which of its files finds no room.
+_NO_ROOM = ("free some space", "disk I/O error; check its disk")
 _CRASHES = (-signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT)
 
 
@@ -52,6 +54,8 @@ class Victim:
         #: When it had trouble, each from its begin to its end.
         self.troubles: list[Span] = []
         self.calm_since = time.monotonic()
+        #: When the last trouble began.
+        self.troubled_since = float("-inf")
         #: Whether this process has ever had to do without memory.
         self.short_of_memory = False
         self._process: subprocess.Popen[bytes] | None = None
@@ -117,13 +121,18 @@ class Victim:
         code = self.exit_code()
         if code in _CRASHES and self.short_of_memory:
             self.ledger.did("memory: the interpreter crashed", f"by signal {-code}")
-        elif code == REFUSED_START and "free some space" in self._tail():
+        elif code == REFUSED_START and self._found_no_room():
             self.ledger.did("disk: a start was refused")
         elif code is not None:
             self.ledger.problem(
                 f"{self.name} ended by itself with exit code {code}: {self._tail()}"
             )
         return code is not None
+
+    def _found_no_room(self) -> bool:
+        """Whether it says so, and there was a trouble that may have caused it."""
+        lately = self.troubled or time.monotonic() < self.calm_since + STOP_SECONDS
+        return lately and any(words in self._tail() for words in _NO_ROOM)
 
     def _tail(self) -> str:
         return self.output.read_text(errors="replace")[-1500:]
@@ -139,6 +148,7 @@ class Victim:
         """While it lasts, the server owes no answer; afterwards it has its time to come back."""
         self._troubles += 1
         since = time.time()
+        self.troubled_since = time.monotonic()
         try:
             yield
         finally:

@@ -100,7 +100,7 @@ def test_events_say_where_they_went(place: Place) -> None:
         assert home.store.deliveries.save(msgspec.structs.replace(dead.dead(place.now, "HTTP 500")))
 
     place.happen(deliver)
-    shown = place.shown("events", "--alerts", "--type", "VALIDATION_EXHAUSTED")
+    shown = place.run("events", "--alerts", "--type", "VALIDATION_EXHAUSTED", COLUMNS="160").output
     assert "slack C0MAIN: sent" in " ".join(shown.split())
     assert "C0X" not in shown
     (told,) = place.json("events", "--alerts", "--type", "validation_exhausted")

@@ -1,5 +1,6 @@
 """`runs`, `run` and `events`: what happened."""
 
+import re
 from itertools import islice
 
 import msgspec
@@ -8,11 +9,13 @@ import pytest
 from cli.place import Place
 from interlock.cli.backend import file_for_reading
 from interlock.cli.events import followed
+from interlock.cli.paged import first_of
 from interlock.cli.shown import now
 from interlock.domain.event import Event
 from interlock.errors import NotFoundError
 from interlock.operations.requests import EventsQuery
 from interlock.queries.paging import Page
+from interlock.simulation.scenario import JobScript
 
 
 def test_runs_are_listed_newest_first_and_fit(lived_in: Place) -> None:
@@ -129,3 +132,45 @@ def test_a_type_of_event_that_there_is_not_is_wrong_use(lived_in: Place) -> None
     assert "unknown event type SLA_BREACHED; did you mean SLA_BREACH?" in result.output
     assert lived_in.run("events", "--type", "sla_breach").exit_code == 0
     assert lived_in.run("events", "--type", "JOB_STARTED").exit_code == 0
+
+
+def test_two_things_of_one_minute_can_be_told_apart(place: Place) -> None:
+    place.scripts["silver-orders"] = (JobScript(after="20s"),)
+    place.put(count=1940)
+    place.wait(minutes=2)
+    stamp = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
+    assert re.search(rf"^{stamp}  TRIGGER_STARTED", place.shown("events"), re.MULTILINE)
+    assert re.search(rf"{stamp}  20s ", place.shown("runs"))
+    assert re.search(
+        r"^\d\d:\d\d:\d\d UTC ", place.shown("run", "silver-orders", place.today), re.MULTILINE
+    )
+    assert re.search(r"breach .*\d\d:\d\d:\d\d UTC \(in", place.shown("why", "silver-orders"))
+
+
+def test_a_limit_may_be_more_than_one_page_holds() -> None:
+    asked: list[int] = []
+
+    def numbers(query: EventsQuery) -> Page[int]:
+        start = int(query.cursor or 0)
+        asked.append(query.limit)
+        items = list(range(start, min(start + query.limit, 2500)))
+        return Page(items, None if start + query.limit >= 2500 else str(start + query.limit))
+
+    page = first_of(numbers, EventsQuery(limit=1200))
+    assert (len(page.items), page.next, asked) == (1200, "1200", [1000, 200])
+    everything = first_of(numbers, EventsQuery(limit=9999))
+    assert everything.items == list(range(2500)) and everything.next is None
+
+
+def test_events_say_that_there_are_more_and_can_be_narrowed_by_time(place: Place) -> None:
+    place.put(count=1940)
+    place.wait(minutes=10)
+    more = "There are more than these 1: raise --limit, or narrow the list with --type, --pipeline"
+    assert more in place.run("events", "--limit", "1").stderr
+    assert more in place.run("events", "--limit", "1", "--json", "--alerts").stderr
+    assert "There are more" not in place.run("events", "--limit", "5000").stderr
+    first, *_ = events = place.json("events")
+    later = next(e for e in events if e["timestamp"] > first["timestamp"])
+    before = place.json("events", "--until", later["timestamp"])
+    assert before and all(event["timestamp"] < later["timestamp"] for event in before)
+    assert place.run("events", "--until", "1h", "--follow").exit_code == 2

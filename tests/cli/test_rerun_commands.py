@@ -7,6 +7,7 @@ import pytest
 from cli.place import Place
 from cli.served import served
 from interlock.cli import backfill as backfill_command
+from interlock.cli.exits import Interrupted
 from interlock.errors import ConfigError, NotFoundError, UnavailableError
 from interlock.simulation.scenario import JobResult, JobScript
 
@@ -187,5 +188,6 @@ def test_interrupting_a_backfill_says_how_to_continue(
 
     monkeypatch.setattr(time, "sleep", interrupted)
     with served(place):
-        shown = place.shown("backfill", "silver-orders", "2026-03-02", "2026-03-03", code=1)
-    assert "run the same command again for the rest" in shown.replace("\n", " ")
+        result = place.run("backfill", "silver-orders", "2026-03-02", "2026-03-03")
+    assert isinstance(result.exception, Interrupted)
+    assert "run the same command again for the rest" in str(result.exception)

@@ -9,11 +9,15 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from click.testing import CliRunner
 
+from cli.place import Place
 from interlock.cli import app
+from interlock.domain.check import Check
 from interlock.runtime.server_address import Address, find_address
+from interlock.wiring.local_backend import LocalBackend
 
 pytest.importorskip("uvicorn")
 
@@ -125,7 +129,7 @@ def test_the_server_is_reached_from_elsewhere_by_its_address(
     for arguments in (
         ("status",),
         ("why", "silver-orders"),
-        ("events", "--limit", "5"),
+        ("events", "--limit", "500"),
         ("sensor", "list", "silver-orders"),
         ("resume", "silver-orders", "--dry-run"),
         ("backfill", "silver-orders", "2026-01-01", "2026-01-02", "--dry-run"),
@@ -134,6 +138,46 @@ def test_the_server_is_reached_from_elsewhere_by_its_address(
         assert json.loads(elsewhere.run(*arguments, "--json", more=named)) is not None
     refused = {**named, "INTERLOCK_TOKEN": "another-token-than-theirs"}
     elsewhere.run("runs", code=1, more=refused)
+
+
+def test_a_version_in_force_stays_when_an_upgrade_refuses_its_file(tmp_path: Path) -> None:
+    """An older program adopted rules that contradict each other; this one refuses the file."""
+    place = Place(tmp_path)
+    place.declare(ORDERS)
+    file = tmp_path / "pipelines/silver-orders.yaml"
+    rule = "{key: orders, check: gte, field: count, value: 1000}"
+    wrong = rule.replace("gte", "lt").replace("1000", "5")
+    file.write_text(file.read_text().replace(rule, f"{rule}, {wrong}"))
+
+    def adopt_as_before(home: LocalBackend) -> None:
+        config = home.store.pipelines.find("silver-orders")
+        assert config is not None
+        (good,) = config.pipeline.validation.rules
+        other = msgspec.structs.replace(good, check=Check.LT, value=5)
+        rules = msgspec.structs.replace(config.pipeline.validation, rules=(good, other))
+        pipeline = msgspec.structs.replace(config.pipeline, validation=rules)
+        stored = msgspec.structs.replace(config, pipeline=pipeline, version=config.version + 1)
+        assert home.store.pipelines.save(stored, [])
+
+    place.happen(adopt_as_before)
+    place.catch_up()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "interlock", "--project", str(tmp_path), "serve", "--port", "0"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=environment(),
+    )
+    try:
+        served = Served(tmp_path)
+        assert served.address.url
+        shown = served.until("status", shows="1 file refused")
+        assert "contradicts rule [0] in line" in " ".join(shown.split())
+        assert "  opened\n" in served.run("sensor", "put", "silver-orders", "orders", "count=4200")
+        served.until("why", "silver-orders", shows="count is 4200, needs < 5")
+        served.until("events", shows="CONFIG_REJECTED")
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(PATIENCE)
 
 
 def test_the_demo_shows_what_happens_and_leaves_nothing(tmp_path: Path) -> None:
@@ -159,7 +203,7 @@ def test_the_demo_shows_what_happens_and_leaves_nothing(tmp_path: Path) -> None:
             assert process.poll() is None and time.monotonic() < until, shown.read_text()
             time.sleep(0.1)
         process.send_signal(signal.SIGINT)
-        assert process.wait(PATIENCE) == 0, shown.read_text()
+        assert process.wait(PATIENCE) == 130, shown.read_text()
     finally:
         process.kill()
         process.wait()

@@ -231,6 +231,21 @@ def test_pages_of_runs_hold_each_once(home: Home) -> None:
     assert found == [f"2026-03-{day:02}" for day in range(7, 0, -1)]
 
 
+def test_no_run_in_a_state_is_left_out_of_its_list(home: Home) -> None:
+    """A backend may return others too; the one who asks compares."""
+    for day, status in enumerate(_WAYS, 1):
+        stored(home, a_key(date=f"2026-03-{day:02}"), status)
+    stored(home, a_key(date="2026-03-09"), Status.FAILED, retry_at=NOW)
+
+    def of(state: str) -> set[str]:
+        found = home.history.runs(KEY.pipeline_id, "2026", "2027", None, 99, state) or []
+        return {run.key.date for run in found if run.state == state}
+
+    assert [of(status) for status in _WAYS] == [{f"2026-03-{n:02}"} for n in range(1, 5)]
+    assert of(RETRYING) == {"2026-03-09"}
+    assert of(Status.UNREADABLE) == of(Status.RUNNING) == set()
+
+
 def test_events_are_found_by_their_filter(home: Home) -> None:
     other = a_key(pipeline_id="other")
     home.events.publish(
@@ -252,6 +267,8 @@ def test_events_are_found_by_their_filter(home: Home) -> None:
     assert parts(pipeline_id=KEY.pipeline_id, text="TOLD of 2") == ["2"]
     assert parts(pipeline_id=KEY.pipeline_id, kind="TRIGGER_STARTED") == ["2", "1"]
     assert parts() == ["x", "3", "2", "1"]
+    assert parts(until=NOW + 2 * HOUR) == ["2", "1"]
+    assert parts(pipeline_id=KEY.pipeline_id, since=NOW + HOUR, until=NOW + 3 * HOUR) == ["2"]
 
 
 def test_pages_of_events_hold_each_once_even_of_one_instant(home: Home) -> None:
@@ -273,3 +290,28 @@ def test_breaches_are_listed_with_or_without_a_run(home: Home, kind: EventType) 
     home.events.publish([inside, outside, an_event(1)])
 
     assert home.history.breaches(NOW, NOW + HOUR) == [(KEY.pipeline_id, KEY.date)]
+
+
+def test_events_are_counted_by_the_hour_or_not_at_all(home: Home) -> None:
+    at = NOW.replace(minute=59, second=59, microsecond=0)
+    home.events.publish(
+        [
+            an_event(1, at=at),
+            an_event(2, at=at + timedelta(seconds=1)),
+            an_event(3, at=at + timedelta(minutes=30)),
+            an_event("x", kind=EventType.VALIDATION_EXHAUSTED, at=at),
+            an_event("y", kind=EventType.JOB_FAILED, at=at),
+        ]
+    )
+    kind = an_event(1).type
+    hour = at.replace(minute=0, second=0)
+
+    found = home.history.hours([kind, EventType.VALIDATION_EXHAUSTED], hour, at + HOUR)
+    until = home.history.hours([kind], hour, at)
+
+    assert found in (
+        None,
+        {(kind, hour): 1, (kind, hour + HOUR): 2, (EventType.VALIDATION_EXHAUSTED, hour): 1},
+    )
+    assert until in (None, {})
+    assert (found is None) == (until is None)

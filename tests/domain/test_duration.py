@@ -87,8 +87,21 @@ def test_any_text_is_a_duration_or_a_value_error(text: str) -> None:
         (timedelta(seconds=42.4), "42s"),
         (timedelta(days=3, minutes=2), "3d 2m"),
         (timedelta(0), "0s"),
+        (timedelta(seconds=0.32), "320ms"),
+        (timedelta(milliseconds=1), "1ms"),
+        (timedelta(microseconds=300), "0s"),
+        (timedelta(seconds=0.9996), "1s"),
+        (timedelta(seconds=1.4), "1s"),
         (timedelta(seconds=-5), "0s"),  # clocks of two machines may disagree a little
     ],
 )
 def test_people_read_at_most_two_units(span: timedelta, text: str) -> None:
     assert duration.for_people(span) == text
+
+
+@pytest.mark.parametrize(
+    ("span", "text"),
+    [(timedelta(seconds=0.32), "0s"), (timedelta(seconds=0.7), "1s"), (timedelta(days=1), "1d")],
+)
+def test_an_age_has_whole_seconds(span: timedelta, text: str) -> None:
+    assert duration.for_ages(span) == text

@@ -78,54 +78,6 @@ def test_a_deadline_before_the_start_is_odd(schedule: str, sla: str, is_odd: boo
     assert found == ([("sla.deadline", "conflict")] if is_odd else [])
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "contradict"),
-    [
-        ("gt, field: n, value: 5", "lt, field: n, value: 5", True),
-        ("gte, field: n, value: 5", "lte, field: n, value: 5", False),
-        ("gte, field: n, value: 5", "lt, field: n, value: '5.0'", True),
-        ("gt, field: n, value: 5", "lt, field: n, value: 6", False),
-        ("lt, field: n, value: 3", "gte, field: n, value: 1e1000000", True),
-        ("gt, field: n, value: 5", "gt, field: n, value: 7", False),
-        ("gt, field: n, value: 7", "lt, field: m, value: 5", False),
-        ("equals, field: s, value: a", "equals, field: s, value: b", True),
-        ("equals, field: s, value: 5", "equals, field: s, value: '5.0'", False),
-        ("equals, field: s, value: '5'", "equals, field: s, value: '5.0'", False),
-        ("equals, field: s, value: true", "equals, field: s, value: 'true'", False),
-        ("equals, field: s, value: 'true'", "equals, field: s, value: false", True),
-        ("equals, field: s, value: [1]", "equals, field: s, value: ['1']", True),
-        ("equals, field: s, value: 5", "gt, field: s, value: 5", True),
-        ("lte, field: s, value: 5", "equals, field: s, value: '5'", False),
-        ("equals, field: s, value: done", "gt, field: s, value: 5", True),
-        ("equals, field: s, value: done", "age_lt, field: s, value: 5m", False),
-        ("age_lt, field: t, value: 1h", "age_gt, field: t, value: 1h", True),
-        ("age_gt, field: t, value: 30m", "age_lt, field: t, value: 1h", False),
-        ("exists", "equals, field: s, value: 1", False),
-        ("in, field: s, value: [a, b]", "equals, field: s, value: c", True),
-        ("in, field: s, value: [a, b]", "in, field: s, value: [b, c]", False),
-        ("in, field: s, value: [a, b]", "in, field: s, value: [c, d]", True),
-        ("not_equals, field: s, value: a", "equals, field: s, value: a", True),
-        ("not_equals, field: s, value: a", "in, field: s, value: [a, b]", False),
-        ("matches, field: s, value: '[0-9]+'", "equals, field: s, value: a", True),
-        ("between, field: n, value: [1, 3]", "gt, field: n, value: 3", True),
-        ("between, field: n, value: [1, 3]", "gte, field: n, value: 3", False),
-        ("lt, field: n, value: 1", "between, field: n, value: [1, 3]", True),
-        ("between, field: n, value: [1, 3]", "between, field: n, value: [4, 5]", True),
-        ("between, field: n, value: [1, 3]", "age_lt, field: n, value: 1h", False),
-        ("absent, field: n", "equals, field: n, value: 1", True),
-        ("absent, field: n", "gt, field: n, value: 1", False),
-        ("gt, field: n, value: {field: m}", "lt, field: n, value: 1", False),
-        ("changed_by, field: n, value: 1", "equals, field: n, value: 1", False),
-        ("gt, field: n, value: 5", "not_equals, field: n, value: 5", False),
-    ],
-)
-def test_rules_that_can_not_hold_together(first: str, second: str, contradict: bool) -> None:
-    rules = f"maxAge: 1d, rules: [{{key: a, check: {first}}}, {{key: a, check: {second}}}]"
-    found = warnings(pipeline_text(validation=f"{{{rules}}}"))
-    assert found == ([("validation.rules[1]", "conflict")] if contradict else [])
-    assert warnings(pipeline_text(validation=f"{{trigger: any, {rules}}}")) == []
-
-
 def test_thousands_of_rules_on_one_field_are_no_burden() -> None:
     rules = ", ".join(f"{{key: a, check: gt, field: n, value: {n}}}" for n in range(5000))
     assert warnings(pipeline_text(validation=f"{{maxAge: 1d, rules: [{rules}]}}")) == []
@@ -225,33 +177,6 @@ def test_a_key_is_safe_only_if_every_schedule_is_triggered_by_it() -> None:
         validation="{rules: [{key: landed, check: exists}]}",
     )
     assert warnings(text) == [("validation.rules[0].key", "missing")]
-
-
-@pytest.mark.parametrize("other", ["exists", "equals, field: s, value: 1", "absent, field: s"])
-def test_a_key_that_must_have_no_reading_contradicts_every_rule_that_needs_one(other: str) -> None:
-    rules = f"[{{key: a, check: {other}, maxAge: 1d}}, {{key: a, check: absent}}]"
-    found = warnings(pipeline_text(validation=f"{{rules: {rules}}}"))
-    assert found == [("validation.rules[1]", "conflict")]
-
-
-_LOW = "{key: a, check: lt, field: n, value: 5, maxAge: 1d}"
-_HIGH = "{key: a, check: gt, field: n, value: 5, maxAge: 1d}"
-
-
-@pytest.mark.parametrize(
-    ("rules", "where"),
-    [
-        (f"[{{anyOf: [{_LOW}, {_HIGH}]}}]", None),
-        (f"[{{allOf: [{_LOW}, {_HIGH}]}}]", "validation.rules[0].allOf[1]"),
-        (f"[{_LOW}, {{allOf: [{_HIGH}]}}]", "validation.rules[1].allOf[0]"),
-        (f"[{_LOW}, {{anyOf: [{_HIGH}]}}]", None),
-    ],
-)
-def test_contradictions_are_looked_for_where_rules_must_hold_together(
-    rules: str, where: str | None
-) -> None:
-    found = warnings(pipeline_text(validation=f"{{rules: {rules}}}"))
-    assert found == ([] if where is None else [(where, "conflict")])
 
 
 @pytest.mark.parametrize(

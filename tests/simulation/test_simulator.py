@@ -16,7 +16,7 @@ from interlock.domain.run import Evidence, Judgement, Run, RunKey, Status
 from interlock.errors import ConfigError, TransientError
 from interlock.ports.stores import Outbox
 from interlock.simulation.invariants import Invariants
-from interlock.simulation.play import FaultOptions, as_json, play, play_with_faults
+from interlock.simulation.play import FaultOptions, play, play_with_faults, played_scenario
 from interlock.simulation.scenario import JobScript, load_scenario, parse_scenario
 from interlock.simulation.scripted_jobs import SimulatedJob
 from interlock.simulation.shrinking import shrunk
@@ -202,11 +202,11 @@ def test_alerts_of_one_date_share_a_thread() -> None:
 
 
 def test_a_played_scenario_can_be_printed_as_json() -> None:
-    document = as_json(play(parse_scenario(STORY)))
-    assert document["ok"] is True
-    assert [event["detail-type"] for event in document["events"]][-1] == "JOB_COMPLETED"
-    assert document["runs"][0]["status"] == "COMPLETED"
-    assert document["launches"][0]["pipeline"] == "silver-orders"
+    document = played_scenario(play(parse_scenario(STORY)))
+    assert document.ok is True
+    assert document.events[-1].detail_type == "JOB_COMPLETED"
+    assert document.runs[0].status == "COMPLETED"
+    assert document.launches[0].pipeline == "silver-orders"
 
 
 # --- the world ---
@@ -799,7 +799,7 @@ def test_a_call_that_takes_time_is_answered_later_while_readings_come() -> None:
 
 
 def test_a_play_with_slow_calls_is_the_same_every_time() -> None:
-    first, again = (as_json(play(parse_scenario(SLOW))) for _ in range(2))
+    first, again = (played_scenario(play(parse_scenario(SLOW))) for _ in range(2))
     assert first == again
 
 

@@ -104,7 +104,7 @@ def test_a_changed_file_is_taken_up_and_a_wrong_one_refused(served: Served) -> N
     served.ask("POST", "/api/v1/pipelines/alpha/retire", {"reason": "replaced"})
     eventually(lambda: len(served.ask("GET", "/api/v1/pipelines")["items"]) == 1, "retired")
     eventually(lambda: served.ask("GET", "/api/v1/missing")["items"] == [], "no longer missing")
-    assert served.stop(signal.SIGINT) == 0
+    assert served.stop(signal.SIGINT) == 130
 
 
 def test_alerts_stand_in_a_file_of_the_state_folder(served: Served) -> None:

@@ -5,12 +5,13 @@ Each command is its own module, imported when it is called: `interlock --help` i
 
 import os
 import sys
+from typing import NoReturn
 
 import click
 
 from interlock import __version__
 from interlock.cli.command_table import LazyCommands
-from interlock.cli.exits import Exit
+from interlock.cli.exits import Exit, Interrupted
 from interlock.cli.options import Options
 from interlock.errors import InterlockError, TransientError, UnavailableError
 
@@ -41,7 +42,17 @@ def app(context: click.Context, project: str, backend: str, debug: bool) -> None
 def main() -> None:
     """The entry point. Errors are one or two lines; `--debug` adds the traceback."""
     try:
-        app(standalone_mode=True, prog_name="interlock")
+        sys.exit(app.main(standalone_mode=False, prog_name="interlock") or Exit.FINE)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (Interrupted, KeyboardInterrupt) as error:
+        _end_interrupted(str(error))
+    except click.Abort as error:
+        if isinstance(error.__context__, KeyboardInterrupt):  # at a question, or before the command
+            _end_interrupted("")
+        click.echo("Aborted!", err=True)
+        sys.exit(Exit.FOUND_PROBLEMS)
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output has closed the pipe
         sys.exit(Exit.FOUND_PROBLEMS)
@@ -50,6 +61,14 @@ def main() -> None:
             raise
         click.echo(f"interlock: {_sentence(error)}", err=True)
         sys.exit(_exit_for(error))
+
+
+def _end_interrupted(goes_on: str) -> NoReturn:
+    """One line, below the ^C that a terminal shows."""
+    start = "\n" if sys.stderr.isatty() else ""
+    rest = f"; {goes_on}" if goes_on else ""
+    click.echo(f"{start}interlock: interrupted{rest}", err=True)
+    sys.exit(Exit.INTERRUPTED)
 
 
 def _exit_for(error: Exception) -> Exit:

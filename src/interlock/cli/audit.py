@@ -5,8 +5,10 @@ from datetime import datetime
 import click
 
 from interlock.cli.backend import looking
+from interlock.cli.json_answers import json_option
 from interlock.cli.options import Options
-from interlock.cli.shown import StyledText, as_json_option, brief, document, table, today
+from interlock.cli.paged import first_of, limit_option, say_more
+from interlock.cli.shown import StyledText, brief, document, table
 from interlock.cli.typed_values import moment_past
 from interlock.domain.callers import AuditEntry
 from interlock.operations.requests import AuditQuery
@@ -24,8 +26,14 @@ _OUTCOMES = {"done": "green", "refused": "yellow", "failed": "red"}
     metavar="MOMENT",
     help="Only requests since then: 2h, 2026-03-03 or an instant.",
 )
-@click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True)
-@as_json_option
+@click.option(
+    "--until",
+    type=moment_past,
+    metavar="MOMENT",
+    help="Only requests before then, in the same forms.",
+)
+@limit_option(50)
+@json_option(list[AuditEntry])
 @click.pass_obj
 def command(
     options: Options,
@@ -33,31 +41,31 @@ def command(
     actor: str | None,
     action: str | None,
     since: datetime | None,
+    until: datetime | None,
     limit: int,
     as_json: bool,
 ) -> None:
     """Show who asked for what, newest first: the reason, and whether it was done or refused."""
-    query = AuditQuery(pipeline=pipeline, actor=actor, action=action, since=since, limit=limit)
+    query = AuditQuery(
+        pipeline=pipeline, actor=actor, action=action, since=since, until=until, limit=limit
+    )
     with looking(options) as queries:
-        page = queries.audit(query)
+        page = first_of(queries.audit, query)
         if pipeline is not None and not page.items:
             queries.config(pipeline)  # an unknown pipeline is an error
     if as_json:
         document(page.items)
-        return
-    if not page.items:
+    elif page.items:
+        heads = ("TIME UTC", "WHO", "ACTION", "TARGET", "OUTCOME", "WHY")
+        table(heads, map(_row, page.items), folds=("WHO", "TARGET", "OUTCOME", "WHY"))
+    else:
         click.echo("no requests")
-        return
-    on = today()
-    heads = ("TIME UTC", "WHO", "ACTION", "TARGET", "OUTCOME", "WHY")
-    table(heads, [_row(entry, on) for entry in page.items], folds=("TARGET", "OUTCOME", "WHY"))
-    if page.next is not None:
-        click.echo("There are more: raise --limit, or narrow the list.", err=True)
+    say_more(page, "--pipeline, --actor, --action, --since or --until")
 
 
-def _row(entry: AuditEntry, on: str) -> tuple[str | StyledText, ...]:
+def _row(entry: AuditEntry) -> tuple[str | StyledText, ...]:
     return (
-        brief(entry.at, on),
+        brief(entry.at),
         entry.actor or "-",
         entry.action,
         entry.target,

@@ -7,11 +7,12 @@ import click
 import msgspec
 
 from interlock.cli.backend import ReachedBackend, acting
-from interlock.cli.exits import Exit
+from interlock.cli.exits import Exit, interruptible
+from interlock.cli.json_answers import json_option
 from interlock.cli.options import Options
 from interlock.cli.progress import progress
 from interlock.cli.rerun_answers import awaited, is_accepted
-from interlock.cli.shown import STATES, as_json_option, count, document, lines, printable
+from interlock.cli.shown import STATES, count, document, printable
 from interlock.cli.typed_values import date_label
 from interlock.domain.run import FINAL, Run, Status
 from interlock.errors import UnavailableError
@@ -29,6 +30,20 @@ class DateOutcome(msgspec.Struct, frozen=True):
     ok: bool
 
 
+class BackfillAnswer(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """The outcome of every date."""
+
+    pipeline_id: str
+    dates: list[DateOutcome]
+
+
+class BackfillDates(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """The dates that have no completed run."""
+
+    pipeline_id: str
+    dates: list[str]
+
+
 @click.command("backfill")
 @click.argument("pipeline")
 @click.argument("first", type=date_label, metavar="FROM")
@@ -42,7 +57,7 @@ class DateOutcome(msgspec.Struct, frozen=True):
 )
 @click.option("--schedule", metavar="ID", help="Which schedule, if the pipeline has several.")
 @click.option("--dry-run", is_flag=True, help="Only list the dates.")
-@as_json_option
+@json_option(BackfillAnswer, others={"--dry-run": BackfillDates})
 @click.pass_obj
 def command(
     options: Options,
@@ -62,27 +77,28 @@ def command(
     with acting(options) as backend:
         wanted = BackfillQuery(since=first, until=last, schedule=schedule)
         dates = backend.queries.backfill(pipeline, wanted).items
-        if dry_run or not dates:
+        if dry_run:
             _list(pipeline, dates, as_json)
+            return
+        if not dates:
+            _show([], pipeline, as_json)
             return
         if not backend.served:
             raise UnavailableError(
                 "a backfill needs a running server to run its dates: start `interlock serve` first"
             )
-        try:
+        with interruptible("started dates continue; run the same command again for the rest"):
             ended = _Backfill(backend, pipeline, schedule, max_active, quiet=as_json).all(dates)
-        except KeyboardInterrupt:
-            lines(
-                "",
-                ["Interrupted. Started dates continue; run the same command again for the rest."],
-            )
-            sys.exit(Exit.FOUND_PROBLEMS)
-    if as_json:
-        document({"pipelineId": pipeline, "dates": ended})
-    else:
-        bad = sum(not each.ok for each in ended)
-        click.echo(f"{pipeline}: {len(ended) - bad} done, {bad} not")
+    _show(ended, pipeline, as_json)
     sys.exit(Exit.FINE if all(each.ok for each in ended) else Exit.FOUND_PROBLEMS)
+
+
+def _show(ended: list[DateOutcome], pipeline: str, as_json: bool) -> None:
+    if as_json:
+        document(BackfillAnswer(pipeline_id=pipeline, dates=ended))
+        return
+    bad = sum(not each.ok for each in ended)
+    click.echo(f"{pipeline}: {len(ended) - bad} done, {bad} not")
 
 
 class _Backfill:
@@ -103,7 +119,7 @@ class _Backfill:
 
     def all(self, dates: list[str]) -> list[DateOutcome]:
         waiting = list(dates)
-        with progress("backfill", stride=1) as step:
+        with progress("backfill", stride=1, quiet=self._quiet) as step:
             while waiting or self._active:
                 while waiting and len(self._active) < self._max_active:
                     self._begin(waiting.pop(0))
@@ -153,7 +169,7 @@ def _is_over(run: Run) -> bool:
 
 def _list(pipeline: str, dates: list[str], as_json: bool) -> None:
     if as_json:
-        document({"pipelineId": pipeline, "dates": dates})
+        document(BackfillDates(pipeline_id=pipeline, dates=dates))
         return
     click.echo(f"{pipeline}: {count(len(dates), 'date')} without a completed run")
     for date in dates:

@@ -3,10 +3,12 @@
 import click
 
 from interlock.cli.backend import acting
+from interlock.cli.json_answers import json_option
 from interlock.cli.options import Options
 from interlock.cli.paged import run_of
-from interlock.cli.shown import as_json_option, document
+from interlock.cli.shown import document
 from interlock.cli.typed_values import date_label
+from interlock.domain.cancellation import Cancellation
 from interlock.operations.requests import NewCancellation
 
 _ASKED = {
@@ -21,7 +23,7 @@ _ASKED = {
 @click.argument("date", type=date_label)
 @click.option("--schedule", metavar="ID", help="If the pipeline has several schedules.")
 @click.option("--reason", required=True, help="Recorded with your name.")
-@as_json_option
+@json_option(Cancellation)
 @click.pass_obj
 def command(
     options: Options, pipeline: str, date: str, schedule: str | None, reason: str, as_json: bool

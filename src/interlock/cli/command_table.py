@@ -5,11 +5,13 @@ from typing import Any
 
 import click
 
+from interlock.cli.exits import interruptible
+
 #: Name, module below `interlock.cli`, and the line that `--help` shows.
 COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("init", "Write a working project with one commented pipeline."),
     "validate": ("validate", "Check pipeline files: every problem at once."),
-    "schema": ("schema", "Print the JSON Schema of a kind of file."),
+    "schema": ("schema", "Print the JSON Schema of a file, or of a command's output."),
     "serve": ("serve", "Run the controller: API, engine, timers, watchdog, alerts."),
     "token": ("token", "Create, list and revoke API tokens."),
     "demo": ("demo", "Watch a controller run with simulated sources."),
@@ -81,6 +83,10 @@ class LazyCommands(click.Group):
         command: click.Command = import_module(f"interlock.cli.{module}").command
         _accept_options(command)
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with interruptible():
+            return super().invoke(ctx)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import click
 
+from interlock.cli.exits import Exit
 from interlock.cli.shown import SEVERITIES, lines, printable
 from interlock.client import API, Client
 from interlock.demo.demo_project import write_project
@@ -53,12 +54,13 @@ def command(port: int, hour_seconds: float, everything: bool, stop_after: float 
         write_project(folder, hour_seconds)
         settings = read_settings(folder, _environment(), port=port)
         with _Stage(settings, hour_seconds, everything, stop_after):
-            serve(
+            interrupted = serve(
                 settings,
                 click.echo,
                 lambda severity, line: None,
                 greet=lambda: _greet(folder, hour_seconds),
             )
+    sys.exit(Exit.INTERRUPTED if interrupted else Exit.FINE)
 
 
 def _environment() -> dict[str, str]:
@@ -112,9 +114,9 @@ class _Stage:
             thread.join(2.0)
 
     def _stop(self) -> None:
-        """Stop the demo as Ctrl-C does."""
+        """Stop the demo as Ctrl-C does, but as planned."""
         if not self._over.is_set():
-            signal.raise_signal(signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGTERM)
 
     def _client(self) -> Client | None:
         """The client once the server is up; None if the demo ends before that."""

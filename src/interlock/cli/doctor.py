@@ -8,17 +8,20 @@ import click
 from interlock.cli.backend import AWS, acting, check_folder, looking_at_aws, settings_of
 from interlock.cli.checkup import Checkup, Finding, Level
 from interlock.cli.exits import Exit
+from interlock.cli.json_answers import json_option
 from interlock.cli.options import Options
-from interlock.cli.shown import as_json_option, count, document, lines
+from interlock.cli.progress import working
+from interlock.cli.shown import count, document, lines
 
 
 @click.command("doctor")
 @click.option("--retry", is_flag=True, help="Retry changes that could not be handled.")
-@as_json_option
+@json_option(list[Finding])
 @click.pass_obj
 def command(options: Options, retry: bool, as_json: bool) -> None:
     """Check the installation: each finding with its remedy. Exits 1 when something is wrong."""
-    findings = _on_aws(options, retry) if options.backend == AWS else _here(options, retry)
+    with working("checking", quiet=as_json):
+        findings = _on_aws(options, retry) if options.backend == AWS else _here(options, retry)
     if as_json:
         document(findings)
     else:

@@ -9,18 +9,19 @@ import click
 import msgspec
 
 from interlock.cli.backend import AWS, looking
+from interlock.cli.json_answers import FOLLOW, json_option
 from interlock.cli.options import Options
+from interlock.cli.paged import first_of, limit_option, say_more
 from interlock.cli.shown import (
     SEVERITIES,
     StyledText,
-    as_json_option,
     brief,
+    clock,
     document,
     line,
     now,
     printable,
     table,
-    today,
 )
 from interlock.cli.typed_values import moment_past
 from interlock.domain.alerting.deliveries import Target
@@ -33,6 +34,7 @@ from interlock.queries.alerted import Alerted, AlertOutcome
 #: its time an event may still appear.
 _EVERY_SECONDS = {"local": 1.0, AWS: 5.0}
 _OVERLAP = timedelta(minutes=15)
+_NARROWS = "--type, --pipeline, --since or --until"
 
 
 def event_type(text: str) -> str:
@@ -61,9 +63,15 @@ def event_type(text: str) -> str:
     metavar="MOMENT",
     help="Only events since then: 2h, 2026-03-03 or an instant.",
 )
-@click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True)
+@click.option(
+    "--until",
+    type=moment_past,
+    metavar="MOMENT",
+    help="Only events before then, in the same forms.",
+)
+@limit_option(50)
 @click.option("--alerts", is_flag=True, help="Also show where each event was sent as an alert.")
-@as_json_option
+@json_option(list[Event], others={"--alerts": list[Alerted], FOLLOW: Event})
 @click.pass_obj
 def command(
     options: Options,
@@ -71,6 +79,7 @@ def command(
     kind: str | None,
     pipeline: str | None,
     since: datetime | None,
+    until: datetime | None,
     limit: int,
     alerts: bool,
     as_json: bool,
@@ -83,22 +92,25 @@ def command(
         raise click.UsageError(
             "--alerts can't be combined with --follow: it shows what was sent so far"
         )
-    wanted = EventsQuery(pipeline=pipeline, type=kind, since=since, limit=limit)
+    if until is not None and follow:
+        raise click.UsageError("--until can't be combined with --follow, which has no end")
+    wanted = EventsQuery(pipeline=pipeline, type=kind, since=since, until=until, limit=limit)
     with looking(options) as queries:
         if alerts:
-            _show_alerted(queries.alerts(wanted).items[::-1], as_json)
+            told = first_of(queries.alerts, wanted)
+            _show_alerted(told.items[::-1], as_json)
+            say_more(told, _NARROWS)
             return
-        found = queries.events(wanted).items[::-1]
+        page = first_of(queries.events, wanted)
+        found = page.items[::-1]
         if pipeline is not None and not found:
             queries.config(pipeline)  # an unknown pipeline is an error
         _show(found, as_json, follow)
-        if follow:
-            try:
-                every = _EVERY_SECONDS[options.backend]
-                for event in followed(queries, wanted, found, every):
-                    line(event) if as_json else click.echo(_line(event))
-            except KeyboardInterrupt:
-                return
+        if not follow:
+            say_more(page, _NARROWS)
+            return
+        for event in followed(queries, wanted, found, _EVERY_SECONDS[options.backend]):
+            line(event) if as_json else click.echo(_line(event))
 
 
 def followed(
@@ -134,9 +146,7 @@ def _show(events: Sequence[Event], as_json: bool, follow: bool) -> None:
         for event in events:
             click.echo(_line(event))
     elif events:
-        on = today()
-        heads = ("TIME UTC", "EVENT", "WHAT")
-        table(heads, [_row(event, on) for event in events], folds=("WHAT",))
+        table(("TIME UTC", "EVENT", "WHAT"), map(_row, events), folds=("WHAT",))
     else:
         click.echo("no events")
 
@@ -148,9 +158,8 @@ def _show_alerted(found: Sequence[Alerted], as_json: bool) -> None:
     if not found:
         click.echo("no events")
         return
-    on = today()
     heads = ("TIME UTC", "EVENT", "WHAT", "ALERTS")
-    rows = [(*_row(each.event, on), ", ".join(map(_told, each.alerts))) for each in found]
+    rows = [(*_row(each.event), ", ".join(map(_told, each.alerts))) for each in found]
     table(heads, rows, folds=("WHAT", "ALERTS"))
 
 
@@ -161,9 +170,9 @@ def _told(told: AlertOutcome) -> str:
     return printable(f"{where}: {told.state.replace('_', ' ')}{why}")
 
 
-def _row(event: Event, on: str) -> tuple[str | StyledText, ...]:
+def _row(event: Event) -> tuple[str | StyledText, ...]:
     return (
-        brief(event.timestamp, on),
+        brief(event.timestamp),
         StyledText(event.type, SEVERITIES[event.severity]),
         _what(event),
     )
@@ -173,7 +182,7 @@ def _line(event: Event) -> str:
     """One line without columns: the widths of later lines are unknown."""
     colour = SEVERITIES[event.severity].rpartition(" ")[2]
     kind = click.style(f"{event.type:24}", fg=colour or None)
-    return f"{event.timestamp:%H:%M:%S} UTC  {kind}  {printable(_what(event))}"
+    return f"{clock(event.timestamp)}  {kind}  {printable(_what(event))}"
 
 
 def _what(event: Event) -> str:

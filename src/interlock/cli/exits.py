@@ -1,5 +1,7 @@
-"""Exits: what the exit code of a command says."""
+"""Exits: what the exit code of a command says, and how Ctrl-C ends one."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import IntEnum
 
 
@@ -10,3 +12,17 @@ class Exit(IntEnum):
     FOUND_PROBLEMS = 1
     WRONG_USE = 2
     UNREACHABLE = 3
+    INTERRUPTED = 130
+
+
+class Interrupted(Exception):  # noqa: N818 - the user's wish, not an error
+    """Ctrl-C ended the command. The text says what goes on regardless."""
+
+
+@contextmanager
+def interruptible(goes_on: str = "") -> Iterator[None]:
+    """Ctrl-C inside ends the command; an inner block that says more wins."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted(goes_on) from None

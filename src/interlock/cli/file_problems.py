@@ -3,22 +3,32 @@
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TypeAlias
 
 import click
+import msgspec
 
 from interlock.cli.shown import printable
 from interlock.domain import canonical
+from interlock.domain.edits import FileEdit
 from interlock.files import Problem
 
-if TYPE_CHECKING:
-    from interlock.domain.edits import FileEdit
+
+class FileReport(msgspec.Struct, frozen=True, kw_only=True):
+    """How many files there are, their problems, and, with --against, what they would change."""
+
+    files: int
+    errors: int
+    warnings: int
+    problems: list[Problem]
+    changes: list[FileEdit] | msgspec.UnsetType = msgspec.UNSET
+
 
 #: How much of a line is shown.
 _WIDEST = 110
 
 #: Problems, the number of files, and what they would change, where the caller asked for it.
-Changes: TypeAlias = "Sequence[FileEdit] | None"
+Changes: TypeAlias = Sequence[FileEdit] | None
 Render: TypeAlias = Callable[[Sequence[Problem], int, Changes], None]
 
 
@@ -60,15 +70,15 @@ def _tell_changes(changes: Changes) -> None:
 
 def in_json(problems: Sequence[Problem], files: int, changes: Changes = None) -> None:
     errors = sum(problem.is_error for problem in problems)
-    document: dict[str, Any] = {
-        "files": files,
-        "errors": errors,
-        "warnings": len(problems) - errors,
-        "problems": problems,
-    }
-    if changes is not None:
-        document["changes"] = changes
-    click.echo(canonical.encode(document))
+    warnings = len(problems) - errors
+    report = FileReport(
+        files=files,
+        errors=errors,
+        warnings=warnings,
+        problems=list(problems),
+        changes=msgspec.UNSET if changes is None else list(changes),
+    )
+    click.echo(canonical.encode(report))
 
 
 def for_github(problems: Sequence[Problem], files: int, changes: Changes = None) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from interlock.cli.exits import Exit
+from interlock.cli.exits import Exit, interruptible
 from interlock.cli.file_problems import in_lines
 from interlock.cli.options import Options
 from interlock.cli.shown import document, lines
@@ -68,7 +68,8 @@ def test(
     if not yes:
         _ask(wanted, context)
     make_folder(settings)
-    sys.exit(_try(wanted, context, settings, patience.total_seconds()))
+    with interruptible("a job that started continues"):
+        sys.exit(_try(wanted, context, settings, patience.total_seconds()))
 
 
 def _pipeline(options: Options, pipeline_id: str) -> Pipeline:

@@ -10,9 +10,10 @@ import msgspec
 
 from interlock.cli.backend import AWS, looking
 from interlock.cli.exits import Exit
+from interlock.cli.json_answers import FOLLOW, json_option
 from interlock.cli.options import Options
 from interlock.cli.paged import run_of
-from interlock.cli.shown import as_json_option, document, line, printable
+from interlock.cli.shown import document, line, printable
 from interlock.cli.typed_values import date_label
 from interlock.domain.run import Run, RunKey
 from interlock.errors import NotFoundError
@@ -35,7 +36,7 @@ _LOOKED_AT = 20
 @click.option("--tail", type=click.IntRange(1, MOST_LINES), metavar="N", help="The last N lines.")
 @click.option("--stdout", "stream", flag_value="stdout", help="Only the standard output.")
 @click.option("--stderr", "stream", flag_value="stderr", help="Only the standard error.")
-@as_json_option
+@json_option(RunOutput, others={FOLLOW: RunOutput})
 @click.pass_obj
 def command(
     options: Options,
@@ -56,10 +57,11 @@ def command(
     with looking(options) as queries:
         key = _wanted(queries, pipeline, date, schedule)
         query = OutputQuery(attempt=attempt, stream=stream or "both", tail=tail)
+        parts = _parts(queries, key, query, _EVERY_SECONDS[options.backend], follow)
         if as_json and not follow:
-            document(queries.output(key.pipeline_id, key.schedule_id, key.date, query))
+            document(_joined(parts))
             return
-        last = _print(_parts(queries, key, query, _EVERY_SECONDS[options.backend], follow), as_json)
+        last = _print(parts, as_json, tail)
     if not as_json:
         _say_how_it_ended(last)
     if follow:
@@ -106,19 +108,37 @@ def _attempt(query: OutputQuery, found: RunOutput) -> int | None:
     return query.attempt if found.state == "waiting" else found.attempt
 
 
-def _print(parts: Iterator[RunOutput], as_json: bool) -> RunOutput:
+def _joined(parts: Iterator[RunOutput]) -> RunOutput:
+    """One document of all that is kept."""
+    first, *more = parts
+    if not more:
+        return first
+    text = "".join(part.text for part in (first, *more))
+    return msgspec.structs.replace(more[-1], text=text, start=first.start)
+
+
+def _print(parts: Iterator[RunOutput], as_json: bool, tail: int | None) -> RunOutput:
     end, last = 0, None
     for last in parts:
         if as_json:
             line(last)
             continue
         lost = last.start - end
+        if end == 0 and tail is not None:
+            _say_if_short(last, tail)
         if lost > 0 and last.start == last.kept_from:
             click.echo(f"[{lost} bytes are no longer kept]", err=True)
         click.echo(last.text, nl=False)
         end = last.end
     assert last is not None
     return last
+
+
+def _say_if_short(first: RunOutput, tail: int) -> None:
+    """One answer has a bound: long lines may leave fewer than were asked for."""
+    lines = first.text.count("\n")
+    if lines < tail - 1 and first.start > first.kept_from:
+        click.echo(f"[only the last {lines} lines fit; without --tail, all are shown]", err=True)
 
 
 def _say_how_it_ended(last: RunOutput) -> None:

@@ -5,8 +5,9 @@ from datetime import datetime
 import click
 
 from interlock.cli.backend import acting
+from interlock.cli.json_answers import json_option
 from interlock.cli.options import Options
-from interlock.cli.shown import as_json_option, clock, document, now, span, today
+from interlock.cli.shown import clock, document, now, span, today
 from interlock.cli.typed_values import moment_ahead
 from interlock.domain.config import Config
 from interlock.errors import ConfigError
@@ -22,7 +23,7 @@ from interlock.operations.requests import NewPause
     help="When the pause ends by itself: 2h or an instant.",
 )
 @click.option("--reason", default="", help="Recorded with your name, and shown with the pause.")
-@as_json_option
+@json_option(Config)
 @click.pass_obj
 def command(
     options: Options, pipeline: str, until: datetime | None, reason: str, as_json: bool

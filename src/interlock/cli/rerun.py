@@ -3,17 +3,27 @@
 import sys
 
 import click
+import msgspec
 
 from interlock.cli.backend import acting
-from interlock.cli.exits import Exit
+from interlock.cli.exits import Exit, interruptible
+from interlock.cli.json_answers import json_option
 from interlock.cli.options import Options
+from interlock.cli.progress import working
 from interlock.cli.rerun_answers import awaited, is_accepted
-from interlock.cli.shown import as_json_option, document, lines
+from interlock.cli.shown import document, lines
 from interlock.cli.typed_values import date_label
 from interlock.domain.event import Event
 from interlock.domain.rerun_request import RerunRequest
 from interlock.domain.reruns import Cause
 from interlock.operations.requests import NewRerun
+
+
+class RerunAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """The request, and the event that answers it, if one came in time."""
+
+    request: RerunRequest
+    answer: Event | None
 
 
 @click.command("rerun")
@@ -28,7 +38,7 @@ from interlock.operations.requests import NewRerun
 @click.option(
     "--wait", type=float, default=5.0, show_default=True, help="Seconds to wait for the answer."
 )
-@as_json_option
+@json_option(RerunAnswer)
 @click.pass_obj
 def command(
     options: Options,
@@ -47,9 +57,10 @@ def command(
             date=date, schedule=schedule, reason=reason, force=force, over_budget=over_budget
         )
         request = backend.commands.rerun(pipeline, wanted)
-        answer = awaited(request, backend.queries, wait) if backend.served else None
+        with interruptible("the request is stored"), working("waiting for the answer", as_json):
+            answer = awaited(request, backend.queries, wait) if backend.served else None
         if as_json:
-            document({"request": request, "answer": answer})
+            document(RerunAnswer(request=request, answer=answer))
         else:
             _show(request, answer, options.command if backend.served else None, wait)
         backend.say_if_unserved()

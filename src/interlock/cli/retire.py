@@ -3,15 +3,17 @@
 import click
 
 from interlock.cli.backend import acting
+from interlock.cli.json_answers import json_option
 from interlock.cli.options import Options
-from interlock.cli.shown import as_json_option, document
+from interlock.cli.shown import document
+from interlock.domain.config import Config
 from interlock.errors import ConfigError
 
 
 @click.command("retire")
 @click.argument("pipelines", metavar="[PIPELINE]...", nargs=-1)
 @click.option("--all-missing", is_flag=True, help="Every pipeline whose file is missing.")
-@as_json_option
+@json_option(list[Config])
 @click.pass_obj
 def command(options: Options, pipelines: tuple[str, ...], all_missing: bool, as_json: bool) -> None:
     """Retire each PIPELINE whose file is missing, without waiting for its grace period to end.

@@ -3,32 +3,33 @@
 import click
 
 from interlock.cli.backend import looking
+from interlock.cli.json_answers import json_option
 from interlock.cli.options import Options
 from interlock.cli.paged import run_of
 from interlock.cli.shown import (
     SEVERITIES,
     StyledText,
-    age,
-    as_json_option,
     clock,
     document,
     lines,
     now,
     state,
     table,
+    took,
 )
 from interlock.cli.typed_values import date_label
 from interlock.domain.event import Event
 from interlock.domain.run import Run, Status
 from interlock.operations.queries import Queries
 from interlock.operations.requests import OnDate
+from interlock.operations.results import RunHistory
 
 
 @click.command("run")
 @click.argument("pipeline")
 @click.argument("date", type=date_label, metavar="DATE")
 @click.option("--schedule", metavar="ID", help="Which schedule, if the pipeline has several.")
-@as_json_option
+@json_option(RunHistory)
 @click.pass_obj
 def command(
     options: Options, pipeline: str, date: str, schedule: str | None, as_json: bool
@@ -39,7 +40,7 @@ def command(
         run, events = found.run, found.events
         zone_name = _zone_of(run, queries)
     if as_json:
-        document({"run": run, "events": events})
+        document(found)
         return
     _show(run, zone_name)
     click.echo()
@@ -64,7 +65,7 @@ def _show(run: Run, zone_name: str) -> None:
     said = f"opened {opened} by {run.opened_by} {run.opened_for}".rstrip()
     if run.launched_at is not None:
         end = run.completed_at or (now() if run.is_open else run.changed_at)
-        said += f"; {run.job_type} job {run.run_id or ''} ran {age(run.launched_at, end)}"
+        said += f"; {run.job_type} job {run.run_id or ''} ran {took(run.launched_at, end)}"
     lines("", [said])
     if run.failure is not None:
         lines("", [f"failed ({run.failure.reason}): {run.failure.message}"])

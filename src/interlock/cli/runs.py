@@ -1,5 +1,6 @@
 """Runs: the history of runs."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from itertools import chain
 from typing import Any
@@ -8,19 +9,18 @@ import click
 import msgspec
 
 from interlock.cli.backend import AWS, looking
+from interlock.cli.json_answers import json_option
 from interlock.cli.options import Options
-from interlock.cli.paged import all_of
+from interlock.cli.paged import all_of, first_of, limit_option, say_more
 from interlock.cli.shown import (
     STATES,
     StyledText,
-    age,
-    as_json_option,
     brief,
     document,
     now,
     state,
     table,
-    today,
+    took,
 )
 from interlock.domain.run import Run
 from interlock.operations.queries import Queries
@@ -39,14 +39,8 @@ from interlock.queries.paging import Page
     type=click.Choice([word for word, _ in STATES.values() if word != "no run"]),
     help="Only runs in this state.",
 )
-@click.option(
-    "--limit",
-    type=click.IntRange(1, 1000),
-    default=30,
-    show_default=True,
-    help="At most this many.",
-)
-@as_json_option
+@limit_option(30)
+@json_option(list[Run])
 @click.pass_obj
 def command(
     options: Options,
@@ -63,22 +57,27 @@ def command(
         wanted = RunsQuery(
             pipeline=pipeline, since=since, until=until, status=state_wanted, limit=limit
         )
-        page = _of_all(queries, wanted) if _is_scan(options, pipeline) else queries.runs(wanted)
+        page = (
+            _of_all(queries, wanted)
+            if _is_scan(options, pipeline)
+            else first_of(queries.runs, wanted)
+        )
         runs = page.items
         if pipeline is not None and not runs:
             queries.config(pipeline)  # an unknown pipeline is an error
     if as_json:
         document(runs)
-        return
-    if not runs:
-        rest = "no runs" if page.next is None else "no runs among those searched: add --since"
-        click.echo(rest)
-        return
-    at, on = now(), today()
+    elif runs:
+        _show(runs)
+    else:
+        click.echo("no runs")
+    say_more(page, "PIPELINE, --status, --since or --until")
+
+
+def _show(runs: Sequence[Run]) -> None:
+    at = now()
     heads = ("PIPELINE", "DATE", "STATE", "TRY", "OPENED UTC", "TOOK", "SLA")
-    table(heads, [_row(run, at, on) for run in runs], folds=("PIPELINE",))
-    if page.next is not None:
-        click.echo(f"There are more than these {len(runs)}: --limit, --since, --until or --status.")
+    table(heads, [_row(run, at) for run in runs], folds=("PIPELINE", "DATE"))
 
 
 def _is_scan(options: Options, pipeline: str | None) -> bool:
@@ -88,22 +87,24 @@ def _is_scan(options: Options, pipeline: str | None) -> bool:
 
 def _of_all(queries: Queries, wanted: RunsQuery) -> Page[Run]:
     names = [each.id for each in all_of(queries.pipelines, Paging())]
-    pages = [queries.runs(msgspec.structs.replace(wanted, pipeline=name)) for name in names]
+    pages = [
+        first_of(queries.runs, msgspec.structs.replace(wanted, pipeline=name)) for name in names
+    ]
     found = chain.from_iterable(page.items for page in pages)
     newest = sorted(found, key=lambda run: run.key.date, reverse=True)
     is_more = len(newest) > wanted.limit or any(page.next is not None for page in pages)
     return Page(newest[: wanted.limit], "more" if is_more else None)
 
 
-def _row(run: Run, at: datetime, on: str) -> tuple[str | StyledText, ...]:
+def _row(run: Run, at: datetime) -> tuple[str | StyledText, ...]:
     end = at if run.is_open else run.completed_at or run.changed_at
     return (
         run.key.pipeline_id,
         f"{run.key.date} (dry)" if run.key.dry else run.key.date,
         state(run.state),
         str(run.attempt),
-        "-" if run.is_bare else brief(run.opened_at, on),
-        "-" if run.is_bare else age(run.opened_at, end),
+        "-" if run.is_bare else brief(run.opened_at),
+        "-" if run.is_bare else took(run.opened_at, end),
         _verdict(run),
     )
 

@@ -6,12 +6,13 @@ from typing import Any
 import click
 
 from interlock.cli.backend import acting, looking
+from interlock.cli.json_answers import json_option
 from interlock.cli.options import Options
 from interlock.cli.paged import all_of
 from interlock.cli.shown import (
     StyledText,
     age,
-    as_json_option,
+    clock,
     document,
     lines,
     now,
@@ -22,6 +23,7 @@ from interlock.cli.shown import (
 from interlock.cli.typed_values import field
 from interlock.domain import canonical
 from interlock.domain.reading_doubts import reading_doubts
+from interlock.domain.sensor import Reading
 from interlock.errors import ConfigError, InterlockError, NotFoundError, UnavailableError
 from interlock.operations.queries import Queries
 from interlock.operations.requests import Paging, Waiting
@@ -56,7 +58,7 @@ def put(
         _warn(backend.queries, pipeline, key, fields)
         wait = Waiting(wait="decision" if backend.served else None)
         accepted = backend.commands.put(pipeline, key, fields, wait)
-        click.echo(f"{pipeline}: {key} received at {accepted.received_at:%H:%M:%S} UTC")
+        click.echo(f"{pipeline}: {key} received at {clock(accepted.received_at)}")
         for what in accepted.led_to:
             click.echo(f"  {printable(what)}")
         backend.say_if_unserved()
@@ -76,7 +78,7 @@ def _warn(queries: Queries, pipeline: str, key: str, fields: dict[str, Any]) -> 
 
 @command.command("list")
 @click.argument("pipeline")
-@as_json_option
+@json_option(list[Reading])
 @click.pass_obj
 def list_readings(options: Options, pipeline: str, as_json: bool) -> None:
     """List the readings of a pipeline, newest first."""

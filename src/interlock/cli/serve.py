@@ -1,11 +1,13 @@
 """Serve: the whole controller in one process, until it is stopped."""
 
 import os
+import sys
 from pathlib import Path
 
 import click
 
 from interlock.cli.backend import AWS, check_folder
+from interlock.cli.exits import Exit
 from interlock.cli.options import Options
 from interlock.cli.shown import printable
 from interlock.errors import ConfigError
@@ -29,7 +31,7 @@ from interlock.wiring.settings import Settings, read_settings
 def command(
     options: Options, host: str | None, port: int | None, backend: str | None, read_only: bool
 ) -> None:
-    """Run the controller here: API, engine, timers, watchdog, alerts. SIGTERM stops it cleanly.
+    """Run the controller here: API, engine, timers, watchdog, alerts. SIGTERM and Ctrl-C stop it cleanly.
 
     The server picks up changed pipeline files by itself. It refuses an invalid file, and the
     previous version stays in force.
@@ -39,10 +41,8 @@ def command(
     project = Path(options.project)
     check_folder(project)
     settings = read_settings(project, os.environ, host=host, port=port)
-    if on_aws:
-        _show_aws(settings, options.debug)
-    else:
-        _serve(settings, options.debug)
+    interrupted = (_show_aws if on_aws else _serve)(settings, options.debug)
+    sys.exit(Exit.INTERRUPTED if interrupted else Exit.FINE)
 
 
 def _check_use(on_aws: bool, read_only: bool) -> None:
@@ -58,7 +58,7 @@ def _check_use(on_aws: bool, read_only: bool) -> None:
         )
 
 
-def _serve(settings: Settings, debug: bool) -> None:
+def _serve(settings: Settings, debug: bool) -> bool:
     if settings.unset:
         names = ", ".join(settings.unset)
         raise ConfigError(f"interlock.toml: [[ping]] needs {names} in the environment of serve")
@@ -66,17 +66,17 @@ def _serve(settings: Settings, debug: bool) -> None:
         from interlock.web.serve import serve
     except ImportError as error:
         raise ConfigError("serve needs: pip install 'interlock[server]'") from error
-    serve(settings, _say, _show, debug=debug)
+    return serve(settings, _say, _show, debug=debug)
 
 
-def _show_aws(settings: Settings, debug: bool) -> None:
+def _show_aws(settings: Settings, debug: bool) -> bool:
     try:
         from interlock.web.serve_aws import show
     except ImportError as error:
         raise ConfigError(
             "serve --backend aws needs: pip install 'interlock[aws,server]'"
         ) from error
-    show(settings, _say, debug=debug)
+    return show(settings, _say, debug=debug)
 
 
 def _say(line: str) -> None:

@@ -5,7 +5,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -43,9 +43,6 @@ class StyledText(NamedTuple):
     style: str = ""
 
 
-as_json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-
-
 def document(value: Any) -> None:
     """One JSON document, as the HTTP interface would send it."""
     import msgspec
@@ -70,12 +67,15 @@ def table(
     from rich.text import Text
 
     drawn = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for head in heads:
+    cells_of = [
+        [cell if isinstance(cell, StyledText) else StyledText(cell) for cell in row] for row in rows
+    ]
+    for position, head in enumerate(heads):
         gives_way = not folds or head in folds
-        least = _LEAST_FOLDED if gives_way else None
+        widest = max([len(head), *(len(cells[position].text) for cells in cells_of)])
+        least = min(_LEAST_FOLDED, widest) if gives_way else None
         drawn.add_column(head, overflow="fold", no_wrap=not gives_way, min_width=least)
-    for row in rows:
-        cells = [cell if isinstance(cell, StyledText) else StyledText(cell) for cell in row]
+    for cells in cells_of:
         drawn.add_row(*(Text(printable(cell.text), cell.style) for cell in cells))
     _console().print(drawn)
 
@@ -95,18 +95,18 @@ def lines(prefix: str, texts: Iterable[str], colour: str | None = None) -> None:
 
 
 def clock(moment: datetime | None, zone_name: str = "UTC", on: str = "") -> str:
-    """`10:30 CET`; with the date when it differs from `on`."""
+    """`2026-03-03 10:30:05 CET`; without the date when it is `on`."""
     if moment is None:
         return "-"
     local = moment.astimezone(zone(zone_name))
     name = "UTC" if zone_name == "UTC" else local.tzname() or zone_name
-    day = "" if local.date().isoformat() == on[:10] else f"{local:%m-%d} "
-    return f"{day}{local:%H:%M} {name}"
+    day = "" if local.date().isoformat() == on[:10] else f"{local:%Y-%m-%d} "
+    return f"{day}{local:%H:%M:%S} {name}"
 
 
-def brief(moment: datetime | None, on: str) -> str:
-    """As `clock`, for columns whose heading says UTC."""
-    return clock(moment, on=on).removesuffix(" UTC")
+def brief(moment: datetime | None) -> str:
+    """As `clock`, for columns whose heading says UTC: with the date, so that rows can be compared."""
+    return clock(moment).removesuffix(" UTC")
 
 
 def today(zone_name: str = "UTC") -> str:
@@ -122,8 +122,8 @@ def span(moment: datetime | None, at: datetime) -> str:
     if moment is None:
         return "-"
     if moment > at:
-        return f"in {duration.for_people(moment - at)}"
-    return f"{duration.for_people(at - moment)} ago"
+        return f"in {duration.for_ages(moment - at)}"
+    return f"{duration.for_ages(at - moment)} ago"
 
 
 def pause_facts(pause: "Pause", zone_name: str, at: datetime) -> str:
@@ -136,7 +136,13 @@ def pause_facts(pause: "Pause", zone_name: str, at: datetime) -> str:
 
 
 def age(moment: datetime | None, at: datetime) -> str:
-    return "-" if moment is None else duration.for_people(max(timedelta(), at - moment))
+    """How long ago that was."""
+    return "-" if moment is None else duration.for_ages(at - moment)
+
+
+def took(start: datetime | None, end: datetime) -> str:
+    """How long something lasted; below a second, in milliseconds."""
+    return "-" if start is None else duration.for_people(end - start)
 
 
 def value(anything: Any) -> str:

@@ -1,23 +1,45 @@
 """Simulate: play scenario files, or random worlds, against the real controller on a virtual clock."""
 
-import json
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
+import msgspec
 from click.core import ParameterSource
 
 from interlock.cli.exits import Exit
-from interlock.cli.progress import Step, progress
-from interlock.cli.shown import printable
+from interlock.cli.json_answers import json_option
+from interlock.cli.progress import Step, progress, working
+from interlock.cli.shown import document, printable
 from interlock.domain.timestamp import spell
 from interlock.errors import ConfigError
-from interlock.simulation.play import PAIRS, FaultOptions, Played, as_json, play, play_with_faults
-from interlock.simulation.random_play import play_random
+from interlock.simulation.play import (
+    PAIRS,
+    FaultOptions,
+    Played,
+    PlayedScenario,
+    play,
+    play_with_faults,
+    played_scenario,
+)
+from interlock.simulation.random_play import BrokenWorld, play_random
 from interlock.simulation.scenario import Scenario, load_scenario
 
 _FAULTS = "--faults"
+
+
+class SimulateAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """Every scenario, in the order given."""
+
+    scenarios: list[PlayedScenario]
+
+
+class RandomAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """How many random worlds were asked for, from which seed, and the first that broke, if one did."""
+
+    worlds: int
+    seed: int
+    broken: BrokenWorld | None
 
 
 class _Simulate(click.Command):
@@ -62,7 +84,7 @@ def _with_depth(args: list[str]) -> list[str]:
     show_default=True,
     help="The seed of the random worlds, and of the pairs of faults drawn.",
 )
-@click.option("--json", "as_document", is_flag=True, help="Print one JSON document.")
+@json_option(SimulateAnswer, others={"--random": RandomAnswer})
 @click.option("--quiet", is_flag=True, help="Print only what failed, and the summary.")
 @click.pass_context
 def command(
@@ -72,7 +94,7 @@ def command(
     pairs: int,
     count: int | None,
     seed: int,
-    as_document: bool,
+    as_json: bool,
     quiet: bool,
 ) -> None:
     """Play scenarios in a virtual world: real controller, virtual clock, scripted jobs.
@@ -84,49 +106,49 @@ def command(
     if count is not None and (files or depth is not None):
         raise click.UsageError("--random can't be combined with files or --faults")
     if count is not None:
-        sys.exit(_random(count, seed))
+        sys.exit(_random(count, seed, as_json, quiet))
     if not files:
         raise click.UsageError("name at least one scenario file, or use --random N")
     how = None if depth is None else FaultOptions(depth=depth, pairs=pairs, seed=seed)
-    played = _play(files, how, as_document, quiet)
-    if as_document:
-        click.echo(json.dumps({"scenarios": played}, default=str))
-    sys.exit(Exit.FINE if all(each["ok"] for each in played) else Exit.FOUND_PROBLEMS)
+    played = _play(files, how, as_json, quiet)
+    if as_json:
+        document(SimulateAnswer(scenarios=played))
+    sys.exit(Exit.FINE if all(each.ok for each in played) else Exit.FOUND_PROBLEMS)
 
 
 def _play(
     files: tuple[Path, ...], how: FaultOptions | None, as_document: bool, quiet: bool
-) -> list[dict[str, Any]]:
+) -> list[PlayedScenario]:
     documents = []
     for path in files:
         try:
-            played = _played(load_scenario(path), how)
+            played = _played(load_scenario(path), how, as_document or quiet)
         except ConfigError as error:
             documents.append(_unreadable(path, error, as_document))
             continue
-        documents.append(as_json(played))
+        documents.append(played_scenario(played))
         if not as_document:
             _show(path, played, quiet, meant_faults=how is not None)
     if not as_document:
-        held = sum(document["ok"] for document in documents)
+        held = sum(each.ok for each in documents)
         click.echo(f"{held} passed, {len(documents) - held} failed")
     return documents
 
 
-def _played(scenario: Scenario, how: FaultOptions | None) -> Played:
+def _played(scenario: Scenario, how: FaultOptions | None, silent: bool) -> Played:
+    name = printable(scenario.name)
     if how is None:
-        return play(scenario)
-    with progress(f"faults of {printable(scenario.name)}", stride=10) as step:
+        with working(f"playing {name}", silent):
+            return play(scenario)
+    with progress(f"faults of {name}", stride=10, quiet=silent) as step:
         return play_with_faults(scenario, how if step is None else how.telling(step))
 
 
-def _unreadable(path: Path, error: ConfigError, as_document: bool) -> dict[str, Any]:
+def _unreadable(path: Path, error: ConfigError, as_document: bool) -> PlayedScenario:
     if not as_document:
         click.echo(str(error), err=True)
     lines = str(error).splitlines()
-    return {
-        "name": str(path), "ok": False, "failed": lines, "events": [], "runs": [], "launches": []
-    }  # fmt: skip
+    return PlayedScenario(name=str(path), ok=False, failed=lines)
 
 
 def _show(path: Path, played: Played, quiet: bool, meant_faults: bool) -> None:
@@ -150,23 +172,27 @@ def _faults_of(played: Played, meant_faults: bool) -> str:
     return with_faults + (f", {played.pairs} pairs" if played.pairs else "")
 
 
-def _random(count: int, seed: int) -> Exit:
+def _random(count: int, seed: int, as_json: bool, quiet: bool) -> Exit:
     """Stop at the first world that breaks an invariant, and print the smallest scenario that shows it."""
-    with progress("random worlds", stride=1) as step:
-        return _look_for_trouble(count, seed, step)
-
-
-def _look_for_trouble(count: int, seed: int, step: Step | None) -> Exit:
-    for position in range(count):
-        if step is not None:
-            step(position, count)
-        found = play_random(seed + position)
-        if found is None:
-            continue
+    with progress("random worlds", stride=1, quiet=as_json or quiet) as step:
+        found = _first_broken(count, seed, step)
+    if as_json:
+        document(RandomAnswer(worlds=count, seed=seed, broken=found))
+    elif found is None:
+        click.echo(f"{count} random worlds from seed {seed}: nothing broke")
+    else:
         click.echo(f"# seed {found.seed} breaks:")
         for problem in found.problems:
             click.echo(f"#   {problem}")
         click.echo(found.text)
-        return Exit.FOUND_PROBLEMS
-    click.echo(f"{count} random worlds from seed {seed}: nothing broke")
-    return Exit.FINE
+    return Exit.FINE if found is None else Exit.FOUND_PROBLEMS
+
+
+def _first_broken(count: int, seed: int, step: Step | None) -> BrokenWorld | None:
+    for position in range(count):
+        if step is not None:
+            step(position, count)
+        found = play_random(seed + position)
+        if found is not None:
+            return found
+    return None

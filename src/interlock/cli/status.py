@@ -9,12 +9,12 @@ import msgspec
 
 from interlock.cli.backend import AWS, looking
 from interlock.cli.exits import Exit
+from interlock.cli.json_answers import json_option
 from interlock.cli.options import Options
 from interlock.cli.paged import all_of
 from interlock.cli.shown import (
     StyledText,
     age,
-    as_json_option,
     clock,
     count,
     document,
@@ -38,8 +38,23 @@ from interlock.queries.pipeline_state import PipelineState
 _MOST_REASONS = 3
 
 
+class WatchdogHealth(Heartbeat, frozen=True, rename="camel", kw_only=True):
+    """The state of the watchdog, and whether its last good pass is too long ago."""
+
+    late: bool = msgspec.field(name="isLate")
+
+
+class StatusAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything at a glance."""
+
+    pipelines: list[PipelineState]
+    watchdog: WatchdogHealth
+    refused: list[RefusedConfig]
+    missing: list[Missing]
+
+
 @click.command("status")
-@as_json_option
+@json_option(StatusAnswer)
 @click.pass_obj
 def command(options: Options, as_json: bool) -> None:
     """Show all pipelines: their runs, what blocks them, what comes next, and their deadlines; and how many
@@ -52,20 +67,13 @@ def command(options: Options, as_json: bool) -> None:
         heartbeat, refused = queries.watchdog(), queries.refused().items
         missing = queries.missing().items
     if as_json:
-        _document(pipelines, heartbeat, refused, missing)
+        watchdog = WatchdogHealth(**msgspec.structs.asdict(heartbeat), late=heartbeat.is_late)
+        document(
+            StatusAnswer(pipelines=pipelines, watchdog=watchdog, refused=refused, missing=missing)
+        )
     else:
         _show(pipelines, heartbeat, refused, missing, options)
     sys.exit(Exit.FOUND_PROBLEMS if heartbeat.is_late else Exit.FINE)
-
-
-def _document(
-    pipelines: Sequence[PipelineState],
-    heartbeat: Heartbeat,
-    refused: Sequence[RefusedConfig],
-    missing: Sequence[Missing],
-) -> None:
-    watchdog = msgspec.to_builtins(heartbeat) | {"isLate": heartbeat.is_late}
-    document({"pipelines": pipelines, "watchdog": watchdog, "refused": refused, "missing": missing})
 
 
 def _show(
@@ -78,7 +86,11 @@ def _show(
     at = now()
     if pipelines:
         heads = ("PIPELINE", "DATE", "STATE", "TODAY", "NEXT", "DEADLINE")
-        table(heads, [_row(each, at) for each in pipelines], folds=("PIPELINE", "TODAY"))
+        table(
+            heads,
+            [_row(each, at) for each in pipelines],
+            folds=("PIPELINE", "TODAY", "NEXT", "DEADLINE"),
+        )
     else:
         click.echo(f"no pipeline is in force yet: {options.keeper} adopts those of the project")
     reasons = [reason for each in pipelines for reason in _reasons(each, options.command)]
@@ -143,6 +155,10 @@ def _reasons(pipeline: PipelineState, command: str) -> Iterator[str]:
     elif pipeline.status not in ("absent", "COMPLETED"):
         for reason in pipeline.blocked_by[:_MOST_REASONS]:
             yield f"{pipeline.id} {pipeline.date}: {reason}"
+        more = len(pipeline.blocked_by) - _MOST_REASONS
+        if more > 0:
+            look = f"`{command} why {pipeline.id}` shows all"
+            yield f"{pipeline.id} {pipeline.date}: and {count(more, 'more reason')}; {look}"
     if pipeline.failed_dates:
         dates = ", ".join(pipeline.failed_dates[:_MOST_REASONS])
         more = len(pipeline.failed_dates) - _MOST_REASONS

@@ -9,9 +9,10 @@ import click
 
 from interlock.adapters.sqlite.lock import is_served, serving
 from interlock.cli.backend import ReachedBackend, actor, check_folder
+from interlock.cli.json_answers import json_option
 from interlock.cli.options import Options
 from interlock.cli.remote import remote_commands, remote_queries
-from interlock.cli.shown import document, table
+from interlock.cli.shown import brief, document, table
 from interlock.client import Client
 from interlock.domain.callers import GRANTABLE
 from interlock.errors import UnavailableError
@@ -44,20 +45,20 @@ def command() -> None:
     metavar="PIPELINE",
     help="With --scope observe only: restrict the token to this pipeline; repeatable.",
 )
-@click.option("--json", "as_document", is_flag=True, help="Print one JSON document.")
+@json_option(TokenShown)
 @click.pass_obj
 def create(
     options: Options,
     name: str,
     scopes: tuple[str, ...],
     pipelines: tuple[str, ...],
-    as_document: bool,
+    as_json: bool,
 ) -> None:
     """Create a token. Its secret is printed only once; the server keeps only its hash."""
     with _reached(options) as backend:
         wanted = NewToken(name=name, scopes=scopes, pipelines=pipelines)
         made = backend.commands.create_token(wanted)
-    if as_document:
+    if as_json:
         document(made)
         return
     click.echo(f"{name}: {_rights(made)}", err=True)
@@ -65,19 +66,19 @@ def create(
 
 
 @command.command("list")
-@click.option("--json", "as_document", is_flag=True, help="Print one JSON document.")
+@json_option(list[TokenShown])
 @click.pass_obj
-def list_tokens(options: Options, as_document: bool) -> None:
+def list_tokens(options: Options, as_json: bool) -> None:
     """List the tokens, without their secrets."""
     with _reached(options) as backend:
         tokens = backend.queries.tokens().items
-    if as_document:
+    if as_json:
         document(tokens)
         return
     if not tokens:
         click.echo("no tokens; create one: interlock token create NAME --scope read")
         return
-    rows = [(each.name, _rights(each), f"{each.created_at:%Y-%m-%d %H:%M}") for each in tokens]
+    rows = [(each.name, _rights(each), brief(each.created_at)) for each in tokens]
     table(("NAME", "MAY", "SINCE UTC"), rows, folds=("NAME", "MAY"))
 
 

@@ -3,18 +3,16 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from interlock.cli.exits import Exit
-from interlock.cli.file_problems import RENDERS
+from interlock.cli.file_problems import RENDERS, FileReport
+from interlock.cli.json_answers import AnswerOption
 from interlock.cli.options import Options
 from interlock.cli.progress import progress
+from interlock.domain.edits import FileEdit
 from interlock.files import Problem, Project, load_project
-
-if TYPE_CHECKING:
-    from interlock.domain.edits import FileEdit
 
 RUNNING = "running"
 
@@ -26,6 +24,8 @@ RUNNING = "running"
 @click.option(
     "--format",
     "form",
+    cls=AnswerOption,
+    answers={"": FileReport},
     type=click.Choice([*RENDERS]),
     default="text",
     show_default=True,
@@ -47,7 +47,7 @@ def command(
     Warnings are shown but don't fail the check, except with --strict. Exits 1 when there are errors.
     """
     places = paths or (Path(options.project),)
-    with progress("validate") as step:
+    with progress("validate", quiet=form != "text") as step:
         project = load_project(places, progress=step)
     changes = None if against is None else _foreseen(options, places, project)
     wrong = [problem for place in places for problem in _settings_problems(place)]
@@ -69,7 +69,7 @@ def _settings_problems(place: Path) -> Sequence[Problem]:
     return settings_problems(place)
 
 
-def _foreseen(options: Options, places: tuple[Path, ...], project: Project) -> Sequence["FileEdit"]:
+def _foreseen(options: Options, places: tuple[Path, ...], project: Project) -> Sequence[FileEdit]:
     """The edits of the valid files. A pipeline without a file is listed only if every file was read."""
     from interlock.cli.backend import looking  # a plain validate needs none of it
     from interlock.domain import canonical

@@ -7,8 +7,10 @@ import click
 
 from interlock.cli.backend import acting
 from interlock.cli.exits import Exit
+from interlock.cli.json_answers import json_option
 from interlock.cli.options import Options
-from interlock.cli.shown import as_json_option, clock, count, document, lines, today
+from interlock.cli.progress import working
+from interlock.cli.shown import clock, count, document, lines, today
 from interlock.cli.typed_values import moment_past
 from interlock.operations.requests import WatchQuery
 from interlock.queries.watchdog_pass import WatchdogPass
@@ -22,12 +24,13 @@ from interlock.usecases.watchdog_checks import GUARDS
     metavar="MOMENT",
     help="Check from then on: 2026-03-03, 12h or an instant.",
 )
-@as_json_option
+@json_option(WatchdogPass)
 @click.pass_obj
 def command(options: Options, since: datetime | None, as_json: bool) -> None:
     """Run one pass of the watchdog now. Exits 1 when a check itself failed."""
     with acting(options) as backend:
-        found = backend.commands.watch(WatchQuery(since=since))
+        with working("one pass", quiet=as_json):
+            found = backend.commands.watch(WatchQuery(since=since))
         if found is None:
             click.echo("another pass is in progress; try again in a moment", err=True)
             sys.exit(Exit.FOUND_PROBLEMS)

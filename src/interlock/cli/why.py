@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import click
 
 from interlock.cli.backend import looking
+from interlock.cli.json_answers import json_option
 from interlock.cli.options import Options
 from interlock.cli.shown import (
     StyledText,
     age,
-    as_json_option,
     clock,
     document,
     lines,
@@ -33,7 +33,7 @@ _LABEL = "{:10} "
 @click.command("why")
 @click.argument("pipeline")
 @click.argument("date", type=date_label, metavar="[DATE]", required=False)
-@as_json_option
+@json_option(list[Why])
 @click.pass_obj
 def command(options: Options, pipeline: str, date: str | None, as_json: bool) -> None:
     """Explain why PIPELINE has or hasn't run; without DATE, for its current date.

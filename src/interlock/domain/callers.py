@@ -62,3 +62,4 @@ class AuditFilter(msgspec.Struct, frozen=True, kw_only=True):
     action: str | None = None
     pipeline_id: str | None = None
     since: datetime | None = None
+    until: datetime | None = None

@@ -304,7 +304,7 @@ def _number_state(actual: Any, now: datetime) -> str:
 def _age_state(actual: Any, now: datetime) -> str:
     age = _age(actual, now)
     if isinstance(age, timedelta):
-        return f"is {duration.for_people(age)} old"
+        return f"is {duration.for_ages(age)} old"
     if age == "timestamp_in_future":
         return "lies in the future"
     return f"{plain_state(actual, now)}, which is not a timestamp"

@@ -22,6 +22,7 @@ _TERM = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|[smhd])")
 #: Go's own bound, about 292 years: anything longer is a mistake.
 _LONGEST = Decimal(2**63 - 1) / 10**9
 _LONGEST_TEXT = 64
+_MILLISECOND = timedelta(milliseconds=1)
 
 
 @lru_cache(maxsize=4096)
@@ -61,7 +62,10 @@ def spell(span: timedelta) -> str:
 
 
 def for_people(span: timedelta) -> str:
-    """At most two units and no fractions, for messages: `1h 5m`, `42s`, `3d 2h`."""
+    """At most two units and no fractions, for messages: `1h 5m`, `42s`, `3d 2h`; `320ms` below a second."""
+    millis = round(span / _MILLISECOND)
+    if 0 < millis < 1000:
+        return f"{millis}ms"
     rest = max(0, round(span.total_seconds()))
     parts = []
     for unit, size in (("d", 86400), ("h", 3600), ("m", 60), ("s", 1)):
@@ -69,3 +73,8 @@ def for_people(span: timedelta) -> str:
         if count:
             parts.append(f"{count}{unit}")
     return " ".join(parts[:2]) or "0s"
+
+
+def for_ages(span: timedelta) -> str:
+    """As `for_people`, in whole seconds: an age changes while it is read."""
+    return for_people(timedelta(seconds=round(span.total_seconds())))

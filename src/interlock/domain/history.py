@@ -52,6 +52,8 @@ class EventFilter(msgspec.Struct, frozen=True, kw_only=True):
     pipeline_id: str | None = None
     kind: str | None = None
     since: datetime | None = None
+    #: What happened at that very instant is left out.
+    until: datetime | None = None
     #: Warnings and above.
     of_note: bool = False
     #: Text that the event contains, ignoring case.

@@ -93,7 +93,7 @@ def _receipt(result: Result, now: datetime) -> str:
     then = timestamp.instant(result.actual)
     if then is None:
         return f"{key} has a reading that does not say when it came"
-    return f"{key} was received {duration.for_people(now - then)} ago"
+    return f"{key} was received {duration.for_ages(now - then)} ago"
 
 
 def _present(result: Result, name: str, now: datetime) -> str:
@@ -130,7 +130,7 @@ def _unstable(result: Result, name: str, now: datetime) -> str:
     span = result.rule.stable_for
     if result.since is None:
         return f"{name} has a reading that does not say when it came, needs to hold for {span}"
-    return f"{name} has held for {duration.for_people(now - result.since)}, needs {span}"
+    return f"{name} has held for {duration.for_ages(now - result.since)}, needs {span}"
 
 
 def _reference(rule: Rule) -> ValueReference:

@@ -1,4 +1,4 @@
-"""Contradictions: pairs of rules on one field that no reading can satisfy together."""
+"""Contradictions: pairs of rules on one field that no reading can satisfy together, refused as errors."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -8,17 +8,53 @@ from typing import Any
 
 import msgspec
 
-from interlock.domain.check import Bound, Check, number
-from interlock.domain.pipeline import Rule
+from interlock.domain.check import Bound, Check, in_symbols, number
+from interlock.domain.pipeline import Mode, Rule
 from interlock.domain.rules import judge_one
 from interlock.domain.sensor import Reading
 from interlock.domain.value_reference import is_reference
+from interlock.files.authored import PipelineFile
+from interlock.files.nodes import find
+from interlock.files.problem import Path, ProblemKind, printable, spell
+from interlock.files.problem_collector import At
+from interlock.files.rule_checks import placed_rules
 
 #: Comparing pairs costs the square of this; more rules on one field are unrealistic.
 _MOST_ON_ONE_FIELD = 20
 
 #: What `equals` says does not change with time.
 _ANY_TIME = datetime(2000, 1, 1, tzinfo=UTC)
+
+_TO_DO = "remove one of the two, or use trigger: ANY if one is enough"
+
+
+def check_contradictions(file: PipelineFile, at: At) -> None:
+    """A file whose rules never hold would open runs that can only expire. Every part must be valid."""
+    if file.validation.trigger is Mode.ALL:
+        # the members of an `anyOf` need not hold together
+        placed = [each for each in placed_rules(file.validation.rules) if "anyOf" not in each[0]]
+        _refuse(placed, at.inner("validation", "rules"), _TO_DO)
+    if file.post_run is not None:
+        placed = [*placed_rules(file.post_run.rules)]
+        _refuse(placed, at.inner("postRun", "rules"), "remove one of the two")
+
+
+def _refuse(placed: Sequence[tuple[Path, Rule]], at: At, hint: str) -> None:
+    rules = [rule for _, rule in placed]
+    for first, second in contradictions(rules):
+        earlier, later = placed[first][0], placed[second][0]
+        line = find(at.node, earlier).line
+        place = f" in line {line}" if line else ""
+        both = f"{_asked(rules[first])} and {_asked(rules[second])}"
+        is_reading = rules[first].wants_no_reading or rules[second].wants_no_reading
+        what = rules[second].key if is_reading else rules[second].field
+        message = f"contradicts rule {spell(earlier)}{place}: {what} can't be {both}"
+        where = find(at.node, later)
+        at.reading.error((*at.path, *later), where, ProblemKind.CONFLICT, message, hint)
+
+
+def _asked(rule: Rule) -> str:
+    return printable(in_symbols(rule.check, rule.value))
 
 
 class Extent(msgspec.Struct, frozen=True):
@@ -88,8 +124,16 @@ def _exclude(rule: Rule, values: Sequence[Any], other: Rule) -> bool:
     """Whether none of the values that satisfy a rule satisfies the other, too."""
     if other.check.spec.ages or other.wants_no_reading:
         return False
+    if _minds_spelling(other) and not all(isinstance(value, str) for value in values):
+        return False  # a number has endless spellings as text
     twins = (twin for value in values for twin in _twins(value))
     return not any(_holds(rule, twin) and _holds(other, twin) for twin in twins)
+
+
+def _minds_spelling(rule: Rule) -> bool:
+    """Whether two texts that spell one number may fare differently."""
+    differs = rule.check is Check.NOT_EQUALS and isinstance(rule.value, str)
+    return differs or rule.check is Check.MATCHES
 
 
 def _twins(value: Any) -> list[Any]:

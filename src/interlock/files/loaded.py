@@ -8,6 +8,7 @@ import msgspec
 from interlock.domain.pipeline import Calendar, Pipeline, holiday_calendar
 from interlock.files.authored import PipelineFile
 from interlock.files.checks import CHECKS
+from interlock.files.contradictions import check_contradictions
 from interlock.files.nodes import Node, Scalar, Unreadable
 from interlock.files.pipeline_checks import (
     Library,
@@ -62,6 +63,8 @@ def load(
     check_pipeline(written, at)
     calendars = check_calendars(written, library(written), at)
     pipeline = None
+    if reading.is_sound:
+        check_contradictions(written, at)
     if reading.is_sound:
         pipeline = _assembled(written, calendars)
         warn(written, calendars, at)

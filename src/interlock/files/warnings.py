@@ -10,20 +10,17 @@ from interlock.domain.pipeline import (
     Calendar,
     Evaluation,
     Job,
-    Mode,
     Rule,
     RuleEntry,
     Schedule,
-    Validation,
     Weekday,
     holiday_calendar,
 )
 from interlock.domain.sensor import RESERVED, split_key
 from interlock.files.authored import PipelineFile
-from interlock.files.contradictions import contradictions
 from interlock.files.job_warnings import job_warnings
 from interlock.files.pipeline_checks import is_daily, placed_schedules
-from interlock.files.problem import Path, ProblemKind, spell
+from interlock.files.problem import Path, ProblemKind
 from interlock.files.problem_collector import At
 from interlock.files.rule_checks import placed_rules
 
@@ -139,18 +136,9 @@ def _never_runs(schedule: Schedule) -> Iterator[Remark]:
 def _rule_warnings(file: PipelineFile) -> Iterator[Remark]:
     rules, where = file.validation.rules, ("validation", "rules")
     yield from _odd_rules(rules, where)
-    yield from _contradicting(_together(file.validation), where)
     if file.post_run is not None:
         yield from _odd_rules(file.post_run.rules, ("postRun", "rules"))
-        yield from _contradicting([*placed_rules(file.post_run.rules)], ("postRun", "rules"))
     yield from _ageless_rules(file)
-
-
-def _together(validation: Validation) -> list[tuple[Path, Rule]]:
-    """The rules that must hold at the same time: not those of an `anyOf`."""
-    if validation.trigger is not Mode.ALL:
-        return []
-    return [(path, rule) for path, rule in placed_rules(validation.rules) if "anyOf" not in path]
 
 
 def _ageless_rules(file: PipelineFile) -> Iterator[Remark]:
@@ -200,13 +188,6 @@ def _odd_key(key: str, path: Path) -> Iterator[Remark]:
             ProblemKind.BAD_VALUE,
             f"only one period can ever match; the key alone is {base}",
         )
-
-
-def _contradicting(placed: Sequence[tuple[Path, Rule]], path: Path) -> Iterator[Remark]:
-    for first, second in contradictions([rule for _, rule in placed]):
-        earlier, later = placed[first][0], placed[second][0]
-        message = f"contradicts rule {spell(earlier)} on the same field: both can't hold"
-        yield (*path, *later), ProblemKind.CONFLICT, message
 
 
 def _sla_warnings(file: PipelineFile) -> Iterator[Remark]:

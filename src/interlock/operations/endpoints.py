@@ -150,6 +150,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     ),
     Endpoint("GET", "/events", "listEvents", Scope.READ, Queries.events),
     Endpoint("GET", "/events/alerts", "listAlerts", Scope.READ, Queries.alerts),
+    Endpoint("GET", "/search", "search", Scope.READ, Queries.search),
     Endpoint("GET", "/timeline", "timeline", Scope.READ, Queries.timeline),
     Endpoint("GET", "/sla", "sla", Scope.READ, Queries.sla),
     Endpoint("GET", "/watchdog", "getWatchdog", Scope.READ, Queries.watchdog),

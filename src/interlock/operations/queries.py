@@ -25,6 +25,7 @@ from interlock.operations.requests import (
     PruneQuery,
     RangeQuery,
     RunsQuery,
+    SearchQuery,
 )
 from interlock.operations.results import Prunable, RunHistory
 from interlock.operations.tokens import TokenShown
@@ -34,6 +35,7 @@ from interlock.queries.heartbeat import Heartbeat
 from interlock.queries.paging import Page
 from interlock.queries.pipeline_state import PipelineState
 from interlock.queries.run_output import RunOutput
+from interlock.queries.search import Found
 from interlock.queries.timeline import TimelineRow
 from interlock.queries.why import Why
 from interlock.usecases.pause import Foreseen
@@ -84,6 +86,10 @@ class Queries(Protocol):
 
     def alerts(self, query: EventsQuery = EventsQuery()) -> Page[Alerted]:
         """The event log, newest first, each event with the sinks that got it as an alert."""
+        ...
+
+    def search(self, query: SearchQuery) -> Page[Found]:
+        """Pipelines, runs, reading keys and event types that match, the best of each first."""
         ...
 
     def timeline(self, query: RangeQuery) -> Page[TimelineRow]:

@@ -12,6 +12,7 @@ from interlock.errors import ConfigError
 MOST_READINGS = 1000
 MOST_ITEMS = 1000
 MOST_LINES = 10_000
+MOST_FOUND = 100
 MOST_OUTPUT = 256 * 1024
 
 Limit = Annotated[int, Meta(ge=1, le=MOST_ITEMS, description="How many at most.")]
@@ -21,6 +22,7 @@ Reason = Annotated[
     str, Meta(min_length=1, max_length=1000, pattern=r"\S", description="Why; it is recorded.")
 ]
 Instant = Annotated[datetime, Meta(tz=True)]
+Before = Annotated[datetime, Meta(tz=True, description="Only what happened before then.")]
 Bound = Annotated[
     str,
     Meta(pattern=r"^[0-9T:-]{4,16}$(?!\n)", description="A date label, or the beginning of one."),
@@ -87,6 +89,7 @@ class EventsQuery(Paging, frozen=True, kw_only=True):
     pipeline: Text | None = None
     type: Text | None = None
     since: Instant | None = None
+    until: Before | None = None
 
 
 class AuditQuery(Paging, frozen=True, kw_only=True):
@@ -94,6 +97,14 @@ class AuditQuery(Paging, frozen=True, kw_only=True):
     action: Text | None = None
     pipeline: Text | None = None
     since: Instant | None = None
+    until: Before | None = None
+
+
+class SearchQuery(Query, frozen=True, kw_only=True):
+    q: Annotated[
+        str, Meta(max_length=200, description="Words, all of which must occur; one may be a date.")
+    ]
+    limit: Annotated[int, Meta(ge=1, le=MOST_FOUND, description="How many at most.")] = 20
 
 
 class RangeQuery(Paging, frozen=True, kw_only=True):

@@ -26,6 +26,7 @@ from interlock.operations.requests import (
     PruneQuery,
     RangeQuery,
     RunsQuery,
+    SearchQuery,
     label_of,
 )
 from interlock.operations.results import Prunable, RunHistory
@@ -40,6 +41,7 @@ from interlock.queries.heartbeat import Heartbeat
 from interlock.queries.paging import Page, cursor_of, page_of, place_at
 from interlock.queries.pipeline_state import PipelineState, pipeline_state
 from interlock.queries.run_output import RunOutput, run_output
+from interlock.queries.search import Found, search
 from interlock.queries.timeline import TimelineRow, timeline
 from interlock.queries.why import Why, explain
 from interlock.usecases.find_runs import find_runs
@@ -125,8 +127,8 @@ class StoreQueries:
         found: list[Run] = []
         searched = 0
         while len(found) <= query.limit and searched < MOST_SEARCHED:
-            wanted = query.limit + 1 if query.status is None else _SEARCHED_AT_ONCE
-            page = self._history.runs(query.pipeline, since, until, after, wanted)
+            wanted = query.limit + 1 if not searched else _SEARCHED_AT_ONCE
+            page = self._history.runs(query.pipeline, since, until, after, wanted, query.status)
             if page is None:
                 raise ConfigError("this backend lists the runs of one pipeline: name it")
             found += [run for run in page if query.status in (None, run.state)]
@@ -167,7 +169,9 @@ class StoreQueries:
 
     def events(self, query: EventsQuery = EventsQuery()) -> Page[Event]:
         kind = None if query.type is None else ALIASES.get(query.type, query.type)
-        wanted = EventFilter(pipeline_id=query.pipeline, kind=kind, since=query.since)
+        wanted = EventFilter(
+            pipeline_id=query.pipeline, kind=kind, since=query.since, until=query.until
+        )
         before = place_at(query.cursor, tuple[datetime, int])
         found = self._history.events(wanted, before, query.limit + 1)
         page = page_of(found, query.limit, lambda told: (told.event.timestamp, told.seq))
@@ -176,6 +180,9 @@ class StoreQueries:
     def alerts(self, query: EventsQuery = EventsQuery()) -> Page[Alerted]:
         page = self.events(query)
         return Page(alerted(page.items, self._deliveries), page.next)
+
+    def search(self, query: SearchQuery) -> Page[Found]:
+        return Page(search(query.q, query.limit, self._ports, self._history))
 
     def timeline(self, query: RangeQuery) -> Page[TimelineRow]:
         _check_range(query)
@@ -231,6 +238,7 @@ class StoreQueries:
             action=query.action,
             pipeline_id=query.pipeline,
             since=query.since,
+            until=query.until,
         )
         before = place_at(query.cursor, int)
         found = self._file.audit.newest(query.limit + 1, wanted, before)

@@ -48,15 +48,31 @@ class History(Protocol):
         ...
 
     def runs(
-        self, pipeline_id: str | None, since: str, until: str, after: RunKey | None, limit: int
+        self,
+        pipeline_id: str | None,
+        since: str,
+        until: str,
+        after: RunKey | None,
+        limit: int,
+        state: str | None = None,
     ) -> list[Run] | None:
-        """Starting after a run."""
+        """Starting after a run. With a state, runs that can't be in it may be left out: the caller compares
+        the others.
+        """
         ...
 
     def events(
         self, wanted: EventFilter, before: tuple[datetime, int] | None, limit: int
     ) -> list[LoggedEvent]:
         """Starting before an instant and a place. What no index finds is searched in `searched` events."""
+        ...
+
+    def hours(
+        self, kinds: Collection[str], since: datetime, until: datetime
+    ) -> dict[tuple[str, datetime], int] | None:
+        """The number of events of each type in each hour that has any, by the start of the hour. None also
+        when there are more than this backend counts at once.
+        """
         ...
 
     def breaches(self, since: datetime, until: datetime) -> list[tuple[str, str]]:

@@ -6,6 +6,7 @@ from enum import IntEnum
 
 import msgspec
 
+from interlock.domain.chance import first_breach
 from interlock.domain.config import Config, Pause, RefusedConfig
 from interlock.domain.event import Event, EventType
 from interlock.domain.history import EventFilter
@@ -88,12 +89,6 @@ def reasons(run: Run, configs: Mapping[str, Config], now: datetime) -> tuple[str
     return tuple(blocked_by(run, config.pipeline, run.key.schedule_id, now))
 
 
-def first_breach(run: Run) -> datetime | None:
-    """The deadline that counts: the earlier of the two."""
-    moments = [at for at in (run.breach_at, run.relative_breach_at) if at is not None]
-    return min(moments, default=None)
-
-
 def _newest_first(concern: Concern) -> float:
     return -concern.since.timestamp()
 
@@ -149,7 +144,7 @@ def _missed(
     told: dict[RunKey, Event] = {}
     for kind in _MISSED:
         for event in _recent(kind, now, history):
-            key = _key_of(event)
+            key = key_of(event)
             if key is not None:
                 told.setdefault(key, event)
     runs = ports.runs.find(list(told))
@@ -169,7 +164,7 @@ def _missed(
 def _unreadable(now: datetime, ports: Ports, history: History) -> Iterator[Concern]:
     """Unreadable rows of pipelines; of reported rows of runs, those still unreadable."""
     events = _recent(EventType.ROW_UNREADABLE, now, history)
-    keys = {event.event_id: _key_of(event) for event in events}
+    keys = {event.event_id: key_of(event) for event in events}
     runs = ports.runs.find([key for key in keys.values() if key is not None])
     for event in events:
         key = keys[event.event_id]
@@ -187,7 +182,8 @@ def _unreadable(now: datetime, ports: Ports, history: History) -> Iterator[Conce
         )
 
 
-def _key_of(event: Event) -> RunKey | None:
+def key_of(event: Event) -> RunKey | None:
+    """The run that an event is about, if it is about one."""
     if not event.pipeline_id or not event.schedule_id or not event.date:
         return None
     return RunKey(event.pipeline_id, event.schedule_id, event.date)

@@ -258,7 +258,7 @@ def _headline(case: _Case) -> str:
         return "its stored row can't be read, so its state is unknown and it can't open"
     if run.is_bare:
         return _BARE_HEADLINES[run.status]
-    age = duration.for_people(now - run.changed_at)
+    age = duration.for_ages(now - run.changed_at)
     if run.awaits_retry and run.retry_at is not None:
         return f"attempt {run.attempt} failed; retry {_in(run.retry_at, now)}"
     if run.waits_for and not failing_lines(run.verdict, now):
@@ -271,7 +271,7 @@ def _headline(case: _Case) -> str:
 def _in(moment: datetime, now: datetime) -> str:
     if moment <= now:
         return "now"
-    return f"in {duration.for_people(moment - now)}"
+    return f"in {duration.for_ages(moment - now)}"
 
 
 def _deadlines(

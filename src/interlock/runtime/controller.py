@@ -83,6 +83,7 @@ class Controller:
             backend.store.missing_files,
             alerting.use,
             self._note_refused,
+            health.written,
         )
         self._house = Housekeeping(
             backend.store, backend.ports.clock, sweep_outputs=self._sweep_outputs

@@ -23,6 +23,7 @@ from interlock.files.nodes import Unreadable
 from interlock.files.problem import by_file
 from interlock.files.project_files import ALERTS, CALENDARS, PIPELINES, Walk, read_source
 from interlock.ports.stores import MissingFiles
+from interlock.runtime.written_files import WrittenFiles
 from interlock.usecases.follow_files import Follower, want_files
 from interlock.usecases.ports import Ports
 from interlock.usecases.refuse_file import refusal, refuse_file
@@ -52,12 +53,16 @@ class FileWatcher:
         missing: MissingFiles,
         use_alerts: Callable[[Alerts | None], None] = lambda alerts: None,
         note: Callable[[UnusableFiles], None] = lambda refused: None,
+        written: WrittenFiles | None = None,
     ) -> None:
-        """`missing` outlives this process; `note` is called after each load with the refused files."""
+        """`missing` outlives this process; `note` is called after each load with the refused files, and
+        `written` learns where the others are.
+        """
         self._project = project
         self._ports = ports
         self._use_alerts = use_alerts
         self._note = note
+        self._written = written or WrittenFiles()
         self._looked: Mapping[str, Stamp] = {}
         self._follower = Follower(self._load, missing, ports)
 
@@ -87,6 +92,7 @@ class FileWatcher:
             )
             return Present((), is_there=False)
         project, unsettled = self._read(frozenset(unsettled))
+        self._written.note(self._project, project)
         wanted = {name: canonical.as_json(each) for name, each in project.pipelines.items()}
         want_files(wanted, self._ports)
         refused: list[str | None] = []

@@ -14,6 +14,7 @@ from interlock.queries.heartbeat import Heartbeat
 from interlock.queries.missing_files import missing_files
 from interlock.queries.paging import Page
 from interlock.runtime.file_watcher import UnusableFiles
+from interlock.runtime.written_files import WrittenFiles
 
 T = TypeVar("T")
 
@@ -90,6 +91,8 @@ class Health:
         self._clock_notice: Callable[[], str | None] = lambda: None
         #: The refused files of the project, as of the last check.
         self.refused = UnusableFiles()
+        #: The files that are in force, as written.
+        self.written = WrittenFiles()
 
     def note_controller(
         self, ended: Callable[[], list[str]], clock_notice: Callable[[], str | None]

@@ -10,8 +10,10 @@ beginning, in its own process.
 """
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
 from typing import NoReturn
 
 import msgspec
@@ -125,7 +127,8 @@ class Branching(Faults):
         found = [problem[:_LONGEST] for problem in (*problems, *self.gather())]
         near = self.points if self._near is None else self._near
         verdict = BranchVerdict(self._path, found[:_SHOWN], self.points, near, self.branches)
-        os.write(self._pipe, msgspec.json.encode(verdict))
+        with suppress(BrokenPipeError):  # an interrupted parent no longer listens
+            os.write(self._pipe, msgspec.json.encode(verdict))
         os._exit(0)
 
     def gather(self) -> list[str]:
@@ -166,6 +169,7 @@ class Branching(Faults):
         pid = os.fork()
         if pid == 0:
             os.close(reader)
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it in silence
             self._pipe, self._children, self._on_branch = writer, {}, lambda: None
             return True
         os.close(writer)

@@ -7,11 +7,12 @@ from typing import Any
 
 import msgspec
 
-from interlock.domain import canonical
 from interlock.domain.event import envelope
+from interlock.domain.run import Run
 from interlock.simulation.branches import Branching, BranchVerdict, Path, Plan, pairs_of
 from interlock.simulation.expectations import failed_expectations
 from interlock.simulation.scenario import Scenario
+from interlock.simulation.scripted_jobs import SimulatedJob
 from interlock.simulation.world import Outcome, World
 from interlock.usecases.ports import Ports
 
@@ -135,16 +136,36 @@ def _drawn(verdicts: list[BranchVerdict], how: FaultOptions) -> list[Path]:
     return near + chance.sample(far, min(how.pairs, len(far)))
 
 
-def as_json(played: Played) -> dict[str, Any]:
+class EventEnvelope(msgspec.Struct, frozen=True, kw_only=True):
+    """An event as it goes over the wire."""
+
+    source: str
+    detail_type: str = msgspec.field(name="detail-type")
+    detail: dict[str, Any]
+
+
+class PlayedScenario(msgspec.Struct, frozen=True, kw_only=True):
+    """A scenario, whether it held, and everything that happened in it."""
+
+    name: str
+    ok: bool
+    failed: list[str]
+    events: list[EventEnvelope] = []
+    runs: list[Run] = []
+    launches: list[SimulatedJob] = []
+
+
+def played_scenario(played: Played) -> PlayedScenario:
     """What `--json` prints of a scenario."""
-    return {
-        "name": played.scenario.name,
-        "ok": played.ok,
-        "failed": played.failed,
-        "events": [envelope(event) for event in played.outcome.events],
-        "runs": [canonical.as_json(run) for run in played.outcome.runs],
-        "launches": [canonical.as_json(launch) for launch in played.outcome.launches],
-    }
+    outcome = played.outcome
+    return PlayedScenario(
+        name=played.scenario.name,
+        ok=played.ok,
+        failed=[str(problem) for problem in played.failed],
+        events=[msgspec.convert(envelope(event), EventEnvelope) for event in outcome.events],
+        runs=outcome.runs,
+        launches=outcome.launches,
+    )
 
 
 def _problems(scenario: Scenario, outcome: Outcome, slack: timedelta = timedelta(0)) -> list[str]:

@@ -76,11 +76,16 @@ def listener_of(app: ASGIApp, bounds: Bounds | None = None) -> Listener:
 
 def listen(
     app: ASGIApp, where: socket.socket, started: Callable[[], None], stopping: Callable[[], None]
-) -> None:
-    """Serve until SIGTERM or SIGINT; then finish requests in progress, within seconds."""
-    listener = listener_of(app)
+) -> signal.Signals | None:
+    """Serve until SIGTERM or SIGINT; then finish requests in progress, within seconds.
 
-    def stop(*_: object) -> None:
+    Returns that signal.
+    """
+    listener = listener_of(app)
+    received: list[signal.Signals] = []
+
+    def stop(number: int, _: object) -> None:
+        received.append(signal.Signals(number))
         stopping()
         listener.should_exit = True
 
@@ -88,6 +93,7 @@ def listen(
         signal.signal(number, stop)
     with asyncio.Runner(loop_factory=listener.config.get_loop_factory()) as runner:
         runner.run(serve_on(listener, where, started))
+    return received[0] if received else None
 
 
 async def serve_on(listener: Listener, where: socket.socket, started: Callable[[], None]) -> None:

@@ -1,6 +1,7 @@
 """Serve: the controller and its HTTP interface, from the first line on the screen to the last."""
 
 import os
+import signal
 import socket
 from collections.abc import Callable
 
@@ -35,8 +36,9 @@ def serve(
     *,
     debug: bool = False,
     greet: Callable[[], None] = lambda: None,
-) -> None:
+) -> bool:
     """Serve a project until a signal stops the server. `greet` is called once the URL is printed.
+    Returns whether the signal was Ctrl-C.
 
     Raises ConfigError or UnavailableError when the server can't start.
     """
@@ -61,15 +63,17 @@ def serve(
             access = Access(backend.store.tokens, _owners(settings, secret))
             context = local_context(backend, health, access, metrics)
             context.decisions = controller.runtime.decisions
+            context.written = health.written
             backend.secrets.learn(secret)
             address = Address(url_of(settings, where[0]), secret, os.getpid())
             with left_at(settings.state, address):
                 what = f"Serving {settings.project.resolve()}"
-                answer(context, settings, where[0], what, say, greet)
+                interrupted = answer(context, settings, where[0], what, say, greet)
     finally:
         for each in where:
             each.close()
     say("Stopped.")
+    return interrupted
 
 
 def _owners(settings: Settings, secret: str) -> dict[str, str]:
@@ -99,8 +103,10 @@ def answer(
     what: str,
     say: Say,
     greet: Callable[[], None] = lambda: None,
-) -> None:
-    """Serve there until a signal stops the server; `what` is printed with the URL."""
+) -> bool:
+    """Serve there until a signal stops the server; `what` is printed with the URL. Returns whether the
+    signal was Ctrl-C.
+    """
     url = url_of(settings, where)
 
     def started() -> None:
@@ -115,7 +121,7 @@ def answer(
 
     hosts = KnownHosts(settings.host, settings.hosts)
     prepare_types()  # threads parse requests
-    listen(application(context, hosts), where, started, stopping)
+    return listen(application(context, hosts), where, started, stopping) is signal.SIGINT
 
 
 def _check_address(backend: LocalBackend) -> None:

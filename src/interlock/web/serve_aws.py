@@ -21,8 +21,8 @@ from interlock.wiring.settings import Settings
 
 def show(
     settings: Settings, say: Say, *, make: MakeClient | None = None, debug: bool = False
-) -> None:
-    """Serve until a signal stops the server.
+) -> bool:
+    """Serve until a signal stops the server. Returns whether the signal was Ctrl-C.
 
     Raises ConfigError when the server can't start, and UnavailableError or TransientError when no table
     can be read.
@@ -32,10 +32,10 @@ def show(
         log_to_stderr(backend.mask, debug)
         _say_troubles(backend, say)
         with closing(bound(settings.host, settings.port)) as where:
-            answer(
-                context_of(backend, settings), settings, where, f"Showing {backend.info.name}", say
-            )
+            context = context_of(backend, settings)
+            interrupted = answer(context, settings, where, f"Showing {backend.info.name}", say)
     say("Stopped.")
+    return interrupted
 
 
 def context_of(backend: AwsReads, settings: Settings) -> ApiContext:

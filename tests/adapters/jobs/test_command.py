@@ -27,7 +27,7 @@ from adapters.jobs.job_samples import (
 from interlock.adapters.jobs.by_type import JobsByType
 from interlock.adapters.jobs.command.command_jobs import CommandJobs
 from interlock.adapters.jobs.command.exit_codes import exit_category
-from interlock.adapters.jobs.command.job_folder import prune
+from interlock.adapters.jobs.command.job_folder import JobFolder, Lost, prune
 from interlock.domain.budgets import Category
 from interlock.domain.job import Absent, Failed, Launched, Running, Succeeded
 from interlock.domain.pipeline import Pipeline
@@ -423,6 +423,32 @@ def test_a_folder_that_its_run_still_needs_stays(jobs: JobsByType, tmp_path: Pat
     assert prune(tmp_path, later, lambda spec: spec.values["LABEL"] == "2026-03-03") == 0
     (folder(tmp_path) / "spec.json").unlink()  # of what nobody knows, nobody needs
     assert prune(tmp_path, later, lambda spec: True) == 1
+
+
+def test_a_folder_whose_supervisor_is_lost_stays_until_its_command_is_over(
+    jobs: JobsByType, tmp_path: Path
+) -> None:
+    jobs.launch(a_command("sleep", "60"), a_context())
+    pid = folder(tmp_path) / "pid"
+    group = int(soon(lambda: pid.read_text().split() if pid.exists() else None)[0])
+    os.kill(parent_of(group), signal.SIGKILL)
+    later = now() + timedelta(hours=1)
+    soon(lambda: isinstance(JobFolder(tmp_path, folder(tmp_path).name).look(), Lost))
+    assert prune(tmp_path, later) == 0  # the command lives on
+    os.killpg(group, signal.SIGKILL)
+    assert prune(tmp_path, later, lambda spec: True) == 0  # its run has yet to hear of it
+    assert prune(tmp_path, now() - timedelta(hours=1)) == 0
+    soon(lambda: prune(tmp_path, later))
+    assert not folder(tmp_path).exists()
+
+
+def test_a_folder_of_another_program_stays(tmp_path: Path) -> None:
+    (tmp_path / "jobs" / "not a token").mkdir(parents=True)
+    assert prune(tmp_path, now() + timedelta(hours=1)) == 0
+
+
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 def number_in(path: Path) -> int:

@@ -64,6 +64,8 @@ def test_an_entry_has_no_outcome_until_it_is_settled_and_the_first_outcome_stays
         (AuditFilter(pipeline_id="p", action="rerun", actor="ada"), ["rerun"]),
         (AuditFilter(since=NOW), ["token create", "rerun", "pause"]),
         (AuditFilter(since=NOW + timedelta(seconds=1)), []),
+        (AuditFilter(until=NOW), []),
+        (AuditFilter(until=NOW + timedelta(seconds=1)), ["token create", "rerun", "pause"]),
         (AuditFilter(actor="' OR TRUE --"), []),
     ],
 )

@@ -138,12 +138,19 @@ CALLS: dict[str, Callable[[Store], Any]] = {
     "history: failed": lambda store: store.history.failed("2026-03-01", 9),
     "history: runs": lambda store: store.history.runs("p", "2026", "2027", KEY, 9),
     "history: runs of all": lambda store: store.history.runs(None, "2026", "2027", KEY, 9),
+    "history: given up": lambda store: store.history.runs(
+        None, "2026", "2027", None, 9, "FAILED_FINAL"
+    ),
+    "history: retrying of one": lambda store: store.history.runs(
+        "p", "2026", "2027", None, 9, "RETRYING"
+    ),
     "history: events of note": lambda store: store.history.events(
         EventFilter(of_note=True, since=NOW), (NOW, 1), 9
     ),
     "history: events with a text": lambda store: store.history.events(
         EventFilter(pipeline_id="p", text="x"), None, 9
     ),
+    "history: hours": lambda store: store.history.hours(["JOB_FAILED"], NOW, NOW),
     "history: breaches": lambda store: store.history.breaches(NOW, NOW),
     "watch: load": lambda store: store.watch.load(),
     "retention: sweep": lambda store: store.retention.sweep(NOW),
@@ -159,6 +166,10 @@ LISTINGS: dict[str, tuple[Callable[[Store], Any], str]] = {
     "unjudged": (lambda store: store.reruns.unjudged(), "rerun_requests_unjudged"),
     "counts": (lambda store: store.history.counts("2026-03-01", "2026-03-02"), "runs_active"),
     "waiting": (lambda store: store.history.waiting(9), "runs_active"),
+    "running": (
+        lambda store: store.history.runs(None, "2026", "2027", KEY, 9, "RUNNING"),
+        "runs_active",
+    ),
     "newest events": (lambda store: store.events.newest(limit=9), "events_by_time"),
 }
 

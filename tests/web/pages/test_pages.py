@@ -1,13 +1,16 @@
 """Each page says what is so: empty, busy, late, broken, and with a great many pipelines."""
 
 from datetime import timedelta
+from pathlib import Path
 
 import msgspec
 import pytest
 
+from declared import document
 from interlock.domain.run import Failure, RunKey, Status
 from interlock.domain.sensor import Reading
 from interlock.errors import UnavailableError
+from interlock.files import load_project
 from web.house import House
 from web.pages.visitor import Visitor
 
@@ -214,6 +217,24 @@ def test_the_file_in_force_is_shown_without_its_secrets(house: House, visitor: V
     text = visitor.see("/pipelines/leaky").text
 
     assert "etl" in text and "hunter2" not in text
+
+
+def test_the_file_is_shown_as_written_beside_what_is_understood(
+    house: House, visitor: Visitor, tmp_path: Path
+) -> None:
+    house.home.secrets.learn("hunter2-hunter2")
+    text = document("pipeline: {id: written}\njob: {type: command, config: {command: [etl]}}")
+    (tmp_path / "pipelines").mkdir()
+    (tmp_path / "pipelines" / "w.yaml").write_text(f"# hunter2-hunter2 <i>why</i>\n{text}")
+    house.declare("pipeline: {id: written}\njob: {type: command, config: {command: [etl]}}")
+    house.runtime.settle()
+    assert "not at hand" in visitor.see("/pipelines/written").text
+
+    house.desk.written.note(tmp_path, load_project(tmp_path, 2026))
+    page = visitor.see("/pipelines/written")
+
+    assert "As written, pipelines/w.yaml" in page.text and "As understood" in page.text
+    assert "<i>why</i>" in page.text and "hunter2" not in page.text
 
 
 def test_dependencies_are_drawn_with_their_state(house: House, visitor: Visitor) -> None:

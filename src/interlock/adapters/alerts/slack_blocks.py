@@ -183,7 +183,7 @@ def _moment(text: str, now: datetime) -> str:
     if moment is None:
         return text
     ahead = moment >= now
-    span = duration.for_people(moment - now if ahead else now - moment)
+    span = duration.for_ages(moment - now if ahead else now - moment)
     clock = f"{moment:%H:%M} UTC" if moment.date() == now.date() else f"{moment:%Y-%m-%d %H:%M} UTC"
     return f"{clock}, in {span}" if ahead else f"{clock}, {span} ago"
 

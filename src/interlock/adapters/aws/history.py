@@ -111,7 +111,13 @@ class DynamoHistory:
         return sorted(failed, key=lambda run: run.changed_at, reverse=True)[:limit]
 
     def runs(
-        self, pipeline_id: str | None, since: str, until: str, after: RunKey | None, limit: int
+        self,
+        pipeline_id: str | None,
+        since: str,
+        until: str,
+        after: RunKey | None,
+        limit: int,
+        state: str | None = None,
     ) -> list[Run] | None:
         if pipeline_id is None:
             return None
@@ -120,12 +126,18 @@ class DynamoHistory:
     def events(
         self, wanted: EventFilter, before: tuple[datetime, int] | None, limit: int
     ) -> list[LoggedEvent]:
-        until = None if before is None else before[0]
+        ends = [at for at in (wanted.until, None if before is None else before[0]) if at]
+        until = min(ends, default=None)
         page = min(_PAGE, limit) if _is_by_index(wanted) else _PAGE
         told = _placed(self._backwards(wanted, until, page))
         behind = (each for each in told if before is None or _place(each) < before)
         searched = islice(behind, _SEARCHED)
         return list(islice((each for each in searched if _is_wanted(each.event, wanted)), limit))
+
+    def hours(
+        self, kinds: Collection[str], since: datetime, until: datetime
+    ) -> dict[tuple[str, datetime], int] | None:
+        return None
 
     def breaches(self, since: datetime, until: datetime) -> list[tuple[str, str]]:
         return [
@@ -203,6 +215,8 @@ def _is_wanted(event: Event, wanted: EventFilter) -> bool:
     if wanted.kind not in (None, event.type):
         return False
     if wanted.of_note and event.severity is Severity.INFO:
+        return False
+    if wanted.until is not None and event.timestamp >= wanted.until:
         return False
     return wanted.text is None or wanted.text.lower() in canonical.encode(event).lower()
 

@@ -111,6 +111,8 @@ def _conditions(wanted: AuditFilter, before: int | None) -> Iterator[tuple[str, 
         yield "pipeline = ?", wanted.pipeline_id
     if wanted.since is not None:
         yield "at >= ?", micros(wanted.since)
+    if wanted.until is not None:
+        yield "at < ?", micros(wanted.until)
 
 
 def _settled(row: Row) -> AuditEntry:

@@ -6,7 +6,7 @@ Timeline cells are read from the index alone: the text of a run is ten times as 
 import sqlite3
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from interlock.adapters.sqlite.database import Database
@@ -36,6 +36,10 @@ _UP = timedelta(seconds=1)
 
 #: How many events one text search covers at a time.
 SEARCHED = 20_000
+#: How many events are counted at once.
+COUNTED = 100_000
+_HOUR_SECONDS = 3600
+_HOUR = _HOUR_SECONDS * 1_000_000
 
 
 class SqliteHistory:
@@ -121,9 +125,16 @@ class SqliteHistory:
         )
 
     def runs(
-        self, pipeline_id: str | None, since: str, until: str, after: RunKey | None, limit: int
+        self,
+        pipeline_id: str | None,
+        since: str,
+        until: str,
+        after: RunKey | None,
+        limit: int,
+        state: str | None = None,
     ) -> list[Run]:
-        clauses, values = [_IN_RANGE], [since, until + _AFTER, self._now()]
+        index, narrowed = _in_state(state, pipeline_id)
+        clauses, values = [_IN_RANGE, *narrowed], [since, until + _AFTER, self._now()]
         if pipeline_id is not None:
             clauses.append("pipeline = ?")
             values.append(pipeline_id)
@@ -132,7 +143,8 @@ class SqliteHistory:
             clauses.append("(date < ? OR (date = ? AND (pipeline, schedule, dry) > (?, ?, ?)))")
             values += [date, date, pipeline, schedule, dry]
         return self._runs(
-            f"WHERE {' AND '.join(clauses)} ORDER BY date DESC, pipeline, schedule, dry LIMIT ?",
+            f"{index}WHERE {' AND '.join(clauses)}"
+            " ORDER BY date DESC, pipeline, schedule, dry LIMIT ?",
             *values,
             limit,
         )
@@ -159,6 +171,7 @@ class SqliteHistory:
             "type = ?": None if wanted.kind is None else (wanted.kind,),
             "severity <> 'info'": () if wanted.of_note else None,
             "at >= ?": None if wanted.since is None else (micros(wanted.since),),
+            "at < ?": None if wanted.until is None else (micros(wanted.until),),
             "(at, seq) < (?, ?)": before,
         }
         given = {clause: values for clause, values in clauses.items() if values is not None}
@@ -169,6 +182,22 @@ class SqliteHistory:
             return self._rows(query, (*values, limit))
         query = f"SELECT * FROM ({query}) WHERE instr(lower(body), ?) LIMIT ?"
         return self._rows(query, (*values, SEARCHED, wanted.text.lower(), limit))
+
+    def hours(
+        self, kinds: Collection[str], since: datetime, until: datetime
+    ) -> dict[tuple[str, datetime], int] | None:
+        rows = self._rows(
+            f"SELECT type, at / {_HOUR}, count(*) FROM (SELECT events.type, at FROM json_each(?) AS wanted"
+            " CROSS JOIN events ON events.type = wanted.value AND at >= ? AND at < ? LIMIT ?)"
+            " GROUP BY 1, 2",
+            (listed(kinds), micros(since), micros(until), COUNTED),
+        )
+        if sum(count for _, _, count in rows) >= COUNTED:
+            return None
+        return {
+            (kind, datetime.fromtimestamp(hour * _HOUR_SECONDS, UTC)): count
+            for kind, hour, count in rows
+        }
 
     def breaches(self, since: datetime, until: datetime) -> list[tuple[str, str]]:
         rows = self._rows(
@@ -193,6 +222,26 @@ class SqliteHistory:
             return connection.execute(query, tuple(given)).fetchall()
 
         return self._database.read(read)
+
+
+def _in_state(state: str | None, pipeline_id: str | None) -> tuple[str, list[str]]:
+    """The index to read, and the clauses. An unreadable row may have any status."""
+    statuses = _STORED_AS.get(state or "")
+    if statuses is None:
+        return "", []
+    clauses = [f"status IN ({', '.join(repr(each) for each in statuses)})"]
+    if pipeline_id is not None or "COMPLETED" in statuses:
+        return "", clauses  # the index by date, or of the pipeline, has the status in it
+    if statuses & {"FAILED", "FAILED_FINAL"}:
+        return "INDEXED BY runs_failed ", [*clauses, "status IN ('FAILED', 'FAILED_FINAL')"]
+    return "INDEXED BY runs_active ", [*clauses, _ACTIVE]
+
+
+#: The statuses of the rows whose runs may be in a state.
+_STORED_AS: dict[str, frozenset[str]] = {
+    **{each: frozenset({each.value}) for each in Status if each is not Status.UNREADABLE},
+    RETRYING: frozenset({"FAILED"}),
+}
 
 
 def _spelt(instant: datetime) -> str:

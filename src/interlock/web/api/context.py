@@ -12,6 +12,7 @@ from interlock.ports.reads import History
 from interlock.ports.stores import ReadingIntake
 from interlock.runtime.decisions import Decisions
 from interlock.runtime.ttl_cache import TtlCache
+from interlock.runtime.written_files import WrittenFiles
 from interlock.web.access import Access, Caller
 from interlock.web.metrics import Metrics
 from interlock.web.read_only_refusals import refusal
@@ -44,6 +45,8 @@ class ApiContext:
     decisions: Decisions | None = None
     pings: tuple[PingSource, ...] = ()
     lineage: tuple[LineageSource, ...] = ()
+    #: The files of the pipelines as written, where they are at hand.
+    written: WrittenFiles = field(default_factory=WrittenFiles)
     history: History = field(init=False)
     cache: TtlCache = field(init=False)
     #: Set when the server stops: streams end by themselves then.

@@ -7,12 +7,12 @@ from interlock.domain.zones import zone
 
 
 def clock(moment: datetime | None, zone_name: str = "UTC", on: str = "") -> str:
-    """`10:30 CET`; with the date when it differs from `on`."""
+    """`10:30 CET`; `2026-03-03 10:30 CET` when the date differs from `on`."""
     if moment is None:
         return "–"
     local = moment.astimezone(zone(zone_name))
     name = "UTC" if zone_name == "UTC" else local.tzname() or zone_name
-    day = "" if local.date().isoformat() == on[:10] else f"{local:%d %b} "
+    day = "" if local.date().isoformat() == on[:10] else f"{local:%Y-%m-%d} "
     seconds = f"{local:%H:%M:%S}" if local.second else f"{local:%H:%M}"
     return f"{day}{seconds} {name}"
 
@@ -22,8 +22,8 @@ def ago(moment: datetime | None, now: datetime) -> str:
     if moment is None:
         return "–"
     if moment > now:
-        return f"in {duration.for_people(moment - now)}"
-    return f"{duration.for_people(now - moment)} ago"
+        return f"in {duration.for_ages(moment - now)}"
+    return f"{duration.for_ages(now - moment)} ago"
 
 
 def span(seconds: float | timedelta | None) -> str:

@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from interlock.domain.history import EventFilter
 from interlock.files.project_files import ALERTS
-from interlock.queries.attention import AttentionKind, Concern, concerns, first_breach, reasons
+from interlock.queries.attention import AttentionKind, Concern, concerns, reasons
+from interlock.queries.changes_since import TroubledRun, changes_since
+from interlock.queries.deadlines_ahead import deadlines_ahead
 from interlock.web.pages.page_request import PageRequest, PageRow, Shown
 from interlock.web.pages.status_badge import (
     DONE,
@@ -21,10 +22,14 @@ from interlock.web.pages.status_badge import (
     WAITING,
     StatusBadge,
     standing,
+    standing_of,
 )
+from interlock.web.pages.trend import WEEK, trend
 
 _SHOWN = 40
 _FEW = 8
+_CHANGED = 12
+_DAY = timedelta(days=1)
 
 AT_RISK = StatusBadge("at-risk", "at risk", "warn", 4)
 REFUSED = StatusBadge("refused", "file refused", "bad", 4)
@@ -53,8 +58,7 @@ def build(asked: PageRequest) -> Shown:
     overdue = {each.key for each in found if each.kind is AttentionKind.OVERDUE}
     waiting = [run for run in history.waiting(_FEW + len(overdue)) if run.key not in overdue]
     figures = _figures(asked, found)
-    soon = history.due(now, now + timedelta(days=1), _FEW)
-    note = history.events(EventFilter(of_note=True, since=now - timedelta(days=1)), None, 12)
+    changes = changes_since(_since(asked), ports, history)
     return {
         "pipelines": len(configs),
         "concerns": [(_STANDINGS[each.kind], each) for each in found[:_SHOWN]],
@@ -62,9 +66,23 @@ def build(asked: PageRequest) -> Shown:
         "figures": figures,
         "more_waiting": _number(figures, WAITING) - len(waiting[:_FEW]),
         "waiting": [(run, reasons(run, configs, now)) for run in waiting[:_FEW]],
-        "soon": [(run, first_breach(run)) for run in soon],
-        "noted": [told.event for told in note],
+        "soon": deadlines_ahead(configs, _DAY, _FEW, now, history),
+        "trend": trend(now, history),
+        "week_before": (now - WEEK).date(),
+        "changes": changes,
+        "has_looked": asked.looked_at is not None,
+        "troubled": [(_state(each), each) for each in changes.runs],
+        "few_changes": _CHANGED,
     }
+
+
+def _since(asked: PageRequest) -> datetime:
+    """A day back for a browser that has not looked before, and never more than a week."""
+    return max(asked.looked_at or asked.now - _DAY, asked.now - WEEK)
+
+
+def _state(each: TroubledRun) -> StatusBadge:
+    return IS_MISSING if each.run is None else standing_of(each.run)
 
 
 def _figures(asked: PageRequest, found: list[Concern]) -> list[tuple[StatusBadge, int]] | None:
@@ -97,4 +115,4 @@ def _number(figures: Sequence[tuple[StatusBadge, int]] | None, wanted: StatusBad
     return next((number for badge, number in figures or () if badge is wanted), 0)
 
 
-PAGE = PageRow("/", "overview.html", build)
+PAGE = PageRow("/", "overview.html", build, since_looked=True)

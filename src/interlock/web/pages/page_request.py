@@ -15,6 +15,8 @@ from interlock.web.api.context import ApiContext
 
 Text = Annotated[str, Meta(max_length=200)]
 Cursor = Annotated[str, Meta(max_length=2000)]
+#: A date label, the beginning of one, or nothing.
+DayBound = Annotated[str, Meta(pattern=r"^([0-9T:-]{4,16})?$(?!\n)")]
 Number = Annotated[int, Meta(ge=0, le=1_000_000)]
 
 #: The variables of a template.
@@ -33,6 +35,8 @@ class PageRequest(msgspec.Struct, frozen=True):
     path: dict[str, str]
     query: Any
     now: datetime
+    #: When this browser looked last; None when that is unknown, and on pages that don't ask.
+    looked_at: datetime | None = None
 
     def may_operate(self, pipeline_id: str) -> bool:
         """Whether to show the forms: the caller may submit them, and the server is not read-only."""
@@ -47,6 +51,8 @@ class PageRow:
     template: str
     build: Callable[[PageRequest], Shown]
     query: type[msgspec.Struct] = NoPageQuery
+    #: Whether it shows what happened since the reader looked last.
+    since_looked: bool = False
 
 
 class PipelineSelection(msgspec.Struct, frozen=True):

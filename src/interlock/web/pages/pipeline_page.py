@@ -1,6 +1,6 @@
 """Pipeline page: what it waits for now, what comes next, how long it takes, and the file in force."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any, Literal
@@ -8,17 +8,20 @@ from typing import Any, Literal
 import msgspec
 import yaml
 
-from interlock.domain import canonical, duration
+from interlock.domain import canonical
 from interlock.domain.config import Config
 from interlock.domain.pipeline import Pipeline
-from interlock.domain.run import Run
 from interlock.domain.schedule import occurrences
 from interlock.errors import NotFoundError
 from interlock.queries.dependencies import edges_of
 from interlock.web.pages.page_request import PageRequest, PageRow, Shown
-from interlock.web.pages.status_badge import StatusBadge, standing, standing_of
+from interlock.web.pages.pipeline_plots import DATES, pipeline_plots
+from interlock.web.pages.runs_page import zone_of
+from interlock.web.pages.status_badge import standing, standing_of
 
-_RECENT = 40
+#: How many runs are read: some are of dates that have no value to draw.
+_READ = DATES + 20
+_LISTED = 10
 _NEXT = 5
 _AHEAD = timedelta(days=40)
 
@@ -28,22 +31,14 @@ class PipelineQuery(msgspec.Struct, frozen=True, kw_only=True):
     done: Literal["paused", "resumed"] | None = None
 
 
-class Duration(msgspec.Struct, frozen=True):
-    """How long a run took, as a bar: its height of 100 is the longest of all."""
-
-    run: Run
-    standing: StatusBadge
-    seconds: float
-    height: float
-
-
 def build(asked: PageRequest) -> Shown:
     context, now, name = asked.context, asked.now, asked.path["pipeline"]
     config = context.backend.ports.pipelines.find(name)
     if config is None:
         raise NotFoundError(f"there is no pipeline {name}")
-    runs = context.history.runs(name, "0000", "9999", None, _RECENT) or []
-    bars, expected = _durations(runs, config.pipeline)
+    runs = context.history.runs(name, "0000", "9999", None, _READ) or []
+    zone_name = zone_of(config)
+    written = context.written.of(name)
     upstream, downstream = _neighbours(asked, name)
     pause = config.pause(now)
     return {
@@ -57,9 +52,11 @@ def build(asked: PageRequest) -> Shown:
         ],
         "next": _next_moments(config, now),
         "calendar": list(_calendar(config.pipeline)),
-        "runs": [(standing_of(run), run) for run in runs[:10]],
-        "durations": bars,
-        "expected": expected,
+        "runs": [(standing_of(run), run) for run in runs[:_LISTED]],
+        "zones": {name: zone_name},
+        "plots": pipeline_plots(config.pipeline, zone_name, runs, context.backend.ports.sensors),
+        "written": written,
+        "written_text": "" if written is None else context.backend.mask(written.text),
         "upstream": upstream,
         "downstream": downstream,
         "readings": _readings(asked, name),
@@ -67,23 +64,6 @@ def build(asked: PageRequest) -> Shown:
         "may_operate": asked.may_operate(name) and not config.is_retired,
         "was_done": asked.query.done,
     }
-
-
-def _durations(runs: Sequence[Run], pipeline: Pipeline) -> tuple[list[Duration], Any]:
-    """Oldest first, and the height that marks the expected duration."""
-    took = [
-        (run, (run.completed_at - run.launched_at).total_seconds())
-        for run in reversed(runs)
-        if run.completed_at is not None and run.launched_at is not None
-    ]
-    text = pipeline.sla.expected_duration if pipeline.sla else None
-    expected = None if text is None else duration.parse(text).total_seconds()
-    longest = max([seconds for _, seconds in took] + [expected or 0.0, 1.0])
-    bars = [
-        Duration(run, standing_of(run), seconds, max(1.5, seconds / longest * 100))
-        for run, seconds in took
-    ]
-    return bars, None if expected is None else (expected, expected / longest * 100)
 
 
 def _next_moments(config: Config, now: datetime) -> list[tuple[str, str, datetime, str]]:

@@ -30,16 +30,21 @@ from interlock.web.pages import (
     audit_page,
     dependencies_page,
     events_page,
+    last_look,
     overview,
     pipeline_page,
     pipelines_page,
     run_page,
+    runs_page,
+    search_page,
     sla_page,
     timeline_page,
 )
 from interlock.web.pages.assets import PREFIX, Assets
 from interlock.web.pages.page_request import PageRequest, PageRow, Shown
 from interlock.web.pages.templating import environment, pipeline_url, run_url
+from interlock.web.pages.zone_choice import COOKIE as ZONE_COOKIE
+from interlock.web.pages.zone_choice import zone_choice
 from interlock.web.read_only_refusals import refusal
 
 log = logging.getLogger(__name__)
@@ -47,6 +52,7 @@ log = logging.getLogger(__name__)
 PAGES: tuple[PageRow, ...] = (
     overview.PAGE,
     timeline_page.PAGE,
+    runs_page.PAGE,
     pipelines_page.PAGE,
     pipeline_page.PAGE,
     run_page.PAGE,
@@ -54,6 +60,7 @@ PAGES: tuple[PageRow, ...] = (
     dependencies_page.PAGE,
     events_page.PAGE,
     audit_page.PAGE,
+    search_page.PAGE,
 )
 
 THEMES = ("light", "dark")
@@ -76,6 +83,7 @@ class Site:
         return [
             *(Route(row.path, self._showing(row), methods=["GET"]) for row in PAGES),
             *(Route(path, self._doing(path), methods=["POST"]) for path in FORMS),
+            Route("/looked", self._looked, methods=["POST"]),
             Route(PREFIX + "{name:path}", self._assets.answer, methods=["GET"]),
         ]
 
@@ -104,8 +112,10 @@ class Site:
         query = _query(row.query, request)
         backend, cache = self._context.backend, self._context.cache
         now, path = backend.ports.clock(), request.path_params
-        build = partial(row.build, PageRequest(self._context, caller, path, query, now))
-        shown = cache.get((row.path, *sorted(path.items()), query), build)
+        cookie = cookie_of(request.headers, last_look.COOKIE) if row.since_looked else None
+        looked_at = last_look.looked_at(cookie, now)
+        build = partial(row.build, PageRequest(self._context, caller, path, query, now, looked_at))
+        shown = cache.get((row.path, *sorted(path.items()), query, looked_at), build)
         heartbeat = cache.get("heartbeat", backend.queries.watchdog)
         common = {
             "heartbeat": heartbeat,
@@ -114,6 +124,11 @@ class Site:
             "now": now,
         }
         return self._rendered(request, row.template, {**common, **shown})
+
+    async def _looked(self, request: Request) -> Response:
+        """The reader has seen what changed; only their browser remembers it."""
+        now = self._context.backend.ports.clock()
+        return last_look.remember(RedirectResponse("/", HTTPStatus.SEE_OTHER), now)
 
     def _doing(self, path: str) -> Callable[[Request], Any]:
         async def answer(request: Request) -> Response:
@@ -158,6 +173,7 @@ class Site:
             "path": request.url.path,
             "here": _here(request),
             "theme": _theme(request),
+            "zone_choice": zone_choice(cookie_of(request.headers, ZONE_COOKIE)),
             "place": self._context.backend.info,
             "only_reads": self._context.only_reads,
         }
@@ -246,7 +262,7 @@ def _late(heartbeat: Heartbeat) -> str | None:
     every = duration.for_people(heartbeat.every)
     if heartbeat.last_ok_at is None:
         return f"The watchdog has not completed a pass yet; one is due every {every}."
-    age = duration.for_people(heartbeat.now - heartbeat.last_ok_at)
+    age = duration.for_ages(heartbeat.now - heartbeat.last_ok_at)
     return f"The watchdog's last good pass was {age} ago; one is due every {every}."
 
 

@@ -1,14 +1,18 @@
 """Templating: renders pages as text. Every value is escaped."""
 
+from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
 
 from interlock import __version__
 from interlock.domain import canonical
 from interlock.domain.rule_text import needed
 from interlock.domain.run import RunKey
+from interlock.domain.zones import zone
 from interlock.web.pages import instants
 from interlock.web.pages.assets import Assets
 
@@ -33,7 +37,9 @@ def environment(assets: Assets) -> Environment:
         version=__version__,
     )
     made.filters.update(
-        clock=instants.clock,
+        clock=clock,
+        zone_name=zone_name,
+        wall=wall,
         ago=instants.ago,
         span=instants.span,
         slack=instants.slack,
@@ -60,6 +66,25 @@ def with_query(path: str, **given: Any) -> str:
     """A path with its query string; empty parameters are left out."""
     kept = {name: value for name, value in given.items() if value not in (None, "", 0)}
     return f"{path}?{urlencode(kept)}" if kept else path
+
+
+@pass_context
+def zone_name(context: Context, own: str = "UTC") -> str:
+    """The zone in which the reader sees instants: the chosen one, or their own."""
+    chosen: str = context["zone_choice"].name
+    return chosen or own
+
+
+@pass_context
+def clock(context: Context, moment: datetime | None, own: str = "UTC", on: str = "") -> str:
+    return instants.clock(moment, zone_name(context, own), on)
+
+
+@pass_context
+def wall(context: Context, moments: Iterable[datetime]) -> list[datetime]:
+    """The same instants in the reader's zone."""
+    where = zone(zone_name(context))
+    return [moment.astimezone(where) for moment in moments]
 
 
 def value(anything: Any) -> str:

@@ -201,19 +201,38 @@ class JobFolder:
 def prune(state: Path, before: datetime, is_needed: Callable[[Spec], bool] | None = None) -> int:
     """Remove the folders of commands that ended before an instant. How many.
 
-    A run that has not heard of the end of its command still needs its folder.
+    A command whose supervisor was lost has no recorded end: its claim counts. A run that has not heard of the
+    end of its command still needs its folder.
     """
-    old = [
-        path.parent
-        for path in (state / "jobs").glob(f"*/{EXIT}")
-        if datetime.fromtimestamp(path.stat().st_mtime, UTC) < before
-    ]
+    names = (path.name for path in (state / "jobs").glob("*/"))
+    folders = (JobFolder(state, name) for name in names if _TOKEN.fullmatch(name))
+    old = [folder for folder in folders if _is_old(folder, before)]
     if is_needed is not None:
-        specs = {path: JobFolder(state, path.name).spec() for path in old}
-        old = [path for path, spec in specs.items() if spec is None or not is_needed(spec)]
-    for path in old:
-        shutil.rmtree(path, ignore_errors=True)
+        specs = {folder.path: folder.spec() for folder in old}
+        old = [each for each in old if (spec := specs[each.path]) is None or not is_needed(spec)]
+    for folder in old:
+        shutil.rmtree(folder.path, ignore_errors=True)
     return len(old)
+
+
+def _is_old(folder: JobFolder, before: datetime) -> bool:
+    try:
+        ended = (folder.path / EXIT).stat().st_mtime
+        return datetime.fromtimestamp(ended, UTC) < before
+    except FileNotFoundError:
+        spec = folder.spec()
+        return spec is not None and spec.claimed_at < before and _is_abandoned(folder)
+
+
+def _is_abandoned(folder: JobFolder) -> bool:
+    """Whether its supervisor was lost, and nothing of its command is left."""
+    match folder.look():
+        case Lost(group=None):
+            return True
+        case Lost(group=int(group), began=began_at):
+            return not is_ours(group, began_at, folder.token)
+        case _:
+            return False
 
 
 def boot_id() -> str:

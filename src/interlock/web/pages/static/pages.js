@@ -123,9 +123,137 @@
         ? root.dataset.theme === "dark"
         : matchMedia("(prefers-color-scheme: dark)").matches;
       root.dataset.theme = dark ? "light" : "dark";
-      document.cookie = `interlock_theme=${root.dataset.theme}; path=/; max-age=31536000; samesite=strict`;
+      keep("interlock_theme", root.dataset.theme);
     });
   }
+
+  // --- the zone of instants: the server writes them, so it must know the name of the local zone
+
+  const zone = document.getElementById("zone");
+  const local = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+  function keep(name, value) {
+    document.cookie = `${name}=${value}; path=/; max-age=31536000; samesite=strict`;
+  }
+
+  function showZone() {
+    keep("interlock_zone", zone.value === "local" ? `local:${local}` : zone.value);
+    location.reload();
+  }
+
+  if (zone) {
+    zone.hidden = false;
+    zone.querySelector("[value=local]").textContent = `local time (${local})`;
+    zone.addEventListener("change", showZone);
+    const asked = document.cookie.split("; ").find((each) => each.startsWith("interlock_zone=local:"));
+    if (asked && asked !== `interlock_zone=local:${local}`) keep("interlock_zone", `local:${local}`);
+  }
+
+  // --- since the last look: one who comes back after a while sees what happened in between
+
+  const AWAY_MS = 30 * 60000;
+
+  function look() {
+    if (document.hidden) return;
+    const last = Number(localStorage.getItem("interlock_active"));
+    if (last && Date.now() - last > AWAY_MS) {
+      keep("interlock_looked", new Date(last).toISOString());
+      news();
+    }
+    localStorage.setItem("interlock_active", Date.now());
+  }
+
+  document.addEventListener("visibilitychange", look);
+  window.addEventListener("pagehide", () => localStorage.setItem("interlock_active", Date.now()));
+  setInterval(look, POLL_MS);
+  look();
+
+  // --- suggestions below the search: a combobox whose options come from the page of results
+
+  const find = document.getElementById("find");
+  const SUGGEST_MS = 120;
+
+  function suggestions(input) {
+    const list = document.createElement("ul");
+    Object.assign(list, { id: "found", className: "found panel", hidden: true });
+    list.setAttribute("role", "listbox");
+    list.setAttribute("aria-label", "Found");
+    input.after(list);
+    const attributes = { role: "combobox", "aria-expanded": "false", "aria-controls": "found", "aria-autocomplete": "list" };
+    Object.entries(attributes).forEach(([name, value]) => input.setAttribute(name, value));
+    let typed = null;
+    let request = null;
+
+    function close() {
+      clearTimeout(typed);
+      request?.abort();
+      list.hidden = true;
+      input.setAttribute("aria-expanded", "false");
+      input.removeAttribute("aria-activedescendant");
+    }
+
+    function choose(option) {
+      list.querySelector("[aria-selected=true]")?.setAttribute("aria-selected", "false");
+      option.setAttribute("aria-selected", "true");
+      option.scrollIntoView({ block: "nearest" });
+      input.setAttribute("aria-activedescendant", option.id);
+    }
+
+    function offer(page) {
+      const results = [...page.querySelectorAll("a.result")];
+      list.replaceChildren(...results.map((result, n) => {
+        const option = document.createElement("li");
+        option.id = `found-${n}`;
+        option.setAttribute("role", "option");
+        option.setAttribute("aria-selected", "false");
+        option.dataset.href = result.getAttribute("href");
+        for (const [name, text] of [["strong", result.textContent], ["muted", result.dataset.detail], ["tag", result.dataset.kind]]) {
+          const part = document.createElement("span");
+          part.className = name;
+          part.textContent = text;
+          option.append(part, " ");
+        }
+        return option;
+      }));
+      list.hidden = !results.length;
+      input.setAttribute("aria-expanded", String(results.length > 0));
+      input.removeAttribute("aria-activedescendant");
+    }
+
+    async function suggest() {
+      request?.abort();
+      request = new AbortController();
+      if (!input.value.trim()) return close();
+      try {
+        const answer = await fetch(`/search?few=1&q=${encodeURIComponent(input.value)}`, { signal: request.signal });
+        if (answer.ok && !answer.redirected) offer(new DOMParser().parseFromString(await answer.text(), "text/html"));
+      } catch (error) {
+        if (error.name !== "AbortError") close(); // the form still finds it
+      }
+    }
+
+    input.addEventListener("input", () => {
+      clearTimeout(typed);
+      typed = setTimeout(suggest, SUGGEST_MS);
+    });
+    input.addEventListener("keydown", (event) => {
+      const all = [...list.children];
+      const at = all.findIndex((each) => each.getAttribute("aria-selected") === "true");
+      if (event.key === "Escape" && !list.hidden) { event.stopPropagation(); close(); }
+      if (list.hidden) return;
+      if (event.key === "ArrowDown") { event.preventDefault(); choose(all[(at + 1) % all.length]); }
+      if (event.key === "ArrowUp") { event.preventDefault(); choose(all[(Math.max(at, 0) - 1 + all.length) % all.length]); }
+      if (event.key === "Enter" && at >= 0) { event.preventDefault(); location.assign(all[at].dataset.href); }
+    });
+    input.addEventListener("blur", close);
+    list.addEventListener("mousedown", (event) => event.preventDefault()); // keeps the focus until the click
+    list.addEventListener("click", (event) => {
+      const option = event.target.closest("[role=option]");
+      if (option) location.assign(option.dataset.href);
+    });
+  }
+
+  if (find) suggestions(find);
 
   // --- keys
 
