@@ -214,6 +214,12 @@ def test_groups_get_the_age_of_all_rules_and_survive_a_store() -> None:
     assert [type(each) for each in stored.bounded_rules] == [RuleGroup, RuleGroup, Rule, Rule]
 
 
+@pytest.mark.parametrize("entry", [5, "a", None, [], True, {"key": "a"}, {"anyOf": 5}])
+def test_a_row_with_something_else_for_a_rule_is_refused(entry: object) -> None:
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert({"rules": [entry]}, Validation)
+
+
 def test_an_empty_group_never_holds_even_if_a_store_has_one() -> None:
     with pytest.raises(msgspec.ValidationError):
         msgspec.convert({"rules": [{"anyOf": []}]}, Validation)

@@ -143,3 +143,10 @@ def test_two_rules_of_one_field_keep_their_own_time() -> None:
     run.at(NOW, row)
     verdict = run.at(NOW + 10 * MINUTE, row)
     assert [each.kind for each in verdict.results] == ["too_old", None]
+
+
+def test_a_rule_that_the_last_evaluation_does_not_know_counts_from_its_reading() -> None:
+    others = rule_records(judge([GONE], {}, NOW).results, NOW)
+    before = Judgement(NOW, False, others)
+    readings = {"s": reading(NOW - 10 * MINUTE, n=5)}
+    assert judge([ENOUGH], readings, NOW, before=before).ready

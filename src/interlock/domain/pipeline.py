@@ -349,7 +349,7 @@ class Validation(Declared, frozen=True):
     def __post_init__(self) -> None:
         """A store holds each entry as a map."""
         stored: Any = self.rules
-        if isinstance(stored, tuple) and any(isinstance(each, dict) for each in stored):
+        if isinstance(stored, tuple) and any(isinstance(each, _STORED) for each in stored):
             force_setattr(self, "rules", tuple(map(_entry, stored)))
 
     @property
@@ -373,9 +373,13 @@ class Validation(Declared, frozen=True):
         )
 
 
+#: What JSON has in place of a struct.
+_STORED = (dict, list, str, int, Decimal, float, type(None))
+
+
 def _entry(entry: Any) -> RuleEntry:
     if not isinstance(entry, dict):
-        return entry  # type: ignore[no-any-return]
+        raise ValueError("a rule is a map")
     if "anyOf" in entry or "allOf" in entry:
         return msgspec.convert(entry, RuleGroup)
     return msgspec.convert(entry, Rule)
