@@ -64,9 +64,6 @@ Country = Annotated[
 ]
 
 
-_RULE_OR_GROUP = [{"$ref": "#/$defs/Rule"}, {"$ref": "#/$defs/RuleGroup"}]
-
-
 class Mode(StrEnum):
     """How many rules of a set must hold."""
 
@@ -325,13 +322,7 @@ class Validation(Declared, frozen=True):
     """What must be true before the job may start."""
 
     rules: Annotated[
-        tuple[
-            Annotated[
-                RuleEntry,
-                Meta(extra={"rule": "or group"}, extra_json_schema={"anyOf": _RULE_OR_GROUP}),
-            ],
-            ...,
-        ],
+        tuple[Annotated[RuleEntry, Meta(extra={"rule": "or group"})], ...],
         Meta(description="The rules, and groups of rules.", min_length=1),
     ]
     trigger: Annotated[

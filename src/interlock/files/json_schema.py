@@ -12,7 +12,7 @@ from interlock.domain.alerting.alert_rules import Alerts
 from interlock.domain.alerting.sink_kinds import SINK_KINDS
 from interlock.domain.check import LIMIT, LIST, PATTERN, RANGE, Check
 from interlock.domain.job_kinds import JOB_KINDS, JobKind
-from interlock.domain.pipeline import Calendar, RuleGroup
+from interlock.domain.pipeline import Calendar, Rule, RuleGroup
 from interlock.files.authored import PipelineFile
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -22,8 +22,8 @@ Schema = dict[str, Any]
 
 def pipeline_schema() -> Schema:
     """The schema of a pipeline file."""
-    (whole, _, *configs), definitions = msgspec.json.schema_components(
-        [PipelineFile, RuleGroup, *(kind.config for kind in JOB_KINDS.values())],
+    (whole, rule, group, *configs), definitions = msgspec.json.schema_components(
+        [PipelineFile, Rule, RuleGroup, *(kind.config for kind in JOB_KINDS.values())],
         ref_template="#/$defs/{name}",
     )
     for name, extra in _EXTRA.items():
@@ -33,6 +33,7 @@ def pipeline_schema() -> Schema:
     ]
     definitions["Job"]["properties"]["type"]["enum"] = [*JOB_KINDS]
     definitions["PipelineFile"]["properties"]["schedules"] = _LISTED
+    definitions["Validation"]["properties"]["rules"]["items"] = {"anyOf": [rule, group]}
     return _whole("Interlock pipeline", whole, definitions)
 
 
