@@ -125,12 +125,13 @@ bench: $(READY) ## Run the benchmarks (about 15 minutes) and update benchmarks/r
 
 docs: $(READY) ## Regenerate the reference pages
 	$(BIN)/python -m docs.generate
+	cd tests && ../$(BIN)/python -m cli.mistakes
 
 screenshots: $(READY) browser ## Retake the screenshots of the pages
 	$(BIN)/python -m docs.screenshots
 
 demo: $(RUNS) ## Run live pipelines with simulated sources; stop with Ctrl-C
-	$(BIN)/interlock demo
+	$(BIN)/interlock demo || test $$? -eq 130
 
 # The platform of the AWS functions: ARCH=x86_64 for the other architecture, RUNTIME for another Python.
 ARCH ?= arm64

@@ -60,6 +60,7 @@ def home(path: Path | str) -> Iterator[tuple[Store, Ports, Runtime]]:
             runs=store.runs,
             job_log=store.job_log,
             reruns=store.reruns,
+            backfills=store.backfills,
             events=store.events,
             outbox=store.outbox,
             claims=store.claims,

@@ -43,6 +43,14 @@ PAGES = {
     "timeline 90d": "/timeline?span=90d",
     "timeline, far page": f"/timeline?start={PIPELINES // 2}",
     "timeline, search": "/timeline?q=77",
+    "runs": "/runs",
+    "runs, given up": "/runs?status=FAILED_FINAL",
+    "runs, running": "/runs?status=RUNNING",
+    "runs of a pipeline, retrying": "/runs?pipeline=p00007&status=RETRYING",
+    "search": "/search?q=p0077",
+    "search, suggestions": "/search?q=77&few=1",
+    "search, date": "/search?q=p0077+2026-03-01",
+    "api": "/docs",
     "run": "/runs/p00007/stream/2026-03-01",
     "pipeline": "/pipelines/p00007",
     "pipeline by the hour": "/pipelines/p00000",
@@ -235,6 +243,7 @@ def _text(status: Status, minutes: int) -> str:
     run = Run(
         key=RunKey("@P", "@S", "@D"),
         status=status,
+        version=2 if status is Status.PENDING else 9,  # as in its row: otherwise it is unreadable
         execution_name="@P-@S-@D",
         opened_at=START,
         opened_by=OpenedBy.SENSOR,

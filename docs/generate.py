@@ -32,7 +32,7 @@ from interlock.adapters.sqlite.history import SqliteHistory
 from interlock.adapters.sqlite.retention import Spans
 from interlock.cli import app
 from interlock.cli.command_table import COMMANDS
-from interlock.cli.exits import Exit
+from interlock.cli.exits import EXITS, Exit
 from interlock.cli.json_answers import FOLLOW, answer_schema, answers_of, commands_answering
 from interlock.domain import duration, pipeline
 from interlock.domain.alerting.alert_rules import Alerts
@@ -41,7 +41,7 @@ from interlock.domain.event import ALIASES, EventSpec, EventType
 from interlock.domain.job_kinds import JOB_KINDS
 from interlock.domain.pipeline import Calendar, Rule, RuleGroup
 from interlock.domain.reasons import REASONS
-from interlock.domain.run import TRANSITIONS
+from interlock.domain.run import BY_HAND, TRANSITIONS
 from interlock.files import load_text
 from interlock.files.authored import PipelineFile
 from interlock.files.problem import ProblemKind
@@ -437,7 +437,7 @@ def _first_problem(kind: ProblemKind, text: str) -> str:
 
 
 def exit_codes() -> str:
-    return table(("code", "means"), [(str(int(code)), _EXITS[code]) for code in Exit])
+    return table(("code", "means"), [(str(int(code)), EXITS[code]) for code in Exit])
 
 
 # --------------------------------------------------------------------------------------------- commands
@@ -563,6 +563,7 @@ def run_picture() -> str:
     for status, targets in TRANSITIONS.items():
         for target in sorted(targets):
             said = ": attempt + 1" if target == "PENDING" else ""
+            said = ": by hand" if target in BY_HAND.get(status, ()) else said
             lines.append(f"    {status} --> {target}{said}")
     return "\n".join([*lines, "```"])
 
@@ -738,14 +739,6 @@ _PROBLEMS: dict[ProblemKind, tuple[str, str]] = {
     ),
 }
 
-_EXITS = {
-    Exit.FINE: "success",
-    Exit.FOUND_PROBLEMS: "problems found: errors in files, expectations that do not hold",
-    Exit.WRONG_USE: "wrong usage: an unknown command or option, a path that does not exist",
-    Exit.UNREACHABLE: "the backend is unreachable; nothing was done",
-    Exit.INTERRUPTED: "Ctrl-C ended the command",
-}
-
 #: What the types of some fields leave out, by struct and field.
 _NOTES: dict[tuple[str, str], str] = {
     ("ScenarioFile", "name"): "The name of the scenario.",
@@ -787,6 +780,16 @@ _NOTES: dict[tuple[str, str], str] = {
     ("TimelineEntry", "rerun"): "An operator requests a rerun.",
     ("TimelineEntry", "delete"): "An operator deletes a reading or a rerun request.",
     ("TimelineEntry", "job"): "The job itself writes a record to the job log.",
+    ("TimelineEntry", "cancel"): "An operator cancels the run of a date.",
+    ("TimelineEntry", "skip"): "An operator says that a date need not run.",
+    ("TimelineEntry", "unskip"): "An operator expects a skipped date again.",
+    ("TimelineEntry", "mark"): "A person states the outcome of a run.",
+    ("RunActionEntry", "reason"): "Why the operator asks.",
+    ("RunActionEntry", "schedule"): "Required if the pipeline has several schedules.",
+    ("MarkEntry", "outcome"): "The outcome: `done` or `failed`.",
+    ("MarkEntry", "reason"): "Why the person says so.",
+    ("MarkEntry", "evidence"): "What the person knows, by name.",
+    ("MarkEntry", "schedule"): "Required if the pipeline has several schedules.",
     ("TimelineEntry", "pause"): "An operator pauses the pipeline.",
     ("TimelineEntry", "resume"): "An operator resumes the pipeline.",
     (

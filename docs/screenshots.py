@@ -36,14 +36,24 @@ PAGES = {
     "overview": "/",
     "timeline": "/timeline",
     "timeline-days": "/timeline?span=14d",
+    "runs": "/runs?from=2026-03-02",
     "run": "/runs/crypto-silver/stream/2026-03-03T11",
     "pipeline": "/pipelines/earthquake-silver",
     "sla": "/sla",
     "sla-pipeline": "/sla?pipeline=orders-silver",
     "dependencies": "/dependencies",
     "events": "/events?note=1",
+    "api": "/docs#listRuns",
 }
-HEIGHTS = {"timeline": 470, "timeline-days": 470, "dependencies": 450, "sla": 660, "run": 720}
+HEIGHTS = {
+    "overview": 1080,
+    "timeline": 470,
+    "timeline-days": 470,
+    "dependencies": 450,
+    "sla": 660,
+    "run": 720,
+    "pipeline": 1380,
+}
 
 
 def main() -> None:

@@ -56,6 +56,8 @@ class Books:
     unhelpful: Mapping[str, Sequence[float]] = field(default_factory=dict)
     #: When the platform said of a job that it is done, by token; it never says since when.
     told_done: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    #: When the platform named a job, by token: before, there is nothing to ask for.
+    named: Mapping[str, Sequence[float]] = field(default_factory=dict)
     #: When the server had trouble, and could not ask.
     troubles: Sequence[Span] = ()
     #: Whether the clock of the server was moved: what it keeps expires by that clock.
@@ -193,11 +195,15 @@ def _around(books: Books, job: Launch, due: float, event: Event) -> str:
 
 
 def _kept_from_asking(books: Books, job: Launch, due: float) -> bool:
-    """Whether a server in trouble at the deadline heard only too late of an end that has no date."""
+    """Whether a server heard only too late of an end that has no date: it was in trouble at the deadline, or
+    the platform had not told it yet how the job is called.
+    """
     in_time = Span(0.0, due + _ASKED_IN_TIME - MARGIN)
     heard = any(in_time.has(at) for at in books.told_done.get(job.token, ()))
     at_the_deadline = Span(due, due + _ASKED_IN_TIME)
-    return not heard and any(each.meets(at_the_deadline) for each in books.troubles)
+    troubled = any(each.meets(at_the_deadline) for each in books.troubles)
+    nameless = min(books.named.get(job.token, ()), default=due) >= due
+    return not heard and (troubled or nameless)
 
 
 def _deadline(pipeline: Pipeline, date: str, sent_at: float) -> float:

@@ -33,6 +33,8 @@ class JobPlatform:
         self.unhelpful: dict[str, list[float]] = {}
         #: When it said of a job that it is done. It never says since when.
         self.told_done: dict[str, list[float]] = {}
+        #: When a start was answered in time: before, the server can't know the id of its job.
+        self.named: dict[str, list[float]] = {}
         self.vicious = False
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
         self._server.daemon_threads = True
@@ -58,6 +60,8 @@ class JobPlatform:
                 self._started.add(token)
         self._ledger.did(f"platform: {whim}")
         self._dawdle(whim)
+        if whim not in _SPOILING:
+            self.named.setdefault(token, []).append(time.time())
         return (200, {"id": token}) if taken else (500, {"error": "not today"})
 
     def status(self, token: str) -> tuple[int, dict[str, Any]]:

@@ -159,6 +159,7 @@ class Play:
             self.ledger.excused,
             self._platform.unhelpful,
             self._platform.told_done,
+            self._platform.named,
             victim.troubles,
             to_the_end=self._plan.settle >= SETTLE,
             clock_moved=victim.name == "out-of-time",

@@ -132,22 +132,25 @@ def test_a_half_written_file_that_rested_too_long_excuses_only_its_own_time() ->
 
 
 @pytest.mark.parametrize(
-    ("told_at", "trouble", "remote", "excused"),
+    ("told_at", "trouble", "named_at", "remote", "excused"),
     [
-        (SENT + 80, Span(SENT + 5, SENT + 70), True, True),
-        (SENT + 30, Span(SENT + 5, SENT + 20), True, False),  # it asked within a minute
-        (SENT + 80, Span(SENT + 1, SENT + 5), True, False),  # nothing kept it from asking
-        (SENT + 80, Span(SENT + 5, SENT + 70), False, False),  # a command dates its end
+        (SENT + 80, Span(SENT + 5, SENT + 70), SENT + 1, True, True),
+        (SENT + 30, Span(SENT + 5, SENT + 20), SENT + 1, True, False),  # it asked within a minute
+        (SENT + 80, Span(SENT + 1, SENT + 5), SENT + 1, True, False),  # nothing kept it from asking
+        (SENT + 80, Span(SENT + 1, SENT + 5), SENT + 70, True, True),  # it had no id to ask with
+        (SENT + 30, Span(SENT + 1, SENT + 5), SENT + 20, True, False),
+        (SENT + 80, Span(SENT + 5, SENT + 70), SENT + 1, False, False),  # a command dates its end
     ],
 )
 def test_only_a_server_that_was_kept_from_asking_may_call_a_job_late_that_was_not(
-    told_at: float, trouble: Span, remote: bool, excused: bool
+    told_at: float, trouble: Span, named_at: float, remote: bool, excused: bool
 ) -> None:
     breach = Event("RELATIVE_SLA_BREACH", *DONE, SENT + 81)
     judged = dataclasses.replace(
         books(events=(breach,)),
         pipelines=(dataclasses.replace(ORDERS, remote=remote),),
         told_done={JOB.token: [told_at]},
+        named={JOB.token: [named_at]},
         troubles=[trouble],
     )
 

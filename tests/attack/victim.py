@@ -25,6 +25,7 @@ STOP_SECONDS = 60.0
 REFUSED_START = 3
 #: SQLite calls a full disk by either name, depending on which of its files finds no room.
 _NO_ROOM = ("free some space", "disk I/O error; check its disk")
+_NO_MEMORY = "out of memory; free some memory"
 _CRASHES = (-signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT)
 
 
@@ -123,6 +124,8 @@ class Victim:
             self.ledger.did("memory: the interpreter crashed", f"by signal {-code}")
         elif code == REFUSED_START and self._found_no_room():
             self.ledger.did("disk: a start was refused")
+        elif code == REFUSED_START and self.short_of_memory and _NO_MEMORY in self._tail():
+            self.ledger.did("memory: a start was refused")
         elif code is not None:
             self.ledger.problem(
                 f"{self.name} ended by itself with exit code {code}: {self._tail()}"

@@ -26,12 +26,13 @@ from interlock.lambdas import event_sink, orchestrator, sla_monitor, stream_rout
 from interlock.ports.jobs import Jobs
 from interlock.simulation.faults import FailingJobs, Faults
 from interlock.simulation.folder import Folder
-from interlock.simulation.scenario import Call, FileEntry, Scenario
+from interlock.simulation.scenario import Call, FileEntry, Scenario, TimelineEntry
 from interlock.simulation.scripted_jobs import ScriptedJobs
 from interlock.simulation.slow_calls import Crew
 from interlock.simulation.virtual_clock import VirtualClock
 from interlock.simulation.world import Outcome, World
 from interlock.usecases.follow_files import take_away, want_files
+from interlock.usecases.ports import Ports
 from interlock.wiring.aws_ports import AwsBackend
 from interlock.wiring.aws_settings import Function
 
@@ -147,6 +148,15 @@ class Cloud(World):
         config = self._store.pipelines.find(entry.remove) if entry.remove else None
         if config is not None:
             take_away(config.pipeline.id, config, at, self._ports)
+
+    def _act_for_operator(self, entry: TimelineEntry) -> None:
+        """As a command does it: timers that are due when they are armed are done at the end."""
+        super()._act_for_operator(entry)
+        self._watchdog.settle()
+
+    def _operator_ports(self) -> Ports:
+        """A command has the rights of its user, who may ask jobs to stop."""
+        return self._watchdog.ports
 
     def _retire(self, name: str) -> None:
         """The apply has taken it away already."""

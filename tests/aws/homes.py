@@ -238,6 +238,7 @@ def _home(services: Services, clock: Clock, notes: Notes | None = None) -> Home:
         runs=store.runs,
         job_log=store.job_log,
         reruns=store.reruns,
+        backfills=store.backfills,
         events=BusAndLog(EventBus(services.bus, BUS), store.event_log),
         outbox=store.outbox,
         claims=store.claims,

@@ -48,16 +48,21 @@ class Shop:
         eventually(lambda: self._knows(f"{name}-report") and self._knows(name), "in force")
         return name
 
-    def new_job(self, script: str) -> str:
+    def new_job(self, script: str, reruns: int = 3) -> str:
         """The name of a pipeline that runs a script in its project; it has no report."""
         name = f"job-{next(self._numbers)}"
         text = _ORDERS.format(name=name).replace('"echo done"', json.dumps(script))
+        text = text.replace("maxManualReruns: 3", f"maxManualReruns: {reruns}")
         (self.served.project / "pipelines" / f"{name}.yaml").write_text(text)
         eventually(lambda: self._knows(name), "in force")
         return name
 
     def put(self, name: str, count: object, day: str = DAY) -> None:
         self.served.put(name, f"landed#{day}", count=count)
+
+    def reaches(self, name: str, status: str, day: str = DAY) -> None:
+        """Waits until its run has this status."""
+        eventually(lambda: self.served.runs().get((name, day)) == status, status)
 
     def finish(self, name: str, day: str = DAY) -> None:
         """A run that is done, and its report."""

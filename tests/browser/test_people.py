@@ -9,8 +9,8 @@ from playwright.sync_api import Page, expect
 from browser.shop import DAY
 from browser.window import Window
 
-EVERY = ["/", "/timeline?span=24h", "/timeline?span=30d", "/pipelines", "/sla", "/dependencies",
-         "/events"]  # fmt: skip
+EVERY = ["/", "/timeline?span=24h", "/timeline?span=30d", "/runs", "/pipelines", "/sla",
+         "/dependencies", "/events", "/audit", "/search?q=o", "/docs"]  # fmt: skip
 
 
 def pages_of(name: str) -> list[str]:
@@ -103,9 +103,9 @@ def test_keys_find_a_pipeline_and_close_a_form(window: Window) -> None:
     page.get_by_role("link", name=name, exact=True).click()
     page.get_by_text("Pause…").focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_label("Why")).to_be_visible()
+    expect(page.locator("#pause").get_by_label("Why")).to_be_visible()
     page.keyboard.press("Escape")
-    expect(page.get_by_label("Why")).to_be_hidden()
+    expect(page.locator("#pause").get_by_label("Why")).to_be_hidden()
 
 
 def test_a_rerun_with_a_reason_is_followed_to_its_end(window: Window) -> None:
@@ -114,7 +114,7 @@ def test_a_rerun_with_a_reason_is_followed_to_its_end(window: Window) -> None:
     page = window.go(f"/runs/{name}/stream/{DAY}")
 
     page.get_by_text("Run again…").click()
-    page.get_by_label("Why").fill("prices <b>were</b> wrong")
+    page.locator("#again").get_by_label("Why").fill("prices <b>were</b> wrong")
     page.get_by_label("even if no new data").check()
     page.get_by_role("button", name="Request a rerun").click()
 
@@ -143,13 +143,13 @@ def test_what_one_is_typing_outlives_the_news(window: Window) -> None:
     window.shop.finish(name)
     page = window.go(f"/runs/{name}/stream/{DAY}")
     page.get_by_text("Run again…").click()
-    page.get_by_label("Why").fill("half a sent")
+    page.locator("#again").get_by_label("Why").fill("half a sent")
 
     with page.expect_response(lambda answer: answer.request.resource_type == "xhr"):
         window.shop.finish(window.shop.new_pipeline())
 
-    expect(page.get_by_label("Why")).to_have_value("half a sent")
-    expect(page.get_by_label("Why")).to_be_focused()
+    expect(page.locator("#again").get_by_label("Why")).to_have_value("half a sent")
+    expect(page.locator("#again").get_by_label("Why")).to_be_focused()
 
 
 def test_a_browser_that_was_cut_off_says_so_and_misses_nothing(window: Window) -> None:
@@ -187,12 +187,12 @@ def test_a_pipeline_is_paused_and_resumed_with_reasons(window: Window) -> None:
     page = window.go(f"/pipelines/{name}")
 
     page.get_by_text("Pause…").click()
-    page.get_by_label("Why").fill("upstream moves house")
+    page.locator("#pause").get_by_label("Why").fill("upstream moves house")
     page.get_by_role("button", name="Pause").click()
     expect(page.get_by_text("The pipeline is paused.")).to_be_visible()
     window.shop.put(name, 4200)
     expect(page.locator("main")).to_contain_text(f"{DAY} reading of landed")
-    page.get_by_label("Why").fill("it has moved")
+    page.locator("#resume").get_by_label("Why").fill("it has moved")
     page.get_by_role("button", name="Resume").click()
 
     expect(page.get_by_text("The pipeline is resumed.")).to_be_visible()
@@ -208,7 +208,7 @@ def test_everything_can_be_read_and_done_without_a_script(
     page = window.go(f"/runs/{name}/stream/{DAY}")
 
     page.get_by_text("Run again…").click()
-    page.get_by_label("Why").fill("no script needed")
+    page.locator("#again").get_by_label("Why").fill("no script needed")
     page.get_by_role("button", name="Request a rerun").click()
 
     expect(page.get_by_text("Rerun requested")).to_be_visible()

@@ -24,6 +24,7 @@ from interlock.cli import app
 from interlock.domain.run import Run, Status
 from interlock.lambdas import stream_router
 from interlock.usecases.adopt_config import adopt_config
+from interlock.usecases.advance_backfill import advance_backfill
 from interlock.usecases.judge_rerun import judge_rerun
 from interlock.wiring.aws_backend import open_aws_backend
 from interlock.wiring.aws_ports import AwsBackend
@@ -127,6 +128,8 @@ def _act(home: AwsBackend) -> None:
         judge_rerun(request, home.ports)
     for run in home.store.runs.active():
         _finish(run, home)
+    for backfill in home.ports.backfills.unsettled():
+        advance_backfill(backfill.id, home.ports)
 
 
 def _finish(run: Run, home: AwsBackend) -> None:

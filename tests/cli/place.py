@@ -106,7 +106,7 @@ class Place:
         assert not wide, wide
         return result.output
 
-    def json(self, *arguments: str, code: int = 0) -> Any:
-        result = self.run(*arguments, "--json")
+    def json(self, *arguments: str, code: int = 0, **environment: str) -> Any:
+        result = self.run(*arguments, "--json", **environment)
         assert result.exit_code == code, (result.output, result.exception)
         return json.loads(result.stdout)

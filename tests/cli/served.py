@@ -14,14 +14,14 @@ import msgspec
 from cli.place import Place
 from interlock.adapters.sqlite.lock import serving
 from interlock.domain import canonical
-from interlock.errors import ConfigError, NotFoundError
+from interlock.errors import ConfigError, ConflictError, NotFoundError
 from interlock.operations.endpoints import API, ENDPOINTS
 from interlock.runtime.server_address import NAME as ADDRESS_FILE
 from interlock.runtime.server_address import Address
 from interlock.wiring.local_backend import LocalBackend
 from tiny_server import Asked, Said, Tiny, tiny_server
 
-STATUS = {NotFoundError: 404, ConfigError: 422}
+STATUS = {NotFoundError: 404, ConfigError: 422, ConflictError: 409}
 CALLER = "ada"
 
 

@@ -64,6 +64,22 @@ def test_an_error_is_a_line_or_two_and_debug_shows_the_rest(tmp_path: Path) -> N
     assert "Traceback" in interlock("--debug", "init", str(tmp_path)).stderr
 
 
+def test_a_command_that_finds_no_memory_says_so_in_plain_words(tmp_path: Path) -> None:
+    (tmp_path / "interlock.toml").write_text("#" * 50_000_000)
+    code = (
+        "import resource, sys, interlock.cli.validate, interlock.wiring.settings;"
+        "pages = int(open('/proc/self/statm').read().split()[0]);"
+        "resource.setrlimit(resource.RLIMIT_AS, (pages * 4096 + 20_000_000,) * 2);"
+        f"sys.argv = ['interlock', '--project', {str(tmp_path)!r}, 'validate'];"
+        "from interlock.cli import main; main()"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code], check=False, capture_output=True, text=True
+    )
+    assert found.returncode == 3
+    assert found.stderr == "interlock: out of memory; free some memory and try again\n"
+
+
 def test_a_reader_that_leaves_early_is_no_error_to_speak_of(tmp_path: Path) -> None:
     command = f"{sys.executable} -m interlock schema | head -c 1"
     result = subprocess.run(command, shell=True, check=False, capture_output=True, text=True)

@@ -11,7 +11,7 @@ from aws.gallery import VARIABLES, name_installation
 from aws.shown import command_line, of_aws
 from cli.aws_place import AwsPlace, installed
 from contracts.samples import a_delivery, an_event
-from interlock.cli import app
+from interlock.cli import app, backfill_follower
 from interlock.domain.event import EventType, envelope
 from interlock.errors import NotFoundError, TransientError, UnavailableError
 from interlock.wiring.clock import utc_now
@@ -91,14 +91,20 @@ def test_a_rerun_without_an_answer_says_how_to_look_for_it(place: AwsPlace) -> N
     assert "interlock --backend aws events --pipeline silver-orders" in shown
 
 
-def test_a_range_of_dates_is_run_until_each_is_done(place: AwsPlace) -> None:
+def test_a_range_of_dates_is_run_until_each_is_done(
+    place: AwsPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     dates = place.json("backfill", "silver-orders", "2026-03-02", "2026-03-04", "--dry-run")[
         "dates"
     ]
     assert dates == ["2026-03-02", "2026-03-03", "2026-03-04"]
+    monkeypatch.setattr(backfill_follower, "_PAUSE_AWS", 0.05)
     with place.functions_at_work():
-        shown = place.shown("backfill", "silver-orders", "2026-03-02", "2026-03-04")
-    assert "silver-orders: 3 done, 0 not" in shown
+        why = ("--reason", "new currency")
+        shown = place.shown("backfill", "silver-orders", "2026-03-02", "2026-03-04", *why)
+    assert "silver-orders: 3 completed" in shown
+    (stored,) = place.json("backfills")
+    assert (stored["state"], stored["completed"]) == ("DONE", 3)
     assert (
         place.json("backfill", "silver-orders", "2026-03-02", "2026-03-04", "--dry-run")["dates"]
         == []
@@ -193,8 +199,8 @@ def test_what_is_only_local_says_so(place: AwsPlace) -> None:
     "command",
     [
         "sensor put p orders count=1", "sensor list p", "status", "why p", "runs", "run p 2026-03-03",
-        "events", "rerun p 2026-03-03", "backfill p 2026-03-03 2026-03-04", "pause p", "resume p",
-        "watchdog", "doctor",
+        "events", "rerun p 2026-03-03", "backfill p 2026-03-03 2026-03-04 --reason x",
+        "backfills", "backfills show x", "pause p", "resume p", "watchdog", "doctor",
     ],
 )  # fmt: skip
 def test_when_aws_can_not_be_reached_two_lines_say_so(

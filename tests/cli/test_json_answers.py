@@ -46,8 +46,14 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
     "cancel": [("silver-orders", "{today}", "--reason", "x", "--json")],
     "backfill": [
         ("silver-orders", "2026-03-01", "2026-03-04", "--dry-run", "--json"),
-        ("silver-orders", _DONE, _DONE, "--json"),
+        ("gold", "2026-03-29T02", "2026-03-29T02", "--reason", "x", "--json"),  # never occurs
+        ("silver-orders", "2026-03-01", "2026-03-02", "--reason", "x", "--detach", "--json"),
     ],
+    "backfills": [("--json",)],
+    "backfills show": [("{backfill}", "--json")],
+    "backfills pause": [("{backfill}", "--reason", "x", "--json")],
+    "backfills resume": [("{backfill}", "--reason", "x", "--json")],
+    "backfills cancel": [("{backfill}", "--reason", "x", "--json")],
     "pause": [("gold", "--reason", "it moves", "--json")],
     "resume": [("gold", "--dry-run", "--json"), ("gold", "--json")],
     "retire": [("gone", "--json")],
@@ -86,10 +92,24 @@ def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
 
 def run(place: Place, name: str, arguments: tuple[str, ...]) -> Result:
     given = [
-        each.format(today=place.today, folder=place.folder, broken=place.folder / "broken.yaml")
+        each.format(
+            today=place.today,
+            folder=place.folder,
+            broken=place.folder / "broken.yaml",
+            backfill=_backfill(place) if "{backfill}" in arguments else "",
+        )
         for each in arguments
     ]
     return place.run(*name.split(), *given)
+
+
+def _backfill(place: Place) -> str:
+    """A backfill that can be steered: the newest, or a new one if that is over."""
+    newest = place.json("backfills", "--pipeline", "gold")
+    if newest and newest[0]["state"] in ("RUNNING", "PAUSED"):
+        return str(newest[0]["id"])
+    dates = ("gold", "2026-02-01T00", "2026-02-01T09", "--reason", "x", "--detach")
+    return str(place.json("backfill", *dates)["id"])
 
 
 def commands() -> dict[str, click.Command]:

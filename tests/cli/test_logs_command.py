@@ -163,3 +163,19 @@ def _end(place: Place) -> None:
             JobFolder(place.settings.state, path.name).ask_to_end()
 
     place.happen(act)
+
+
+def test_one_document_has_all_that_is_kept_of_a_long_output(running: Place) -> None:
+    command(running, "seq 1 100000")
+    ended(running)
+    found = running.json("logs", "silver-orders", "--stdout")
+    assert found["text"].splitlines() == [str(number) for number in range(1, 100_001)]
+    assert (found["start"], found["end"]) == (0, found["size"])
+
+
+def test_fewer_last_lines_than_asked_for_are_no_secret(running: Place) -> None:
+    command(running, "for n in 1 2 3 4 5; do head -c 100000 /dev/zero | tr '\\0' x; echo; done")
+    ended(running)
+    shown = running.run("logs", "silver-orders", "--tail", "5")
+    assert "lines fit; without --tail, all are shown]" in shown.stderr
+    assert "lines fit" not in running.run("logs", "silver-orders", "--tail", "2").stderr

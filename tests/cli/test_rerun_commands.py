@@ -6,9 +6,9 @@ import pytest
 
 from cli.place import Place
 from cli.served import served
-from interlock.cli import backfill as backfill_command
+from interlock.cli import backfill_follower
 from interlock.cli.exits import Interrupted
-from interlock.errors import ConfigError, NotFoundError, UnavailableError
+from interlock.errors import ConfigError, NotFoundError
 from interlock.simulation.scenario import JobResult, JobScript
 
 
@@ -74,70 +74,53 @@ def test_what_can_not_be_asked_for_is_said(
     assert isinstance(result.exception, kind) and words in str(result.exception)
 
 
-def test_a_backfill_tells_how_each_date_ended(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(backfill_command, "_PAUSE", 0.0)
-    place.declare(
-        "pipeline: {id: free}\n"
-        "schedule: {cron: '0 1 1-9 1 *', exclude: {dates: [2026-01-02]}}\n"
-        "validation: {rules: [{key: always, check: exists}]}"
-    )
+FREE = (
+    "pipeline: {id: free}\n"
+    "schedule: {cron: '0 1 1-9 1 *', exclude: {dates: [2026-01-02]}}\n"
+    "job: {type: command, config: {command: [x]}, maxRetries: 0, maxCodeRetries: 0}\n"
+    "validation: {rules: [{key: always, check: exists}]}"
+)
+WHY = ("--reason", "new currency")
+
+
+@pytest.fixture
+def free(place: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
+    """A pipeline whose rules always hold."""
+    monkeypatch.setattr(backfill_follower, "_PAUSE", 0.0)
+    place.declare(FREE)
     place.put("always", "free", date=None)
-    with served(place, minutes_a_request=2):
-        shown = place.shown("backfill", "free", "2026-01-01", "2026-01-04", "--max-active", "2")
-        assert shown.splitlines() == [
-            "2026-01-01: accepted",
-            "2026-01-03: accepted",
-            "2026-01-01: done",
-            "2026-01-03: done",
-            "2026-01-04: accepted",
-            "2026-01-04: done",
-            "free: 3 done, 0 not",
+    return place
+
+
+def test_a_backfill_tells_how_each_date_ended(free: Place) -> None:
+    range_of = ("free", "2026-01-01", "2026-01-04")
+    with served(free, minutes_a_request=2) as server:
+        one = ("--max-active", "1")
+        shown = free.shown("backfill", *range_of, *WHY, *one, INTERLOCK_URL=server.url).splitlines()
+        ends = [line for line in shown if "requested" not in line and "running" not in line]
+        assert ends == [
+            "2026-01-01: completed",
+            "2026-01-03: completed",
+            "2026-01-04: completed",
+            "free: 3 completed",
         ]
-        again = place.json("backfill", "free", "2026-01-01", "2026-01-04")
-        assert again == {"pipelineId": "free", "dates": []}
+        again = free.json("backfill", *range_of, *WHY)
+        assert again == {"backfill": None, "dates": []}
+        said = free.shown("backfill", *range_of, *WHY)
+        assert said == "free: nothing to run, every date of the range has completed\n"
 
 
-def test_a_backfill_tells_what_a_date_that_takes_long_is_doing(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(backfill_command, "_PAUSE", 0.0)
-    place.scripts["free"] = (JobScript(after="5m"),)
-    place.declare(
-        "pipeline: {id: free}\nschedule: {cron: '0 1 1-9 1 *'}\n"
-        "job: {type: command, config: {command: [x]}}\n"
-        "validation: {rules: [{key: always, check: exists}]}"
-    )
-    place.put("always", "free", date=None)
-    dates = ("2026-01-01", "2026-01-01")
-    with served(place, minutes_a_request=2) as server:
-        shown = place.shown("backfill", "free", *dates, INTERLOCK_URL=server.url)
-    assert shown.splitlines() == [
-        "2026-01-01: accepted",
-        "2026-01-01: running",
-        "2026-01-01: done",
-        "free: 1 done, 0 not",
-    ]
-
-
-def test_a_backfill_ends_with_a_problem_when_a_date_does(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(backfill_command, "_PAUSE", 0.0)
-    place.scripts["free"] = (JobScript(), JobScript(result=JobResult.FAIL, error="no space"))
-    place.declare(
-        "pipeline: {id: free}\nschedule: {cron: '0 1 1-9 1 *'}\n"
-        "job: {type: command, config: {command: [x]}, maxCodeRetries: 0}\n"
-        "validation: {rules: [{key: always, check: exists}]}"
-    )
-    place.put("always", "free", date=None)
-    with served(place, minutes_a_request=2):
-        arguments = ("backfill", "free", "2026-01-01", "2026-01-02", "--max-active", "1")
-        document = place.json(*arguments, code=1)
+def test_a_backfill_ends_with_a_problem_when_a_date_does(free: Place) -> None:
+    free.scripts["free"] = (JobScript(), JobScript(result=JobResult.FAIL, error="no space"))
+    range_of = ("free", "2026-01-03", "2026-01-04")
+    with served(free, minutes_a_request=2) as server:
+        one = ("--max-concurrent", "1")
+        given = ("backfill", *range_of, *WHY, *one)
+        document = free.json(*given, code=1, INTERLOCK_URL=server.url)
     first, second = document["dates"]
-    assert first == {"date": "2026-01-01", "how": "done", "ok": True}
-    assert second["ok"] is False and "no space" in second["how"]
+    assert first == {"date": "2026-01-03", "state": "completed", "why": ""}
+    assert second == {"date": "2026-01-04", "state": "failed", "why": "no space"}
+    assert document["backfill"]["state"] == "DONE" and document["backfill"]["failed"] == 1
 
 
 def test_a_backfill_can_be_looked_at_first(place: Place) -> None:
@@ -151,14 +134,54 @@ def test_a_backfill_can_be_looked_at_first(place: Place) -> None:
     assert place.json(*arguments)["dates"] == ["2026-01-01", "2026-01-02", "2026-01-03"]
 
 
-def test_a_backfill_needs_a_running_server(place: Place) -> None:
-    result = place.run("backfill", "silver-orders", "2026-01-01", "2026-01-03")
-    assert isinstance(result.exception, UnavailableError)
-    assert "start `interlock serve` first" in str(result.exception)
+def test_a_backfill_without_a_server_is_stored_and_says_that_nothing_acts_on_it(
+    free: Place,
+) -> None:
+    result = free.run("backfill", "free", "2026-01-01", "2026-01-03", *WHY)
+    assert result.exit_code == 0
+    assert "of 2 dates started" in result.output
+    assert "nothing acts on it until `interlock serve` runs" in result.output
+    (stored,) = free.json("backfills")
+    assert (stored["state"], stored["active"]) == ("RUNNING", ["2026-01-01", "2026-01-03"])
+
+
+def test_a_backfill_needs_a_reason(free: Place) -> None:
+    for more in ((), ("--reason", " ")):
+        result = free.run("backfill", "free", "2026-01-01", "2026-01-03", *more)
+        assert result.exit_code == 2 and "say why with --reason" in result.output
+
+
+def test_a_detached_backfill_can_be_listed_shown_paused_resumed_and_cancelled(free: Place) -> None:
+    with served(free):
+        begun = free.json("backfill", "free", "2026-01-01", "2026-01-09", *WHY, "--detach")
+        name = begun["id"]
+        paused = free.shown("backfills", "pause", name, "--reason", "load")
+        assert paused.startswith(f"{name}: paused, 6 dates waiting; 2 dates that began will run on")
+        listed = free.shown("backfills").splitlines()
+        assert listed[1].startswith(name) and "paused" in listed[1] and "0 of 8" in listed[1]
+        facts = free.shown("backfills", "show", name)
+        assert "new currency" in facts and "(load)" in facts and "2026-01-09" in facts
+        resumed = free.shown("backfills", "resume", name, "--reason", "night")
+        assert resumed.startswith(f"{name}: resumed")
+        over = free.json("backfills", "cancel", name, "--reason", "not needed")
+        assert (over["state"], over["changedFor"]) == ("CANCELLED", "not needed")
+        refused = free.run("backfills", "resume", name, "--reason", "x")
+        assert isinstance(refused.exception, ConfigError)
+        unknown = free.run("backfills", "show", "nope")
+        assert isinstance(unknown.exception, NotFoundError)
+        actions = [entry["action"] for entry in free.json("audit")]
+    assert actions[:5] == [
+        "backfill resume", "backfill cancel", "backfill resume", "backfill pause", "backfill",
+    ]  # fmt: skip
+
+
+def test_without_backfills_the_list_says_so(place: Place) -> None:
+    assert place.shown("backfills") == "no backfills\n"
+    assert place.json("backfills") == []
 
 
 def test_an_invalid_range_is_refused(place: Place) -> None:
-    result = place.run("backfill", "silver-orders", "2026-01-03", "2026-01-01")
+    result = place.run("backfill", "silver-orders", "2026-01-03", "2026-01-01", *WHY)
     assert isinstance(result.exception, ConfigError)
     assert place.run("backfill", "silver-orders", "a", "b", "--max-active", "0").exit_code == 2
 
@@ -180,14 +203,30 @@ def test_an_invalid_date_is_a_usage_error_and_named(
     assert words in result.output
 
 
-def test_interrupting_a_backfill_says_how_to_continue(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+def test_interrupting_a_backfill_pauses_it_and_says_how_to_resume(
+    free: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(seconds: float) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(time, "sleep", interrupted)
-    with served(place):
-        result = place.run("backfill", "silver-orders", "2026-03-02", "2026-03-03")
+    with served(free):
+        result = free.run("backfill", "free", "2026-01-01", "2026-01-09", *WHY)
+        (stored,) = free.json("backfills")
     assert isinstance(result.exception, Interrupted)
-    assert "run the same command again for the rest" in str(result.exception)
+    assert (stored["state"], stored["changedFor"]) == ("PAUSED", "interrupted with Ctrl-C")
+    assert f"interlock backfills resume {stored['id']} --reason" in str(result.exception)
+
+
+def test_a_backfill_of_a_paused_pipeline_says_what_it_waits_for(
+    free: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def give_up(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    with served(free):
+        free.shown("pause", "free", "--reason", "upstream moves")
+        monkeypatch.setattr(time, "sleep", give_up)
+        result = free.run("backfill", "free", "2026-01-01", "2026-01-09", *WHY)
+    assert "waiting: its pipeline is paused" in result.output
+    assert "(upstream moves)" in result.output

@@ -53,3 +53,14 @@ def test_a_paused_pipeline_says_so_and_how_to_go_on(place: Place) -> None:
 def test_a_run_that_waits_says_for_what(place: Place) -> None:
     place.put(count=940)
     assert "orders.count is 940, needs >= 1000" in place.shown("status", code=1)
+
+
+def test_reasons_that_are_left_out_are_counted(place: Place) -> None:
+    rules = ", ".join(f"{{key: orders, check: gte, field: f{n}, value: 1}}" for n in range(5))
+    place.declare(
+        "pipeline: {id: many}\nschedule: {trigger: {key: orders, check: exists}}\n"
+        f"validation: {{rules: [{rules}]}}\njob: {{type: command, config: {{command: ['true']}}}}"
+    )
+    place.put(pipeline="many", other=1)
+    shown = " ".join(place.shown("status", code=1).split())
+    assert f"many {place.today}: and 2 more reasons; `interlock why many` shows all" in shown

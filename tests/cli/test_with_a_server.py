@@ -186,25 +186,40 @@ def test_the_demo_shows_what_happens_and_leaves_nothing(tmp_path: Path) -> None:
     folder.mkdir()
     with shown.open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "interlock", "demo", "--hour-seconds", "1"],
+            [sys.executable, "-m", "interlock", "demo", "--days", "1"],
             stdout=output,
             stderr=output,
             env=environment(TMPDIR=str(folder)),
         )
     wanted = (
-        f"interlock --project {folder}",
-        "source  USGS 00:00: complete, 120 earthquakes",
-        "JOB_COMPLETED earthquake-silver",
-        "JOB_COMPLETED crypto-gold",
+        "Playing the last 1 day ...",
+        "from now on, the time is real",
+        f"in another terminal: cd {folder}",
+        "rerun invoices-report",
+        "source  Cards: the settlement file of today",
     )
     try:
         until = time.monotonic() + PATIENCE
         while not all(each in shown.read_text() for each in wanted):
             assert process.poll() is None and time.monotonic() < until, shown.read_text()
             time.sleep(0.1)
+        hung = _pid_of_the_hung_job(folder)
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE) == 130, shown.read_text()
     finally:
         process.kill()
         process.wait()
     assert list(folder.glob("interlock-demo-*")) == []
+    with pytest.raises(ProcessLookupError):
+        os.kill(hung, 0)
+
+
+def _pid_of_the_hung_job(folder: Path) -> int:
+    """Its script waits for a lock that is never released."""
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        for output in folder.glob("interlock-demo-*/.interlock/jobs/*/stdout"):
+            if "waiting for the lock" in output.read_text():
+                return int((output.parent / "pid").read_text().split()[0])
+        time.sleep(0.1)
+    raise AssertionError("no job hangs")

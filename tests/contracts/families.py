@@ -66,6 +66,7 @@ def _sqlite(database: Database, clock: Clock) -> Home:
         runs=store.runs,
         job_log=store.job_log,
         reruns=store.reruns,
+        backfills=store.backfills,
         events=store.events,
         outbox=store.outbox,
         claims=store.claims,

@@ -9,6 +9,7 @@ from interlock.domain.event import Event
 from interlock.ports.alerts import Deliveries, Paces, Switches, Threads
 from interlock.ports.engine import Timers, Workflows
 from interlock.ports.stores import (
+    Backfills,
     Claims,
     Events,
     JobLog,
@@ -31,6 +32,7 @@ class Home:
     runs: Runs
     job_log: JobLog
     reruns: Reruns
+    backfills: Backfills
     events: Events
     outbox: Outbox
     claims: Claims

@@ -15,7 +15,7 @@ from interlock.adapters.sqlite.database import Database
 #: Every kind of row that a file may hold.
 KINDS = (
     "run", "reading", "config", "wanted", "armed", "watch", "baseline", "outbox", "request", "grant",
-    "job record", "event", "delivery", "thread", "watchdog", "timer", "change", "parked", "given",
+    "backfill", "job record", "event", "delivery", "thread", "watchdog", "timer", "change", "parked", "given",
     "snapshot", "definition", "token", "audit",
 )  # fmt: skip
 
@@ -44,6 +44,7 @@ _COLUMNS: dict[str, tuple[str, str, str]] = {
     "outbox": ("outbox", "body", "TRUE"),
     "request": ("rerun_requests", "request", "TRUE"),
     "grant": ("reruns", "record", "TRUE"),
+    "backfill": ("backfills", "body", "TRUE"),
     "job record": ("job_log", "record", "TRUE"),
     "event": ("events", "body", "TRUE"),
     "delivery": ("alerts", "body", "TRUE"),
@@ -80,6 +81,19 @@ _STATEMENTS: dict[str, tuple[str, ...]] = {
     ),
     "run COMPLETED": (_finished("COMPLETED"),),
     "run FAILED_FINAL": (_finished("FAILED_FINAL"),),
+    "backfill": (
+        "UPDATE backfills SET version = version + 7",
+        "UPDATE backfills SET pipeline = 'another'",
+        "UPDATE backfills SET body = json_set(body, '$.state', 'LATER')",
+        "UPDATE backfills SET body = json_set(body, '$.ended', 'CCCCCCCCC')",
+        "UPDATE backfills SET body = json_set(body, '$.ended', 'Q...')",
+        "UPDATE backfills SET body = json_set(body, '$.dates', '2026-02-30')",
+        "UPDATE backfills SET body = json_set(body, '$.dates', '2026-03-02;2026-03-01')",
+        "UPDATE backfills SET body = json_set(body, '$.maxConcurrent', 0)",
+        "UPDATE backfills SET body = json_set(body, '$.state', 'DONE')",
+        "UPDATE backfills SET body = json_set(body, '$.begun', json('{\"2020-01-01\": {}}'))",
+        "UPDATE backfills SET body = json_remove(body, '$.requestedAt')",
+    ),
     "thread": (
         "UPDATE threads SET severity = 'later', created_at = 9000000000000000000",
         "UPDATE threads SET claim_until = -9000000000000000000",
@@ -245,6 +259,24 @@ _ITEMS: dict[str, tuple[str, str, tuple[Form, ...]]] = {
         ),
     ),
     "request": ("control", "RERUN_REQUEST#", (having(SK=_s("RERUN_REQUEST#stream#never")),)),
+    "backfill": (
+        "control",
+        "BACKFILL#",
+        (
+            only(),
+            only(version=_n(1)),
+            having(backfill=_CUT),
+            having(backfill=_s("{}")),
+            having(backfill=_s("[]")),
+            having(backfill=_LIST),
+            having(backfill=_NULL),
+            having(version=_s("two")),
+            having(version=_n(7)),
+            having(version=_n("9" * 38)),
+            without("backfill"),
+            without("version"),
+        ),
+    ),
     "grant": ("rerun", "RERUN#", (only(), having(triggeredAt=_n(5), request=_NULL, reason=_LIST))),
     "job record": (
         "joblog",

@@ -10,6 +10,7 @@ import msgspec
 from interlock.domain import canonical
 from interlock.domain.alerting.deliveries import Delivery, Target
 from interlock.domain.alerting.threads import Thread, ThreadKey
+from interlock.domain.backfill import Backfill
 from interlock.domain.check import Check
 from interlock.domain.config import Config, Wanted
 from interlock.domain.event import Event, EventType, happened, subject
@@ -133,6 +134,23 @@ def a_request(reason: str = "operator", at: datetime = NOW, key: RunKey = KEY) -
     return RerunRequest(
         key=key, reason=reason, requested_at=at, requested_by="ada", force=True, over_budget=True
     )
+
+
+def a_backfill(backfill_id: str = "20260303-100000-a1b2c3", **changes: Any) -> Backfill:
+    backfill = Backfill(
+        id=backfill_id,
+        pipeline_id=KEY.pipeline_id,
+        schedule_id=KEY.schedule_id,
+        first="2026-03-01",
+        last="2026-03-03",
+        dates=("2026-03-01", "2026-03-02T04", "2026-03-02T05", "2026-03-03T10:15"),
+        max_concurrent=2,
+        requested_at=NOW,
+        requested_by="ada",
+        reason="new currency",
+        changed_at=NOW,
+    )
+    return msgspec.structs.replace(backfill, **changes)
 
 
 def a_grant(attempt: int = 1, key: RunKey = KEY) -> RerunRecord:

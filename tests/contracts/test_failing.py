@@ -15,6 +15,7 @@ from contracts.samples import (
     KEY,
     NOW,
     ManualClock,
+    a_backfill,
     a_config,
     a_delivery,
     a_grant,
@@ -32,6 +33,7 @@ from contracts.samples import (
     taken_away,
     wanted,
 )
+from interlock.domain.backfill import BegunDate
 from interlock.domain.baseline import Baseline
 from interlock.domain.run import Status
 from interlock.domain.sla import SlaWatch
@@ -61,6 +63,13 @@ CALLS: dict[str, Callable[[Home], Any]] = {
     "append a job record": lambda home: home.job_log.append(a_record("success")),
     "request a rerun": lambda home: home.reruns.request(a_request("again", NOW.replace(hour=11))),
     "judge a rerun": lambda home: home.reruns.judged(a_request()),
+    "reject a rerun": lambda home: home.reruns.judged(a_request(), "excluded"),
+    "start a backfill": lambda home: home.backfills.save(
+        a_backfill("20260304-100000-ffffff"), [an_event(8)]
+    ),
+    "advance a backfill": lambda home: home.backfills.save(
+        a_backfill().changed(begun={"2026-03-01": BegunDate(NOW)}), [an_event(9), an_event(10)]
+    ),
     "withdraw a rerun": lambda home: home.reruns.withdraw(KEY, NOW),
     "publish events": lambda home: home.events.publish([an_event(0), an_event(5)]),
     "clear the outbox": lambda home: home.outbox.clear([an_event(0)]),
@@ -87,6 +96,7 @@ def prepare(home: Home) -> None:
     home.pipelines.want(wanted(a_pipeline()))
     home.job_log.append(a_record("triggered"))
     home.reruns.request(a_request())
+    home.backfills.save(a_backfill())
     home.timers.arm([a_timer()])
     home.deliveries.save(a_delivery())
     home.threads.save(a_thread())
@@ -95,6 +105,7 @@ def prepare(home: Home) -> None:
 def state(home: Home) -> Any:
     """Everything that the ports show, except the ids of changes."""
     owners = [str(KEY), str(a_key(date="2026-03-04")), f"{KEY.pipeline_id}/config"]
+    owners += [an_event(number).event_id for number in (8, 9, 10)]
     owners += [an_event(6).event_id, f"{a_key(date='2026-03-05')}/sla"]
     return (
         home.runs.find([KEY, a_key(date="2026-03-04")]),
@@ -107,6 +118,9 @@ def state(home: Home) -> Any:
         home.job_log.of_run(KEY),
         home.reruns.unjudged(),
         home.reruns.granted(KEY),
+        home.reruns.answers([KEY]),
+        home.backfills.newest(10),
+        home.backfills.unsettled(),
         home.events.newest(),
         [home.outbox.pending(owner) for owner in owners],
         home.claims.is_claimed([an_event(6).event_id]),

@@ -30,12 +30,16 @@ from interlock.domain.run import (
     Evidence,
     Failure,
     Judgement,
+    MarkedAs,
+    OutcomeMark,
     PostRunState,
     RuleRecord,
     Run,
+    Skip,
     Status,
     execution_name,
 )
+from interlock.domain.sla import SlaWatch
 from interlock.errors import NotFoundError
 
 AtOnce = Callable[[Sequence[Callable[[], bool]]], list[bool]]
@@ -46,6 +50,8 @@ RUNNING = TRIGGERING.to(Status.RUNNING, NOW)
 FAILED = RUNNING.to(Status.FAILED, NOW)
 COMPLETED = RUNNING.to(Status.COMPLETED, NOW, completed_at=NOW)
 OWNER = str(KEY)
+SKIPPED = a_run(status=Status.SKIPPED, skip=Skip(by="ada", at=NOW, reason="why", created=True))
+FREED = SlaWatch(key=KEY, unskipped_at=NOW)
 
 
 def store(home: Home, *versions: Run) -> None:
@@ -116,7 +122,6 @@ def test_only_the_first_to_save_a_version_wins(home: Home) -> None:
         pytest.param(RUN, id="the version that is stored"),
         pytest.param(RUNNING, id="the version after the next"),
         pytest.param(msgspec.structs.replace(TRIGGERING, version=3), id="a version left out"),
-        pytest.param(RUN.changed(NOW, status=Status.COMPLETED), id="a state no arrow leads to"),
         pytest.param(RUN.changed(NOW, status=Status.RUNNING), id="a state left out"),
         pytest.param(RUN.changed(NOW, attempt=1), id="an attempt opened while one is open"),
         pytest.param(msgspec.structs.replace(TRIGGERING, attempt=1), id="another attempt's move"),
@@ -126,6 +131,63 @@ def test_what_is_not_the_next_version_cannot_be_written(home: Home, late: Run) -
     store(home, RUN)
     assert not home.runs.save(late)
     assert home.runs.get(KEY) == RUN
+
+
+@pytest.mark.parametrize("status", [Status.SKIPPED, Status.COMPLETED, Status.PENDING])
+def test_a_state_that_no_arrow_leads_to_cannot_be_written(home: Home, status: Status) -> None:
+    store(home, RUN, TRIGGERING)
+    assert not home.runs.save(TRIGGERING.changed(NOW, status=status))
+    assert home.runs.get(KEY) == TRIGGERING
+
+
+def test_what_people_said_comes_back_as_it_was_stored(home: Home) -> None:
+    mark = OutcomeMark(
+        outcome=MarkedAs.DONE, by="ada", at=NOW, reason="ünï", evidence={"rows": "1", "": ""}
+    )
+    run = a_run(skip=Skip(by="", at=NOW, reason="a holiday", created=True), mark=mark)
+    store(home, run)
+    assert home.runs.get(KEY) == run
+
+
+def test_a_removed_run_leaves_its_date_free_and_its_watch_with_the_events(home: Home) -> None:
+    store(home, SKIPPED)
+    event = an_event("unskipped")
+    assert home.runs.remove(SKIPPED, FREED, [event])
+    assert home.runs.find([KEY]) == {} and home.runs.active() == []
+    assert home.claims.watch(KEY) == FREED
+    assert home.outbox.pending(f"{KEY}/sla") == [event]
+    tell(home, [event])
+    assert home.runs.open(RUN)
+    assert home.runs.get(KEY) == RUN
+
+
+def test_a_run_is_removed_only_as_it_was_seen(home: Home) -> None:
+    store(home, SKIPPED)
+    later = SKIPPED.changed(NOW)
+    assert home.runs.save(later)
+    assert not home.runs.remove(SKIPPED, FREED)
+    assert not home.runs.remove(later.changed(NOW, status=Status.PENDING), FREED)
+    assert home.runs.get(KEY) == later and home.claims.watch(KEY) is None
+    assert home.runs.remove(later, FREED)
+    assert not home.runs.remove(later, msgspec.structs.replace(FREED, version=2))
+
+
+def test_a_run_stays_if_its_watch_has_moved_on_or_its_events_wait(home: Home) -> None:
+    assert home.claims.save_watch(FREED)
+    assert home.runs.open(SKIPPED, [an_event()])
+    following = msgspec.structs.replace(FREED, version=2)
+    assert not home.runs.remove(SKIPPED, following)
+    tell(home, [an_event()])
+    assert not home.runs.remove(SKIPPED, FREED)
+    assert not home.runs.remove(SKIPPED, msgspec.structs.replace(FREED, version=3))
+    assert home.runs.get(KEY) == SKIPPED
+    assert home.runs.remove(SKIPPED, following)
+    assert home.claims.watch(KEY) == following
+
+
+def test_of_many_that_remove_a_run_one_wins(home: Home, at_once: AtOnce) -> None:
+    store(home, SKIPPED)
+    assert at_once([lambda: home.runs.remove(SKIPPED, FREED)] * 8).count(True) == 1
 
 
 def test_a_message_about_an_attempt_that_is_over_changes_nothing(home: Home) -> None:

@@ -15,6 +15,7 @@ from contracts.samples import (
     KEY,
     NOW,
     ManualClock,
+    a_backfill,
     a_config,
     a_delivery,
     a_grant,
@@ -242,6 +243,19 @@ def test_a_request_that_cannot_be_read_is_not_judged(spoiled: Spoiled) -> None:
         assert len(home.unreadable.met()) == 1
         home.reruns.withdraw(KEY, NOW)
         assert home.reruns.unjudged() == []
+
+
+def test_a_backfill_that_cannot_be_read_hides_no_other_and_is_not_replaced(
+    spoiled: Spoiled,
+) -> None:
+    other = a_backfill("20260304-100000-ffffff")
+    for home in spoiled("backfill", lambda home: home.backfills.save(a_backfill())):
+        assert home.backfills.save(other)
+        with pytest.raises(UnreadableError, match="the stored backfill 20260303-100000-a1b2c3"):
+            home.backfills.find(a_backfill().id)
+        assert home.backfills.unsettled() == home.backfills.newest(10) == [other]
+        assert not home.backfills.save(a_backfill())
+        assert len(home.unreadable.met()) == 1
 
 
 def test_an_attempt_that_was_granted_is_known_by_its_key(spoiled: Spoiled) -> None:

@@ -36,6 +36,8 @@ _DEADLINE = "warningAt breachAt status blockedBy lateBy"
 _READY = "evaluationDeadline timezone readinessAt status blockedBy lateBy"
 _DRIFT = "sensorKey driftField baseline current delta driftThreshold rerunRequested"
 _LATE = "key changed completedAt lateBy rerunRequested"
+_STARTED = "backfill firstDate lastDate dates maxConcurrent reason requestedBy"
+_BACKFILL = "backfill dates completed failed refused waiting notCompleted reason requestedBy"
 _REJECTED = "reason requestedBy cause spent max activeAttempt"
 
 #: As the specification has it: severity, who hears of it, how many parts its id has, its detail. After
@@ -49,6 +51,9 @@ JOB_COMPLETED              | info     | thread | 1 | runId durationSeconds attem
 JOB_FAILED                 | error    | yes    | 1 | runId category error willRetry retryAt spent max output
 JOB_POLL_EXHAUSTED         | error    | yes    | 1 | {_POLL}
 RUN_CANCELLED              | warning  | thread | 1 | reason requestedBy runStatus runId
+RUN_SKIPPED                | info     | thread | 2 | reason requestedBy runStatus
+RUN_UNSKIPPED              | info     | thread | 2 | reason requestedBy skippedBy skipReason
+RUN_MARKED                 | info     | thread | 3 | outcome reason requestedBy runStatus evidence lateBy
 RETRY_EXHAUSTED            | error    | yes    | 2 | kind category spent max lastError + runId cancelled
 INFRA_FAILURE              | critical | yes    | 2 | state error cause executionName change
 INFRA_ALARM                | error    | yes    | 2 | alarmName alarmState metric threshold reason
@@ -75,11 +80,18 @@ POST_RUN_ENDED             | info     | no     | 1 | outcome results seen unseen
 LATE_DATA_ARRIVAL          | warning  | yes    | 2 | {_LATE}
 RERUN_ACCEPTED             | info     | thread | 1 | reason requestedBy budget spent max forced
 RERUN_REJECTED             | warning  | yes    | 1 | {_REJECTED}
+BACKFILL_STARTED           | info     | no     | 2 | {_STARTED}
+BACKFILL_PAUSED            | info     | no     | 2 | {_BACKFILL}
+BACKFILL_RESUMED           | info     | no     | 2 | {_BACKFILL}
+BACKFILL_CANCELLED         | info     | no     | 2 | {_BACKFILL}
+BACKFILL_DONE              | info     | from warning on | 2 | {_BACKFILL}
 PIPELINE_EXCLUDED          | info     | no     | 0 | key excludedBy name
 DATE_ALREADY_RUN           | info     | no     | 1 | openedAt runStatus since due key
 SENSOR_REJECTED            | warning  | yes    | 3 | key problem field value allowed
 CONFIG_ADOPTED             | info     | no     | 2 | change hash previousHash changedPaths schedules
 CONFIG_REJECTED            | error    | yes    | 1 | problems inForce
+PIPELINE_PAUSED            | info     | no     | 1 | reason requestedBy since until
+PIPELINE_RESUMED           | info     | no     | 1 | reason requestedBy since
 CONFIG_MISSING             | warning  | yes    | 1 | since until pipelines inForce
 WATCHDOG_DEGRADED          | error    | yes    | 3 | failures since + count
 WATCHDOG_RECOVERED         | warning  | yes    | 1 | from until firedLate missed recovered notWatched

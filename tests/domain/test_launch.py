@@ -1,15 +1,15 @@
 """Launch: what a poll must know of a job, and what is news of it."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import msgspec
 import pytest
 
 from contracts.samples import NOW, a_run
 from interlock.domain import canonical
-from interlock.domain.launch import Launch, at_most_once, launch_of
+from interlock.domain.launch import Launch, at_most_once, launch_of, requested_at
 from interlock.domain.pipeline import Job
-from interlock.domain.run import Run, Status
+from interlock.domain.run import Judgement, Run, Status
 
 LAUNCHED_AT = datetime(2026, 3, 3, 10, 0, 0, 123456, tzinfo=UTC)
 
@@ -57,3 +57,9 @@ def test_the_same_said_again_is_no_news(
 @pytest.mark.parametrize(("config", "once"), [({}, False), ({"atMostOnce": True}, True)])
 def test_an_owner_may_want_no_job_rather_than_two(config: dict[str, bool], once: bool) -> None:
     assert at_most_once(Job(type="http", config=config)) is once
+
+
+def test_a_job_whose_launch_is_in_doubt_may_run_since_its_rules_held() -> None:
+    claimed = a_run(verdict=Judgement(NOW, ready=True, results=())).to(Status.TRIGGERING, NOW)
+    assert requested_at(claimed.changed(NOW + timedelta(hours=1))) == NOW
+    assert requested_at(a_run().changed(NOW)) == NOW

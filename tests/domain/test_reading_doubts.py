@@ -87,3 +87,43 @@ def test_fields_that_rules_compare_with_are_looked_for_too(
     key: str, fields: dict[str, Any], doubts: list[str]
 ) -> None:
     assert list(reading_doubts(FORMS, key, fields)) == doubts
+
+
+_DAY_TOO_FINE = "the pipeline runs once a day, and the reading is about an hour; leave the hour out"
+_HOUR_TOO_COARSE = "the pipeline runs every hour, and the reading is about a day; add the hour"
+_EXISTS = "validation: {rules: [{key: orders, check: exists}]}"
+_TRIGGER = "trigger: {key: orders, check: exists}"
+_DAILY = f"schedule: {{cron: '0 6 * * *'}}\n{_EXISTS}"
+_HOURLY = f"schedule: {{cron: '0 * * * *'}}\n{_EXISTS}"
+_OFTEN = f"schedule: {{cron: '*/15 * * * *'}}\n{_EXISTS}"
+_BOTH = (
+    "schedule: null\n"
+    "schedules: [{id: a, cron: '0 6 * * *'}, {id: b, cron: '0 * * * *'}]\n"
+    f"{_EXISTS}"
+)
+_BY_TIME = f"schedule: {{{_TRIGGER}}}\nsla: {{deadline: '10:00'}}\n{_EXISTS}"
+_BY_MINUTE = f"schedule: {{{_TRIGGER}}}\nsla: {{deadline: ':30'}}\n{_EXISTS}"
+_NO_DEADLINE = f"schedule: {{{_TRIGGER}}}\nsla: {{maxDuration: 1h}}\n{_EXISTS}"
+
+
+@pytest.mark.parametrize(
+    ("file", "key", "fields", "doubts"),
+    [
+        (_DAILY, "orders", {"date": "2026-03-03", "hour": 10}, [_DAY_TOO_FINE]),
+        (_DAILY, "orders#2026-03-03T10", {}, [_DAY_TOO_FINE]),
+        (_DAILY, "orders", {"date": "2026-03-03"}, []),
+        (_DAILY, "orders", {"date": 3}, []),
+        (_HOURLY, "orders", {"date": "2026-03-03"}, [_HOUR_TOO_COARSE]),
+        (_HOURLY, "orders#2026-03-03T10", {}, []),
+        (_HOURLY, "orders", {}, []),
+        (_OFTEN, "orders", {"date": "2026-03-03"}, []),
+        (_BOTH, "orders", {"date": "2026-03-03"}, []),
+        (_BY_TIME, "orders", {"date": "2026-03-03", "hour": 1}, [_DAY_TOO_FINE]),
+        (_BY_MINUTE, "orders", {"date": "2026-03-03"}, [_HOUR_TOO_COARSE]),
+        (_NO_DEADLINE, "orders", {"date": "2026-03-03", "hour": 1}, []),
+    ],
+)
+def test_a_date_of_the_wrong_grain_is_doubted(
+    file: str, key: str, fields: dict[str, Any], doubts: list[str]
+) -> None:
+    assert list(reading_doubts(declared(file), key, fields)) == doubts

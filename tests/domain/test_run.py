@@ -15,9 +15,12 @@ from interlock.domain.run import (
     Evidence,
     Failure,
     Judgement,
+    MarkedAs,
     OpenedBy,
+    OutcomeMark,
     PostRunState,
     RunKey,
+    Skip,
     Status,
     execution_name,
     finished_run,
@@ -32,7 +35,7 @@ NOW = datetime(2026, 3, 3, 8, 0, tzinfo=UTC)
 LATER = NOW + timedelta(hours=1)
 LEASE = timedelta(hours=4, minutes=30)
 
-_P, _T, _R, _F, _C, _X, _U = Status
+_P, _T, _R, _F, _C, _X, _S, _U = Status
 #: Copied from the picture of the lifecycle; a lease that ran out ends any open run.
 LEGAL = {
     (_P, _T), (_P, _F), (_P, _X),
@@ -40,7 +43,15 @@ LEGAL = {
     (_R, _C), (_R, _F), (_R, _X),
     (_F, _X),
 }  # fmt: skip
-REOPENED = {_F, _C, _X}
+#: What only a person may say.
+BY_HAND = {
+    (_P, _S), (_F, _S), (_X, _S),
+    (_P, _C), (_F, _C), (_X, _C), (_S, _C),
+    (_C, _X),
+}  # fmt: skip
+REOPENED = {_F, _C, _X, _S}
+SKIP = Skip(by="ada", at=LATER, reason="a holiday")
+MARK = OutcomeMark(outcome=MarkedAs.DONE, by="ada", at=LATER, reason="loaded by hand")
 
 
 @pytest.mark.parametrize(("before", "after"), list(product(Status, Status)))
@@ -52,6 +63,21 @@ def test_a_run_goes_only_where_its_table_leads(before: Status, after: Status) ->
     else:
         with pytest.raises(TransitionError, match="silver-orders/stream/2026-03-03"):
             run.to(after, LATER)
+
+
+@pytest.mark.parametrize(("before", "after"), sorted(BY_HAND))
+def test_only_a_person_leads_a_run_where_no_job_would(before: Status, after: Status) -> None:
+    run = a_run(status=before)
+    with pytest.raises(TransitionError, match="only a person"):
+        run.to(after, LATER, mark=None)
+    assert run.to(after, LATER, skip=SKIP).status is after
+    assert run.to(after, LATER, mark=MARK).status is after
+
+
+def test_a_new_attempt_forgets_what_was_said_of_the_last() -> None:
+    skipped = a_run().to(_S, LATER, skip=SKIP, mark=MARK)
+    fresh = skipped.reopened(LATER, OpenedBy.OPERATOR, "unskip", LEASE)
+    assert (fresh.skip, fresh.mark) == (None, None)
 
 
 @pytest.mark.parametrize("status", Status)
@@ -146,9 +172,9 @@ def test_a_run_has_given_up_when_nothing_is_due_that_would_try_it_again(
 def test_a_version_comes_from_its_own_state_or_one_that_leads_to_it(status: Status) -> None:
     run = a_run(status=status, attempt=4)
     if status is _P:
-        assert predecessors(run) == {(4, _P), (3, _F), (3, _C), (3, _X)}
+        assert predecessors(run) == {(4, _P), (3, _F), (3, _C), (3, _X), (3, _S)}
     else:
-        before = {(4, one) for one, other in LEGAL if other is status}
+        before = {(4, one) for one, other in LEGAL | BY_HAND if other is status}
         assert predecessors(run) == before | {(4, status)}
 
 

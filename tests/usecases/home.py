@@ -62,6 +62,7 @@ class Home:
             runs=self.store.runs,
             job_log=self.store.job_log,
             reruns=self.store.reruns,
+            backfills=self.store.backfills,
             events=FailingEvents(self.store.events, self._faults),
             outbox=self.store.outbox,
             claims=self.store.claims,

@@ -12,8 +12,9 @@ from interlock.domain.job import Failed, Running, Succeeded
 from interlock.domain.run import RunKey, Status
 from interlock.errors import ConflictError, NotFoundError, TransientError
 from interlock.simulation.scenario import JobResult, JobScript
-from interlock.usecases.cancel_run import CancelOrder, cancel_run
+from interlock.usecases.cancel_run import cancel_run
 from interlock.usecases.judge_rerun import judge_rerun
+from interlock.usecases.run_order import RunOrder
 from usecases.home import KEY, Home, assert_a_crash_changes_nothing
 
 CANCELLED = EventType.RUN_CANCELLED
@@ -38,7 +39,7 @@ class Platform:
 
 def cancel(home: Home, platform: Any = None, reason: str = "it hangs") -> Cancellation:
     ports = home.ports if platform is None else home.with_ports(jobs=platform)
-    return cancel_run(CancelOrder(KEY, "ada", reason), ports)
+    return cancel_run(RunOrder(KEY, "ada", reason), ports)
 
 
 def hanging(home: Home, text: str = RETRIES) -> None:
@@ -196,6 +197,6 @@ def test_a_date_without_a_run_and_an_unknown_pipeline_are_named(home: Home) -> N
     home.adopt()
     with pytest.raises(NotFoundError, match="silver-orders has no run of 2026-03-03"):
         cancel(home)
-    order = CancelOrder(RunKey("nope", "stream", "2026-03-03"), "ada", "why")
+    order = RunOrder(RunKey("nope", "stream", "2026-03-03"), "ada", "why")
     with pytest.raises(NotFoundError, match="no pipeline nope"):
         cancel_run(order, home.ports)

@@ -8,7 +8,7 @@ import pytest
 
 from interlock.domain.deadline import SlaVerdict
 from interlock.domain.event import EventType
-from interlock.domain.job import Running, Succeeded
+from interlock.domain.job import CannotTell, Running, Succeeded
 from interlock.domain.run import DeadlineKind, RunKey, Status
 from interlock.errors import NotFoundError, TransientError
 from interlock.lifecycle.deadlines import reconcile
@@ -776,6 +776,60 @@ def test_a_launch_whose_answer_was_never_seen_is_looked_for(home: Home) -> None:
     home.mode("check-job", DAY)
     home.mode("complete-trigger", DAY, event="success")
     assert settle(home) is SlaVerdict.MET
+
+
+class Forgetful:
+    """Jobs of a platform that can't tell whether a job was started under a token."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._home.ports.jobs, name)
+
+    def find(self, *given: Any) -> CannotTell:
+        return CannotTell()
+
+    def launch(self, *given: Any) -> Any:
+        """A repeat under the same token starts no second job."""
+        return self._home.ports.jobs.find(*given)
+
+
+def with_a_launch_in_doubt(home: Home) -> Any:
+    """The job was started a moment ago, and its platform's response was lost."""
+    opened(home)
+    home.mode("evaluate", DAY)
+
+    class Hanging(Forgetful):
+        def launch(self, *given: Any) -> Any:
+            home.ports.jobs.launch(*given)
+            raise TransientError("timed out")
+
+    with pytest.raises(TransientError):
+        home.mode("trigger", DAY, ports=home.with_ports(jobs=Hanging(home)))
+    launch = home.jobs.launches[-1]
+    launch.script = launch.script.__class__(after="10m")
+    at(home, BREACH_AT)
+    return home.with_ports(jobs=Forgetful(home))
+
+
+def test_a_launch_in_doubt_is_no_breach_before_the_launch_is_repeated(home: Home) -> None:
+    ports = with_a_launch_in_doubt(home)
+    assert not fire_deadline(DAY, B, ports)
+    home.pass_time(seconds=30)
+    home.mode("trigger", DAY, ports=ports)
+    assert not fire_deadline(DAY, B, ports)
+    assert home.events(EventType.SLA_BREACH) == []
+
+
+def test_a_launch_that_stays_in_doubt_breaches_in_the_end_and_says_so(home: Home) -> None:
+    ports = with_a_launch_in_doubt(home)
+    assert not fire_deadline(DAY, B, ports)
+    home.pass_time(minutes=5)
+    assert fire_deadline(DAY, B, ports)
+    assert home.event(EventType.SLA_BREACH).detail["blockedBy"][-1] == (
+        "the state of its job is unknown: its platform can't say whether the job was started"
+    )
 
 
 def test_a_run_that_was_never_launched_breaches_without_a_word_of_a_job(home: Home) -> None:

@@ -8,7 +8,9 @@ import pytest
 from interlock.domain.config import Config
 from interlock.domain.event import EventType
 from interlock.domain.run import RunKey, Status
+from interlock.domain.timestamp import spell
 from interlock.errors import NotFoundError, TransientError
+from interlock.simulation.scenario import Call
 from interlock.usecases.fire_cron import fire_cron
 from interlock.usecases.pause import pause, resume
 from usecases.home import (
@@ -19,6 +21,7 @@ from usecases.home import (
     crashed_everywhere,
 )
 
+PAUSED = EventType.PIPELINE_PAUSED
 CRON = "schedule: {cron: '30 * * * *', evaluation: {window: 1h}}"
 
 
@@ -165,7 +168,7 @@ def test_who_is_overtaken_tries_again_but_not_for_ever(home: Home) -> None:
     home.adopt()
     assert pause("silver-orders", home.with_ports(pipelines=Busy(home, 3))).paused_since == NOW
     with pytest.raises(TransientError, match="other processes got there first"):
-        pause("silver-orders", home.with_ports(pipelines=Busy(home, 99)))
+        pause("silver-orders", home.with_ports(pipelines=Busy(home, 99)), reason="again")
 
 
 def test_dying_at_any_line_of_a_resume_loses_nothing() -> None:
@@ -185,6 +188,38 @@ def test_dying_at_any_line_of_a_resume_loses_nothing() -> None:
         run = home.run(hour("2026-03-03T08"))
         assert run.status is Status.PENDING, f"after write {number}"
         assert home.events(EventType.SCHEDULE_MISSED) == []
+
+
+def test_a_pause_and_its_end_are_told_once_with_who_and_why(home: Home) -> None:
+    home.adopt()
+    until = NOW + timedelta(hours=2)
+    for _ in range(2):
+        pause("silver-orders", home.ports, until, "ada", "it moves")
+    for _ in range(2):
+        resume("silver-orders", home.ports, "bob", "it has moved")
+    paused, resumed = home.event(PAUSED), home.event(EventType.PIPELINE_RESUMED)
+    assert paused.message == "paused by ada (it moves)"
+    assert (paused.detail["until"], paused.detail["requestedBy"]) == (spell(until), "ada")
+    assert resumed.message == "resumed by bob (it has moved)"
+    assert resumed.detail["since"] == spell(NOW)
+    pause("silver-orders", home.ports, by="ada", reason="once more")
+    assert len(home.events(PAUSED)) == 2
+
+
+def test_a_pause_whose_event_can_not_be_published_holds_and_is_told_later(home: Home) -> None:
+    home.adopt()
+    home.fails(Call.PUBLISH)
+    pause("silver-orders", home.ports, by="ada")
+    assert home.events(PAUSED) == []
+    home.pass_time(minutes=5)
+    home.settle()
+    assert home.event(PAUSED).detail["requestedBy"] == "ada"
+
+
+def test_a_pause_that_is_over_already_is_not_told(home: Home) -> None:
+    home.adopt()
+    pause("silver-orders", home.ports, NOW - timedelta(hours=1))
+    assert home.events(PAUSED) == []
 
 
 def test_pausing_is_one_write() -> None:

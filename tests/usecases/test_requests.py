@@ -9,7 +9,6 @@ from interlock.usecases.pause import foresee_resume, pause
 from interlock.usecases.put_reading import put_reading
 from interlock.usecases.request_rerun import (
     RerunOrder,
-    backfill_dates,
     chosen_schedule,
     request_rerun,
 )
@@ -95,28 +94,6 @@ def test_of_several_schedules_one_must_be_named(home: Home) -> None:
         with pytest.raises(ConfigError, match="choose one of the schedules a, b"):
             chosen_schedule(config, name)
     assert chosen_schedule(config, "b").id == "b"
-
-
-@pytest.mark.parametrize(
-    ("first", "last", "count"),
-    [("2026-03-03", "2026-03-03", 24), ("2026-03-02", "2026-03-03", 48)],
-)
-def test_a_backfill_has_every_date_of_its_days(
-    home: Home, first: str, last: str, count: int
-) -> None:
-    config = home.adopt(TWO)
-    dates = list(backfill_dates(config, config.pipeline.schedule("a"), first, last))
-    assert len(dates) == len(set(dates)) == count
-
-
-@pytest.mark.parametrize(
-    ("first", "last"),
-    [("2026-03-03", "2026-03-02"), ("2024-01-01", "2026-03-03"), ("soon", "2026-03-03")],
-)
-def test_a_backfill_has_bounds(home: Home, first: str, last: str) -> None:
-    config = home.adopt(TWO)
-    with pytest.raises(ConfigError):
-        list(backfill_dates(config, config.pipeline.schedule("a"), first, last))
 
 
 def test_what_a_resume_would_start_can_be_asked_before(home: Home) -> None:

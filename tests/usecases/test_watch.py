@@ -477,7 +477,7 @@ def test_a_paused_pipeline_is_held_and_no_date_of_the_pause_is_lost(home: Home) 
     pause("silver-orders", home.ports)
     for _ in range(40):
         look(home)
-    assert home.told() == []
+    assert home.told() == [EventType.PIPELINE_PAUSED]
     assert set(home.store.watch.load().lagging) == {"silver-orders"}
     resume("silver-orders", home.ports)
     look(home)

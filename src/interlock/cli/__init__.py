@@ -74,7 +74,7 @@ def _end_interrupted(goes_on: str) -> NoReturn:
 def _exit_for(error: Exception) -> Exit:
     return (
         Exit.UNREACHABLE
-        if isinstance(error, UnavailableError | TransientError)
+        if isinstance(error, UnavailableError | TransientError | MemoryError)
         else Exit.FOUND_PROBLEMS
     )
 
@@ -84,5 +84,7 @@ def _sentence(error: Exception) -> str:
 
     if isinstance(error, InterlockError):
         return "\n".join(map(printable, str(error).split("\n")))
+    if isinstance(error, MemoryError):
+        return "out of memory; free some memory and try again"
     reason = f"{type(error).__name__}: {error}".splitlines()[0]
     return f"{printable(reason)}\nThis is a bug in Interlock; run the command with --debug for the traceback."

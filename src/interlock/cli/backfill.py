@@ -1,40 +1,39 @@
-"""Backfill: run a range of dates, a few at once."""
+"""Backfill: start a backfill, and follow it."""
 
 import sys
-import time
+from typing import NoReturn
 
 import click
 import msgspec
 
 from interlock.cli.backend import ReachedBackend, acting
-from interlock.cli.exits import Exit, interruptible
+from interlock.cli.backfill_follower import BackfillFollower
+from interlock.cli.exits import Exit, Interrupted
 from interlock.cli.json_answers import json_option
 from interlock.cli.options import Options
-from interlock.cli.progress import progress
-from interlock.cli.rerun_answers import awaited, is_accepted
-from interlock.cli.shown import STATES, count, document, printable
+from interlock.cli.paged import all_of
+from interlock.cli.shown import count, document, lines
 from interlock.cli.typed_values import date_label
-from interlock.domain.run import FINAL, Run, Status
-from interlock.errors import UnavailableError
-from interlock.operations.requests import BackfillQuery, NewRerun
+from interlock.domain.backfill import MOST_CONCURRENT
+from interlock.errors import ConflictError, UnavailableError
+from interlock.operations.requests import (
+    BackfillDatesQuery,
+    BackfillQuery,
+    NewBackfill,
+    NewBackfillTurn,
+)
+from interlock.queries.backfill_progress import BackfillDate, BackfillProgress
 
-_PAUSE = 0.5
-_ANSWER_SECONDS = 10.0
+_DEFAULT = 2
+#: How many dates the question before the start lists.
+_LISTED = 5
 
 
-class DateOutcome(msgspec.Struct, frozen=True):
-    """The outcome of one date: the state of its run, or why it never started."""
+class BackfillAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """A backfill, and the outcome of every date. Without a backfill, there was no date to run."""
 
-    date: str
-    how: str
-    ok: bool
-
-
-class BackfillAnswer(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """The outcome of every date."""
-
-    pipeline_id: str
-    dates: list[DateOutcome]
+    backfill: BackfillProgress | None
+    dates: list[BackfillDate]
 
 
 class BackfillDates(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
@@ -48,123 +47,126 @@ class BackfillDates(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 @click.argument("pipeline")
 @click.argument("first", type=date_label, metavar="FROM")
 @click.argument("last", type=date_label, metavar="TO")
+@click.option("--reason", help="Why; recorded with every date. Required, except with --dry-run.")
 @click.option(
-    "--max-active",
-    type=click.IntRange(1, 100),
-    default=2,
-    show_default=True,
-    help="How many dates run at once.",
+    "--max-concurrent",
+    type=click.IntRange(1, MOST_CONCURRENT),
+    help=f"How many dates may be at work at once.  [default: {_DEFAULT}]",
 )
+@click.option("--max-active", type=click.IntRange(1, MOST_CONCURRENT), hidden=True)
 @click.option("--schedule", metavar="ID", help="Which schedule, if the pipeline has several.")
 @click.option("--dry-run", is_flag=True, help="Only list the dates.")
-@json_option(BackfillAnswer, others={"--dry-run": BackfillDates})
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation on a terminal.")
+@click.option("--detach", is_flag=True, help="Start it and return at once.")
+@json_option(BackfillAnswer, others={"--dry-run": BackfillDates, "--detach": BackfillProgress})
 @click.pass_obj
 def command(
     options: Options,
     pipeline: str,
     first: str,
     last: str,
-    max_active: int,
+    reason: str | None,
+    max_concurrent: int | None,
+    max_active: int | None,
     schedule: str | None,
     dry_run: bool,
+    yes: bool,
+    detach: bool,
     as_json: bool,
 ) -> None:
     """Run every date of PIPELINE from FROM to TO that has not completed.
 
-    Waits for each date to end before starting another. If interrupted, started dates continue, and
-    the same command picks up the rest. Exits 1 when a date was refused or failed.
+    The controller runs it, a few dates at a time, and this command follows it. Ctrl-C pauses it: dates that
+    have begun run on. FROM and TO may be hours where the dates are hours; a day stands for all dates of it.
+    Exits 1 when a date was refused or failed.
     """
+    if not dry_run and not (reason and reason.strip()):
+        raise click.UsageError("say why with --reason: it is recorded with every date")
     with acting(options) as backend:
         wanted = BackfillQuery(since=first, until=last, schedule=schedule)
         dates = backend.queries.backfill(pipeline, wanted).items
-        if dry_run:
+        if dry_run or not (dates or as_json):
             _list(pipeline, dates, as_json)
             return
         if not dates:
-            _show([], pipeline, as_json)
+            _nothing(pipeline, as_json)
             return
-        if not backend.served:
-            raise UnavailableError(
-                "a backfill needs a running server to run its dates: start `interlock serve` first"
-            )
-        with interruptible("started dates continue; run the same command again for the rest"):
-            ended = _Backfill(backend, pipeline, schedule, max_active, quiet=as_json).all(dates)
-    _show(ended, pipeline, as_json)
-    sys.exit(Exit.FINE if all(each.ok for each in ended) else Exit.FOUND_PROBLEMS)
+        at_once = max_concurrent or max_active or _DEFAULT
+        if not yes and not as_json and sys.stdin.isatty():
+            _confirm(pipeline, dates, at_once)
+        new = NewBackfill(
+            since=first,
+            until=last,
+            schedule=schedule,
+            max_concurrent=at_once,
+            reason=reason or "",
+        )
+        begun = backend.commands.start_backfill(pipeline, new)
+        if detach or not backend.served:
+            _started(begun, options, as_json)
+            backend.say_if_unserved()
+            return
+        ended = _follow(begun, backend, options, as_json)
+    sys.exit(Exit.FINE if ended.completed == ended.dates else Exit.FOUND_PROBLEMS)
 
 
-def _show(ended: list[DateOutcome], pipeline: str, as_json: bool) -> None:
+def _follow(
+    begun: BackfillProgress, backend: ReachedBackend, options: Options, as_json: bool
+) -> BackfillProgress:
+    follower = BackfillFollower(begun, backend.queries, options, quiet=as_json)
+    try:
+        ended = follower.follow()
+    except KeyboardInterrupt:
+        _interrupt(begun.id, backend, options)
+    except UnavailableError as error:
+        raise UnavailableError(
+            f"{error}\nThe backfill goes on without this command:"
+            f" `{options.command} backfills show {begun.id}`"
+        ) from error
     if as_json:
-        document(BackfillAnswer(pipeline_id=pipeline, dates=ended))
+        dates = all_of(lambda page: backend.queries.backfill_dates(ended.id, page), _ALL)
+        document(BackfillAnswer(backfill=ended, dates=dates))
+    else:
+        click.echo(follower.summary(ended))
+    return ended
+
+
+_ALL = BackfillDatesQuery()
+
+
+def _interrupt(backfill_id: str, backend: ReachedBackend, options: Options) -> NoReturn:
+    """The first Ctrl-C asks the server to start no further date."""
+    turn = NewBackfillTurn(reason="interrupted with Ctrl-C")
+    try:
+        paused = backend.commands.pause_backfill(backfill_id, turn)
+    except ConflictError:
+        raise Interrupted("the backfill was over already") from None
+    raise Interrupted(
+        f"{count(len(paused.active), 'date')} that began will run on;"
+        f" `{options.command} backfills resume {backfill_id} --reason R` starts the other"
+        f" {paused.waiting}"
+    ) from None
+
+
+def _confirm(pipeline: str, dates: list[str], at_once: int) -> None:
+    named = dates if len(dates) <= _LISTED else [*dates[: _LISTED - 1], "...", dates[-1]]
+    lines(f"{pipeline}: ", [", ".join(named)])
+    click.confirm(f"Run {count(len(dates), 'date')}, {at_once} at once?", abort=True)
+
+
+def _started(begun: BackfillProgress, options: Options, as_json: bool) -> None:
+    if as_json:
+        document(begun)
         return
-    bad = sum(not each.ok for each in ended)
-    click.echo(f"{pipeline}: {len(ended) - bad} done, {bad} not")
+    click.echo(f"{begun.pipeline_id}: backfill {begun.id} of {count(begun.dates, 'date')} started")
+    click.echo(f"  {options.command} backfills show {begun.id}")
 
 
-class _Backfill:
-    """Dates waiting, dates running, dates ended."""
-
-    def __init__(
-        self,
-        backend: ReachedBackend,
-        pipeline: str,
-        schedule: str | None,
-        max_active: int,
-        quiet: bool,
-    ) -> None:
-        self._backend, self._pipeline, self._schedule = backend, pipeline, schedule
-        self._max_active, self._quiet = max_active, quiet
-        self._active: dict[str, tuple[str, str]] = {}  # its schedule, and the state told last
-        self._ended: list[DateOutcome] = []
-
-    def all(self, dates: list[str]) -> list[DateOutcome]:
-        waiting = list(dates)
-        with progress("backfill", stride=1, quiet=self._quiet) as step:
-            while waiting or self._active:
-                while waiting and len(self._active) < self._max_active:
-                    self._begin(waiting.pop(0))
-                self._look()
-                if step is not None:
-                    step(len(self._ended), len(dates))
-                if self._active:
-                    time.sleep(_PAUSE)
-        return self._ended
-
-    def _begin(self, date: str) -> None:
-        wanted = NewRerun(date=date, schedule=self._schedule, reason="backfill")
-        request = self._backend.commands.rerun(self._pipeline, wanted)
-        answer = awaited(request, self._backend.queries, _ANSWER_SECONDS)
-        if answer is None:
-            self._end(date, "no response; is the pipeline paused?", ok=False)
-        elif not is_accepted(answer):
-            self._end(date, answer.message, ok=False)
-        else:
-            self._active[date] = (request.key.schedule_id, "")
-            self._tell(date, "accepted")
-
-    def _look(self) -> None:
-        for date, (schedule, told) in list(self._active.items()):
-            run = self._backend.queries.run(self._pipeline, schedule, date).run
-            word = STATES[run.status][0]
-            if _is_over(run):
-                del self._active[date]
-                why = f": {run.failure.message}" if run.failure else ""
-                self._end(date, word + why, ok=run.status is Status.COMPLETED)
-            elif word != told:
-                self._active[date] = (schedule, word)
-                self._tell(date, word)
-
-    def _end(self, date: str, how: str, ok: bool) -> None:
-        self._ended.append(DateOutcome(date, how, ok))
-        self._tell(date, how)
-
-    def _tell(self, date: str, what: str) -> None:
-        if not self._quiet:
-            click.echo(f"{date}: {printable(what)}")
-
-
-def _is_over(run: Run) -> bool:
-    return run.status in FINAL or (run.status is Status.FAILED and not run.awaits_retry)
+def _nothing(pipeline: str, as_json: bool) -> None:
+    if as_json:
+        document(BackfillAnswer(backfill=None, dates=[]))
+        return
+    click.echo(f"{pipeline}: nothing to run, every date of the range has completed")
 
 
 def _list(pipeline: str, dates: list[str], as_json: bool) -> None:

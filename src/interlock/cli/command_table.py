@@ -27,7 +27,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "audit": ("audit", "Show who asked for what, why, and what came of it."),
     "rerun": ("rerun", "Request that a date run again."),
     "cancel": ("cancel", "End the run of a date, and ask its job to stop."),
+    "skip": ("skip", "Say that dates need not run."),
+    "unskip": ("unskip", "Expect a skipped date again."),
+    "mark": ("mark", "State the outcome of a run by hand."),
     "backfill": ("backfill", "Run a range of dates, a few at once."),
+    "backfills": ("backfills", "List backfills; show, pause, resume or cancel one."),
     "pause": ("pause", "Pause a pipeline."),
     "resume": ("resume", "Resume a paused pipeline."),
     "retire": ("retire", "Retire a pipeline whose file is missing."),
@@ -40,6 +44,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "completion",
         "Print or install the completion script of your shell.",
     ),
+    "man": ("man", "Print or install the manual page."),
     "doctor": ("doctor", "Check the installation; every finding comes with a remedy."),
 }
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 from click.shell_completion import get_completion_class
 
+from interlock.cli.installed_file import install as install_file
 from interlock.errors import ConfigError
 
 SHELLS = ("bash", "zsh", "fish")
@@ -33,13 +34,7 @@ def command(shell: str | None, install: bool) -> None:
     if not install:
         click.echo(script)
         return
-    path = Path.home() / _PLACES[chosen]
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(script, encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"can't write {path}: {error.strerror}") from error
-    click.echo(f"wrote {path}\n{_NEXT[chosen]}")
+    install_file(Path.home() / _PLACES[chosen], script, _NEXT[chosen])
 
 
 def _own_shell() -> str:

@@ -15,6 +15,16 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
+#: What each code means.
+EXITS = {
+    Exit.FINE: "success",
+    Exit.FOUND_PROBLEMS: "problems found: errors in files, expectations that do not hold",
+    Exit.WRONG_USE: "wrong usage: an unknown command or option, a path that does not exist",
+    Exit.UNREACHABLE: "the backend is unreachable; nothing was done",
+    Exit.INTERRUPTED: "Ctrl-C ended the command",
+}
+
+
 class Interrupted(Exception):  # noqa: N818 - the user's wish, not an error
     """Ctrl-C ended the command. The text says what goes on regardless."""
 

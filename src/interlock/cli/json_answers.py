@@ -49,10 +49,10 @@ def commands_answering(
     for name in group.list_commands(context):
         command = group.get_command(context, name)
         assert command is not None
+        if answers_of(command):
+            yield f"{prefix}{name}", command
         if isinstance(command, click.Group):
             yield from commands_answering(command, context, f"{prefix}{name} ")
-        elif answers_of(command):
-            yield f"{prefix}{name}", command
 
 
 def answer_schema(name: str, command: click.Command) -> dict[str, Any]:

@@ -8,15 +8,21 @@ import msgspec
 from interlock.cli.backend import acting
 from interlock.cli.exits import Exit, interruptible
 from interlock.cli.json_answers import json_option
+from interlock.cli.many_dates import act_on_dates
 from interlock.cli.options import Options
 from interlock.cli.progress import working
 from interlock.cli.rerun_answers import awaited, is_accepted
 from interlock.cli.shown import document, lines
 from interlock.cli.typed_values import date_label
 from interlock.domain.event import Event
+from interlock.domain.partition import Label
 from interlock.domain.rerun_request import RerunRequest
 from interlock.domain.reruns import Cause
-from interlock.operations.requests import NewRerun
+from interlock.operations.many_dates import dates_meant
+from interlock.operations.queries import Queries
+from interlock.operations.requests import NewDates, NewRerun
+from interlock.operations.results import DateAnswer
+from interlock.usecases.request_rerun import chosen_schedule
 
 
 class RerunAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,7 +34,9 @@ class RerunAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 @click.command("rerun")
 @click.argument("pipeline")
-@click.argument("date", type=date_label, metavar="DATE")
+@click.argument("dates", type=date_label, nargs=-1, metavar="[DATE]...")
+@click.option("--from", "since", type=date_label, metavar="DATE", help="First date of a range.")
+@click.option("--to", "until", type=date_label, metavar="DATE", help="Last date of the range.")
 @click.option(
     "--reason", default="manual", show_default=True, help="Why; recorded with the attempt."
 )
@@ -38,23 +46,46 @@ class RerunAnswer(msgspec.Struct, frozen=True, kw_only=True):
 @click.option(
     "--wait", type=float, default=5.0, show_default=True, help="Seconds to wait for the answer."
 )
-@json_option(RerunAnswer)
+@click.option("--dry-run", is_flag=True, help="Only show what would become of each date.")
+@click.option("--yes", is_flag=True, help="Do not ask, however many dates there are.")
+@json_option(RerunAnswer, others={"--dry-run": list[DateAnswer], "several dates": list[DateAnswer]})
 @click.pass_obj
 def command(
     options: Options,
     pipeline: str,
-    date: str,
+    dates: tuple[str, ...],
+    since: str | None,
+    until: str | None,
     reason: str,
     force: bool,
     over_budget: bool,
     schedule: str | None,
     wait: float,
+    dry_run: bool,
+    yes: bool,
     as_json: bool,
 ) -> None:
-    """Request that DATE of PIPELINE run again. Exits 1 when the request is rejected."""
+    """Request that DATE of PIPELINE run again. Exits 1 when the request is rejected.
+
+    With several dates, or with --from and --to, each date is a request of its own, and events answer them.
+    """
     with acting(options) as backend:
+        one = _only_date(backend.queries, pipeline, schedule, dates)
+        if one is None or since or until or dry_run:
+            many = NewDates(
+                action="rerun",
+                dates=dates,
+                since=since,
+                until=until,
+                schedule=schedule,
+                reason=reason,
+                force=force,
+                over_budget=over_budget,
+            )
+            act_on_dates(backend, pipeline, many, dry_run=dry_run, yes=yes, as_json=as_json)
+            return
         wanted = NewRerun(
-            date=date, schedule=schedule, reason=reason, force=force, over_budget=over_budget
+            date=one, schedule=schedule, reason=reason, force=force, over_budget=over_budget
         )
         request = backend.commands.rerun(pipeline, wanted)
         with interruptible("the request is stored"), working("waiting for the answer", as_json):
@@ -66,6 +97,17 @@ def command(
         backend.say_if_unserved()
     refused = answer is not None and not is_accepted(answer)
     sys.exit(Exit.FOUND_PROBLEMS if refused else Exit.FINE)
+
+
+def _only_date(
+    queries: Queries, pipeline: str, schedule: str | None, dates: tuple[str, ...]
+) -> str | None:
+    """The one date that is meant; None if there are more, or none is named."""
+    if len(dates) != 1:
+        return None
+    config = queries.config(pipeline)
+    meant = dates_meant(config, chosen_schedule(config, schedule), Label.parse(dates[0]))
+    return meant[0] if len(meant) == 1 else None
 
 
 def _show(request: RerunRequest, answer: Event | None, command: str | None, wait: float) -> None:

@@ -67,6 +67,13 @@ def _show(run: Run, zone_name: str) -> None:
         end = run.completed_at or (now() if run.is_open else run.changed_at)
         said += f"; {run.job_type} job {run.run_id or ''} ran {took(run.launched_at, end)}"
     lines("", [said])
+    for said_by_hand in (run.skip, run.mark):
+        if said_by_hand is not None:
+            at = clock(said_by_hand.at, zone_name, run.key.date)
+            lines("", [f"{said_by_hand} ({at})"])
+    if run.mark is not None and run.mark.evidence:
+        known = ", ".join(f"{name}={text}" for name, text in run.mark.evidence.items())
+        lines("", [f"evidence: {known}"])
     if run.failure is not None:
         lines("", [f"failed ({run.failure.reason}): {run.failure.message}"])
     if run.retry_at is not None:

@@ -22,6 +22,7 @@ from interlock.cli.shown import (
     table,
     took,
 )
+from interlock.domain.marking import is_marked
 from interlock.domain.run import Run
 from interlock.operations.queries import Queries
 from interlock.operations.requests import Paging, RunsQuery
@@ -101,12 +102,19 @@ def _row(run: Run, at: datetime) -> tuple[str | StyledText, ...]:
     return (
         run.key.pipeline_id,
         f"{run.key.date} (dry)" if run.key.dry else run.key.date,
-        state(run.state),
+        _state(run),
         str(run.attempt),
         "-" if run.is_bare else brief(run.opened_at),
         "-" if run.is_bare else took(run.opened_at, end),
         _verdict(run),
     )
+
+
+def _state(run: Run) -> StyledText:
+    """What a person stated is told apart from what a job did."""
+    shown = state(run.state)
+    by_hand = run.mark is not None and is_marked(run, run.mark.outcome)
+    return StyledText(f"{shown.text} by hand", shown.style) if by_hand else shown
 
 
 def _verdict(run: Run) -> StyledText:

@@ -26,7 +26,7 @@ from interlock.domain.reading_doubts import reading_doubts
 from interlock.domain.sensor import Reading
 from interlock.errors import ConfigError, InterlockError, NotFoundError, UnavailableError
 from interlock.operations.queries import Queries
-from interlock.operations.requests import Paging, Waiting
+from interlock.operations.requests import ForeseeReading, Paging, Waiting
 
 
 @click.group("sensor")
@@ -41,6 +41,7 @@ def command() -> None:
 @click.option("--date", help="The date that the reading is about, such as 2026-03-03.")
 @click.option("--hour", type=click.IntRange(0, 23), help="Its hour, for hourly dates.")
 @click.option("--json", "text", metavar="TEXT", help="The fields as a JSON object.")
+@click.option("--dry-run", is_flag=True, help="Only show what it would lead to; nothing is stored.")
 @click.pass_obj
 def put(
     options: Options,
@@ -50,10 +51,14 @@ def put(
     date: str | None,
     hour: int | None,
     text: str | None,
+    dry_run: bool,
 ) -> None:
     """Write a reading, for example: sensor put silver-orders orders-landed count=4200"""
     fields = {**_object(text), **dict(map(field, pairs))}
     fields |= {name: given for name, given in (("date", date), ("hour", hour)) if given is not None}
+    if dry_run:
+        _foresee(options, pipeline, ForeseeReading(key=key, fields=fields))
+        return
     with acting(options) as backend:
         _warn(backend.queries, pipeline, key, fields)
         wait = Waiting(wait="decision" if backend.served else None)
@@ -62,6 +67,14 @@ def put(
         for what in accepted.led_to:
             click.echo(f"  {printable(what)}")
         backend.say_if_unserved()
+
+
+def _foresee(options: Options, pipeline: str, wanted: ForeseeReading) -> None:
+    with looking(options) as queries:
+        found = queries.foresee_reading(pipeline, wanted)
+    for doubt in found.doubts:
+        click.secho(f"warning: {printable(doubt)}", fg="yellow", err=True)
+    lines(f"{pipeline}: {wanted.key} would be: ", found.led_to)
 
 
 def _warn(queries: Queries, pipeline: str, key: str, fields: dict[str, Any]) -> None:

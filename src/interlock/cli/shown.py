@@ -30,6 +30,7 @@ STATES: dict[str, tuple[str, str]] = {
     "FAILED": ("failed", "red"),
     "RETRYING": ("retrying", "yellow"),
     "FAILED_FINAL": ("given up", "red"),
+    "SKIPPED": ("skipped", "bright_black"),
     "UNREADABLE": ("unreadable", "red"),
     "absent": ("no run", ""),
 }

@@ -5,8 +5,9 @@ from typing import Any
 
 import click
 
-from interlock.domain import canonical, duration, timestamp
+from interlock.domain import duration, timestamp
 from interlock.domain.partition import Label
+from interlock.domain.typed_value import typed_value
 
 
 def moment_past(text: str) -> datetime:
@@ -53,11 +54,8 @@ def _label(text: str) -> datetime | None:
 
 
 def field(pair: str) -> tuple[str, Any]:
-    """`count=4200` is a number, `complete=true` a boolean, and anything that is not JSON is text."""
+    """A name, and its value as `typed_value` reads it."""
     name, mark, text = pair.partition("=")
     if not mark or not name:
         raise click.BadParameter(f"{pair!r} is not FIELD=VALUE")
-    try:
-        return name, canonical.decode(text)
-    except ValueError:
-        return name, text
+    return name, typed_value(text)

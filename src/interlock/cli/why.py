@@ -15,7 +15,6 @@ from interlock.cli.shown import (
     lines,
     now,
     pause_facts,
-    printable,
     span,
     state,
     table,
@@ -54,7 +53,7 @@ def command(options: Options, pipeline: str, date: str | None, as_json: bool) ->
 def _show(why: Why) -> None:
     word, colour = state(why.status if why.retry_at is None else RETRYING)
     click.echo(f"{why.pipeline_id} {why.date} (schedule {why.schedule_id})")
-    click.echo(f"{click.style(word, fg=colour or None)}: {printable(why.headline)}")
+    lines(f"{word}: ", [why.headline], colour or None)
     click.echo()
     if why.rules:
         heads = ("RULE", "NEEDS", "ACTUAL", "", "AGE", "SINCE")

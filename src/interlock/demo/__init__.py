@@ -1,1 +1,1 @@
-"""Demo: the medallion example at a speed you can watch, with sources that are sometimes wrong."""
+"""Demo: a small company's pipelines, with days of history, live sources, and things to decide."""

@@ -113,6 +113,8 @@ class Ignore(msgspec.Struct, frozen=True):
 #: Why a reading has no effect on a date whose row is unreadable, or has only the outcome.
 UNREADABLE = "the stored row of that date can't be read; `interlock doctor` names it"
 BARE = "the date is done, but its row does not say what its job saw; only a rerun opens it"
+#: Why a reading has no effect on a date whose outcome a person stated.
+MARKED = "the date is {mark}; only a rerun opens it"
 #: Why a reading has no effect on a schedule that was edited since.
 BEFORE = "it arrived before the schedule's present form was in force; only later readings count"
 
@@ -261,6 +263,8 @@ def _as_trigger(case: _Case, label: Label) -> Admission:
     run = case.runs.get(key)
     if run is not None and run.status is Status.UNREADABLE:
         return case.ignored(UNREADABLE)
+    if run is not None and run.status is Status.SKIPPED:
+        return case.ignored(_skipped(run))
     if run is not None and run.status is Status.COMPLETED:
         return _after_completion(case, run)
     if not passes(case.schedule, case.reading, case.now):
@@ -272,6 +276,11 @@ def _as_trigger(case: _Case, label: Label) -> Admission:
     if run is not None and run.awaits_retry:
         return case.ignored("a retry is due")
     return _open(case, label, key, run)
+
+
+def _skipped(run: Run) -> str:
+    """Why a reading opens nothing on a date that need not run."""
+    return f"the date is {run.skip or 'skipped'}; `interlock unskip` undoes that"
 
 
 def _while_open(case: _Case, run: Run) -> Admission:
@@ -308,6 +317,8 @@ def _open(case: _Case, label: Label, key: RunKey, run: Run | None) -> Admission:
 
 
 def _after_completion(case: _Case, run: Run) -> Admission:
+    if run.mark is not None:
+        return case.ignored(MARKED.format(mark=run.mark))
     if run.is_bare or not run.evidence:
         return case.ignored(BARE)
     if _drift_decides(case, run):
@@ -366,6 +377,8 @@ def _as_post_run(case: _Case, label: Label) -> Admission:
         return case.ignored("no job of that date is running or done")
     if run.is_bare:
         return case.ignored(BARE)
+    if run.mark is not None:
+        return case.ignored(MARKED.format(mark=run.mark))
     if _is_over(case, run):
         return case.ignored("the post-run window is over")
     if case.reading.received_at < run.opened_at and case.base not in run.evidence:

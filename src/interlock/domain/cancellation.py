@@ -43,5 +43,6 @@ _NOTHING = {
     Status.COMPLETED: "it is done: there is nothing to cancel",
     Status.FAILED: "it has failed and no retry is due: there is nothing to cancel",
     Status.FAILED_FINAL: "it has failed for good: there is nothing to cancel",
+    Status.SKIPPED: "it is skipped: there is nothing to cancel",
     Status.UNREADABLE: "its stored row can't be read: `interlock doctor` names the remedy",
 }

@@ -51,6 +51,7 @@ class Alert(StrEnum):
     THREAD = "thread"
     NO = "no"
     OTHER_SINKS = "other sinks only"
+    FROM_WARNING = "from warning on"
 
 
 class Phase(StrEnum):
@@ -62,6 +63,7 @@ class Phase(StrEnum):
     MISSED = "missed"
     LATE = "late"
     FAILED = "failed"
+    SKIPPED = "skipped"
     DONE = "done"
 
 
@@ -101,6 +103,10 @@ _DRIFT = (
 )
 _LATE = ("key", "changed", "completedAt", "lateBy", "rerunRequested")
 _REJECTED = ("reason", "requestedBy", "cause", "spent", "max", "activeAttempt")
+_STEERED = (
+    "backfill", "dates", "completed", "failed", "refused", "waiting", "notCompleted", "reason",
+    "requestedBy",
+)  # fmt: skip
 _WHY = "see `interlock why {pipeline} {date}`"
 _RERUN = "fix the cause, then `interlock rerun {pipeline} {date}`"
 
@@ -153,6 +159,23 @@ class EventType(StrEnum):
         ("attempt",), ("reason", "requestedBy", "runStatus", "runId"),
         "`interlock rerun {pipeline} {date}` runs it again",
         phase=Phase.FAILED)
+    RUN_SKIPPED = "RUN_SKIPPED", EventSpec(
+        "an operator said that a date need not run", "skip_run", Severity.INFO, Alert.THREAD,
+        ("attempt", "skipped at"), ("reason", "requestedBy", "runStatus"),
+        "`interlock unskip {pipeline} {date}` undoes it",
+        phase=Phase.SKIPPED)
+    RUN_UNSKIPPED = "RUN_UNSKIPPED", EventSpec(
+        "an operator undid the skip of a date: it is expected again, or has a further attempt",
+        "unskip_run", Severity.INFO, Alert.THREAD,
+        ("attempt", "skipped at"), ("reason", "requestedBy", "skippedBy", "skipReason"),
+        phase=Phase.WAITING)
+    RUN_MARKED = "RUN_MARKED", EventSpec(
+        "a person stated the outcome of a run: done, or failed (a warning)", "mark_run",
+        Severity.INFO, Alert.THREAD,
+        ("attempt", "outcome", "marked at"),
+        ("outcome", "reason", "requestedBy", "runStatus", "evidence", "lateBy"),
+        "`interlock rerun {pipeline} {date}` runs it again",
+        phase=Phase.DONE, shown={"outcome": "Outcome"})
     RETRY_EXHAUSTED = "RETRY_EXHAUSTED", EventSpec(
         "the job's or the launch's retries are spent, or what was to come went with its pipeline or schedule",
         "complete-trigger", Severity.ERROR, Alert.YES,
@@ -269,6 +292,26 @@ class EventType(StrEnum):
         "a rerun was refused", "judge_rerun", Severity.WARNING, Alert.YES,
         ("request",), _REJECTED, _WHY, "DRY_RUN_RERUN_REJECTED",
         phase=Phase.ATTENTION)
+    BACKFILL_STARTED = "BACKFILL_STARTED", EventSpec(
+        "a backfill was started", "start_backfill", Severity.INFO, Alert.NO,
+        ("backfill", "turn"),
+        ("backfill", "firstDate", "lastDate", "dates", "maxConcurrent", "reason", "requestedBy"))
+    BACKFILL_PAUSED = "BACKFILL_PAUSED", EventSpec(
+        "a backfill was paused: dates that have begun run on", "steer_backfill", Severity.INFO, Alert.NO,
+        ("backfill", "turn"), _STEERED)
+    BACKFILL_RESUMED = "BACKFILL_RESUMED", EventSpec(
+        "a paused backfill was resumed", "steer_backfill", Severity.INFO, Alert.NO,
+        ("backfill", "turn"), _STEERED)
+    BACKFILL_CANCELLED = "BACKFILL_CANCELLED", EventSpec(
+        "a backfill was cancelled, or its pipeline was retired: dates that have begun run on",
+        "steer_backfill, advance_backfill", Severity.INFO, Alert.NO,
+        ("backfill", "turn"), _STEERED)
+    BACKFILL_DONE = "BACKFILL_DONE", EventSpec(
+        "every date of a backfill has ended; a warning if some did not complete",
+        "advance_backfill", Severity.INFO, Alert.FROM_WARNING,
+        ("backfill", "turn"), _STEERED,
+        "see `interlock backfills`, then fix the cause and start it again for the rest",
+        phase=Phase.ATTENTION)
     PIPELINE_EXCLUDED = "PIPELINE_EXCLUDED", EventSpec(
         "a reading would have opened a run on an excluded date", "admit", Severity.INFO, Alert.NO,
         (), ("key", "excludedBy", "name"))
@@ -289,6 +332,13 @@ class EventType(StrEnum):
         "a stored config does not validate", "adopt_config", Severity.ERROR, Alert.YES,
         ("hash",), ("problems", "inForce"), "run `interlock validate` on the file and mend it",
         phase=Phase.ATTENTION)
+    PIPELINE_PAUSED = "PIPELINE_PAUSED", EventSpec(
+        "an operator paused a pipeline, or changed its pause", "pause", Severity.INFO, Alert.NO,
+        ("config version",), ("reason", "requestedBy", "since", "until"),
+        "`interlock resume {pipeline}` ends the pause")
+    PIPELINE_RESUMED = "PIPELINE_RESUMED", EventSpec(
+        "an operator ended the pause of a pipeline", "resume", Severity.INFO, Alert.NO,
+        ("config version",), ("reason", "requestedBy", "since"))
     CONFIG_MISSING = "CONFIG_MISSING", EventSpec(
         "the file of a pipeline in force is missing; an error without a pipeline: those of many at once",
         "follow_files", Severity.WARNING, Alert.YES,

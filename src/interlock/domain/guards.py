@@ -175,7 +175,7 @@ def trigger_deadlines(seen: Snapshot, now: datetime) -> Iterator[WatchdogFinding
     if seen.paused:
         return
     for date, deadline_at in seen.needs.closing.items():
-        if date in seen.runs or covers(seen.runs, date) or _is_pruned(seen, date):
+        if date in seen.runs or _is_covered(seen, date) or _is_pruned(seen, date):
             continue
         if any(_in_time(seen, date, deadline_at)):
             continue
@@ -186,7 +186,9 @@ def sla_scheduling(seen: Snapshot, now: datetime) -> Iterator[WatchdogFinding]:
     """Deadlines hold even if nothing ever starts."""
     for each in seen.needs.deadlines:
         run, watch = seen.runs.get(each.date), seen.watches.get(each.date)
-        if run is None and (covers(seen.runs, each.date) or _is_pruned(seen, each.date)):
+        if run is not None and run.status is Status.SKIPPED:
+            continue
+        if run is None and (_is_covered(seen, each.date) or _is_pruned(seen, each.date)):
             continue
         due = _undecided(each, run, watch)
         told = run.sla_told if run is not None else watch.told if watch is not None else ()
@@ -198,7 +200,7 @@ def sla_scheduling(seen: Snapshot, now: datetime) -> Iterator[WatchdogFinding]:
 def relative_sla_breaches(seen: Snapshot, now: datetime) -> Iterator[WatchdogFinding]:
     """A relative moment of a run has passed untold."""
     for run in seen.due:
-        if run.sla_verdict is not None or run.key.dry:
+        if run.sla_verdict is not None or run.key.dry or run.status is Status.SKIPPED:
             continue
         due = instants(run)
         for kind in (DeadlineKind.RELATIVE_BREACH, DeadlineKind.RELATIVE_WARNING):
@@ -245,6 +247,13 @@ def _missed(seen: Snapshot, now: datetime) -> Iterator[WatchdogFinding]:
         elif now >= missed_at(schedule, each) and not _is_suspect(seen, each.date):
             cause = _cause(seen, each, window)
             yield Missed(seen.key(each.date), each.due_at, cause, seen.not_watched)
+
+
+def _is_covered(seen: Snapshot, day: str) -> bool:
+    """Whether runs of its hours stand in for a day; an hour that was skipped does not show that it has
+    hours.
+    """
+    return covers((date for date, run in seen.runs.items() if not run.is_placeholder), day)
 
 
 def _is_pruned(seen: Snapshot, date: str) -> bool:

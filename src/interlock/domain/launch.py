@@ -44,6 +44,14 @@ def launch_of(run: Run) -> Launch | None:
     )
 
 
+def requested_at(run: Run) -> datetime:
+    """Since when a job whose launch is not recorded may run: no job is requested before its rules held.
+
+    `changed_at` tells that only until something else is noted on the run, such as a deadline that waits.
+    """
+    return run.changed_at if run.verdict is None else min(run.verdict.at, run.changed_at)
+
+
 def at_most_once(job: Job) -> bool:
     """Whether the owner prefers no job to a duplicate one."""
     return bool(job.config.get("atMostOnce", False))

@@ -45,6 +45,7 @@ class Opening(msgspec.Struct, frozen=True):
     #: When a cron moment was due, and the request that asked for the date.
     due_at: datetime | None = None
     request: str | None = None
+    backfill: str | None = None
 
 
 def first_attempt(
@@ -71,6 +72,7 @@ def first_attempt(
         sla_told=sla.told,
         sla_verdict=sla.verdict,
         first_request=opening.request,
+        backfill=opening.backfill,
     )
     run = with_deadlines(run, config.pipeline, config.standing(key.schedule_id))
     return msgspec.structs.replace(run, sla_armed={**sla.armed, **dict(unarmed(run))})

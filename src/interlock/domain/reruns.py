@@ -22,6 +22,7 @@ class Cause(StrEnum):
     BUDGET = "budget"
     NO_NEW_DATA = "no-new-data"
     UNREADABLE = "unreadable"
+    SKIPPED = "skipped"
 
 
 class Granted(msgspec.Struct, frozen=True):
@@ -53,8 +54,8 @@ class RerunCase(msgspec.Struct, frozen=True, kw_only=True):
 def judge_request(case: RerunCase, pipeline: Pipeline) -> Granted | RerunRefused:
     """Judge in a fixed order: calendar, horizon, a run in progress, the budget, the circuit breaker.
 
-    A row that says only that the date is done has no evidence to compare with, so the circuit breaker never
-    trips.
+    A row that says only that the date is done has no evidence to compare with, and neither has a run that a
+    person marked done, so the circuit breaker never trips.
     """
     run = case.run
     if case.excluded is not None:
@@ -63,6 +64,8 @@ def judge_request(case: RerunCase, pipeline: Pipeline) -> Granted | RerunRefused
         return Granted(None) if case.believed else RerunRefused(Cause.BEYOND_HORIZON)
     if run.status is Status.UNREADABLE:
         return RerunRefused(Cause.UNREADABLE)
+    if run.status is Status.SKIPPED:
+        return RerunRefused(Cause.SKIPPED)
     if run.is_open or run.awaits_retry:
         return RerunRefused(Cause.IN_PROGRESS)
     source = rerun_source(case.reason)
@@ -71,7 +74,7 @@ def judge_request(case: RerunCase, pipeline: Pipeline) -> Granted | RerunRefused
     if not budget.left and not (case.over_budget and by_hand):
         return RerunRefused(Cause.BUDGET, budget)
     forced = case.force and by_hand
-    done = run.status is Status.COMPLETED and not run.is_bare
+    done = run.status is Status.COMPLETED and not run.is_bare and run.mark is None
     if done and not forced and not news(run, case.readings):
         return RerunRefused(Cause.NO_NEW_DATA, budget)
     return Granted(budget)
@@ -88,3 +91,16 @@ def news(run: Run, readings: Mapping[str, Reading]) -> bool:
         for key, reading in readings.items()
         if not isinstance(reading, UnreadableReading)
     )
+
+
+#: Each cause in words.
+EXPLAINED: dict[str, str] = {
+    Cause.UNKNOWN_PIPELINE: "no such pipeline or schedule is in force",
+    Cause.EXCLUDED: "the calendar excludes the date",
+    Cause.BEYOND_HORIZON: "the date is beyond the schedule's horizon",
+    Cause.IN_PROGRESS: "a run is in progress, or a retry is due",
+    Cause.BUDGET: "the budget is spent",
+    Cause.NO_NEW_DATA: "no reading has changed since the run succeeded",
+    Cause.UNREADABLE: "the stored row of the date can't be read; `interlock doctor` names it",
+    Cause.SKIPPED: "the date is skipped; `interlock unskip` undoes that",
+}

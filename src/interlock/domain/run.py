@@ -38,6 +38,8 @@ class Status(StrEnum):
     FAILED = "FAILED"
     COMPLETED = "COMPLETED"
     FAILED_FINAL = "FAILED_FINAL"
+    #: An operator said that the date need not run.
+    SKIPPED = "SKIPPED"
     #: A row that this version can't read. Never stored; only returned by stores.
     UNREADABLE = "UNREADABLE"
 
@@ -46,17 +48,32 @@ class Status(StrEnum):
 RETRYING = "RETRYING"
 
 OPEN = frozenset({Status.PENDING, Status.TRIGGERING, Status.RUNNING})
-FINAL = frozenset({Status.COMPLETED, Status.FAILED_FINAL})
+FINAL = frozenset({Status.COMPLETED, Status.FAILED_FINAL, Status.SKIPPED})
 
-#: From where to where. PENDING is entered only with a new attempt.
-TRANSITIONS: dict[Status, frozenset[Status]] = {
+_BY_ITSELF: dict[Status, frozenset[Status]] = {
     Status.PENDING: frozenset({Status.TRIGGERING, Status.FAILED, Status.FAILED_FINAL}),
     Status.TRIGGERING: frozenset({Status.RUNNING, Status.FAILED, Status.FAILED_FINAL}),
     Status.RUNNING: frozenset({Status.COMPLETED, Status.FAILED, Status.FAILED_FINAL}),
     Status.FAILED: frozenset({Status.PENDING, Status.FAILED_FINAL}),
     Status.COMPLETED: frozenset({Status.PENDING}),
     Status.FAILED_FINAL: frozenset({Status.PENDING}),
+    Status.SKIPPED: frozenset({Status.PENDING}),
     Status.UNREADABLE: frozenset(),
+}
+
+#: The moves that only a person makes: skip a date, complete one without a job, take a completion back. The
+#: run then says who, and no job of it is running.
+BY_HAND: dict[Status, frozenset[Status]] = {
+    Status.PENDING: frozenset({Status.SKIPPED, Status.COMPLETED}),
+    Status.FAILED: frozenset({Status.SKIPPED, Status.COMPLETED}),
+    Status.COMPLETED: frozenset({Status.FAILED_FINAL}),
+    Status.FAILED_FINAL: frozenset({Status.SKIPPED, Status.COMPLETED}),
+    Status.SKIPPED: frozenset({Status.COMPLETED}),
+}
+
+#: From where to where. PENDING is entered only with a new attempt.
+TRANSITIONS: dict[Status, frozenset[Status]] = {
+    status: to | BY_HAND.get(status, frozenset()) for status, to in _BY_ITSELF.items()
 }
 
 
@@ -77,6 +94,7 @@ class OpenedBy(StrEnum):
     RETRY = "retry"
     RECOVERY = "recovery"
     CASCADE = "cascade"
+    OPERATOR = "operator"
     #: Not recorded in the row: see `finished_run` and `unreadable_run`.
     UNKNOWN = "unknown"
 
@@ -155,6 +173,39 @@ class PostRunState(msgspec.Struct, frozen=True, rename="camel"):
     missing_judged: bool = False
 
 
+class Skip(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """Who said that a date need not run, when and why."""
+
+    by: str
+    at: datetime
+    reason: str
+    #: Whether the date had no run before: then undoing it removes the row.
+    created: bool = False
+
+    def __str__(self) -> str:
+        return f"skipped{f' by {self.by}' if self.by else ''}: {self.reason}"
+
+
+class MarkedAs(StrEnum):
+    """The outcome that a person may state."""
+
+    DONE = "done"
+    FAILED = "failed"
+
+
+class OutcomeMark(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """The outcome of a run as a person stated it: who, when, why, and what they know."""
+
+    outcome: MarkedAs
+    by: str
+    at: datetime
+    reason: str
+    evidence: dict[str, str] = {}
+
+    def __str__(self) -> str:
+        return f"marked {self.outcome}{f' by {self.by}' if self.by else ''}: {self.reason}"
+
+
 class Run(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """A run as it is stored."""
 
@@ -170,6 +221,8 @@ class Run(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     opened_for: str = ""
     #: The request that opened a date without a run; kept to recognise a repeat of it.
     first_request: str | None = None
+    #: The backfill that asked for its last rerun; retries keep it.
+    backfill: str | None = None
     changed_at: datetime
     recovered: bool = False
     started_at: datetime | None = None
@@ -215,6 +268,9 @@ class Run(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     sla_verdict: SlaVerdict | None = None
     post_run: PostRunState = PostRunState()
     late_told: tuple[str, ...] = ()
+    #: What an operator said about this attempt.
+    skip: Skip | None = None
+    mark: OutcomeMark | None = None
 
     @property
     def is_open(self) -> bool:
@@ -224,6 +280,12 @@ class Run(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     def is_bare(self) -> bool:
         """Whether its row says only how the date ended: what its job saw is not recorded."""
         return self.opened_by is OpenedBy.UNKNOWN
+
+    @property
+    def is_placeholder(self) -> bool:
+        """Whether a skip made its row: then it is no sign that dates of its kind run."""
+        skip = self.skip
+        return self.status is Status.SKIPPED and skip is not None and skip.created
 
     @property
     def awaits_retry(self) -> bool:
@@ -260,6 +322,11 @@ class Run(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
             raise TransitionError(f"{self.key}: {self.status} does not lead to {status}")
         if status is Status.PENDING:
             raise TransitionError(f"{self.key}: only a new attempt is PENDING")
+        said = changes.get("skip") or changes.get("mark")
+        if status in BY_HAND.get(self.status, ()) and said is None:
+            raise TransitionError(
+                f"{self.key}: only a person leads it from {self.status} to {status}"
+            )
         return self.changed(now, status=status, **changes)
 
     def resumed(self, now: datetime, lease: timedelta) -> Self:
@@ -329,16 +396,18 @@ _OF_ATTEMPT: dict[str, Any] = {
     "retry_at": None,
     "post_run": PostRunState(),
     "late_told": (),
+    "skip": None,
+    "mark": None,
 }
 
 
 def finished_run(key: RunKey, status: Status, version: int, attempt: int, **said: Any) -> Run:
     """A finished run whose row says little more than its status. Raises ValueError for another status,
-    or for a key whose date is not in the calendar.
+    or for a key whose date is not in the calendar. A skip names its operator, so its row is never sparse.
 
     A time missing from the row is its nominal one.
     """
-    if status not in FINAL:
+    if status not in (Status.COMPLETED, Status.FAILED_FINAL):
         raise ValueError(f"a row with status {status} must also name its execution")
     return _bare_run(key, status=status, version=version, attempt=attempt, **said)
 

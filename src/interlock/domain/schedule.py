@@ -33,6 +33,7 @@ __all__ = [
     "cron_grain",
     "cron_moments",
     "expected_start",
+    "is_expected",
     "next_occurrence",
     "occurrences",
     "opens_at",
@@ -139,6 +140,16 @@ def watched_on(
         if _day(moment) > day:
             return
         yield _watched(moment, zone)
+
+
+def is_expected(schedule: Schedule, calendars: Mapping[str, Calendar], label: Label) -> bool:
+    """Whether the schedule knows the date: its clock or its list has it or, if only readings determine when
+    it runs, the calendar does not exclude its day.
+    """
+    if sensor_driven(schedule):
+        return expects(schedule, calendars, label.day)
+    text = str(label)
+    return any(each.date == text for each in watched_on(schedule, calendars, label.day))
 
 
 def begins_at(schedule: Schedule, calendars: Mapping[str, Calendar], label: Label) -> datetime:

@@ -51,6 +51,8 @@ class SlaWatch(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     #: execution, its job and its events have new names.
     attempts: int = 0
     pruned_at: datetime | None = None
+    #: When the skip of a date without a run was undone.
+    unskipped_at: datetime | None = None
 
 
 class DeadlineNotice(msgspec.Struct, frozen=True):
@@ -70,7 +72,7 @@ def judge_moment(
 ) -> DeadlineNotice | None:
     """What to publish when a moment has come; None when it is published, moved, or no longer holds."""
     at = instants.get(kind)
-    if at is None or now < at or kind in told:
+    if at is None or now < at or kind in told or (run is not None and _is_skipped(run)):
         return None
     if kind is DeadlineKind.READINESS:
         return None if was_ready(run, at) else DeadlineNotice(kind, None)
@@ -85,6 +87,11 @@ def judge_moment(
     if run is not None and run.has_given_up:
         return None  # its failure was published, and a warning would add nothing
     return DeadlineNotice(kind, None)
+
+
+def _is_skipped(run: Run) -> bool:
+    """A date that need not run has no deadline."""
+    return run.status is Status.SKIPPED
 
 
 def pruned(run: Run, now: datetime) -> SlaWatch:
@@ -193,6 +200,8 @@ def blocked_by(run: Run | None, pipeline: Pipeline, schedule_id: str, now: datet
         return [f"no reading of {trigger.rule.key}" if trigger else "no run was opened"]
     if run.status is Status.UNREADABLE:
         return [f"its stored row can't be read: {_cause(run)}"]
+    if run.skip is not None and _is_skipped(run):
+        return [str(run.skip)]
     if run.status in (Status.FAILED, Status.FAILED_FINAL):
         return [f"failed: {_cause(run)}"]
     if run.status is Status.TRIGGERING:

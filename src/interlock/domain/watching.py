@@ -63,7 +63,8 @@ def _of_deadline(run: Run) -> Iterator[datetime]:
     """The relative deadline, whose instants only the run has; a breach, or a final failure, makes its warning
     obsolete.
     """
-    if run.status is Status.COMPLETED or DeadlineKind.RELATIVE_BREACH in run.sla_told:
+    over = run.status in (Status.COMPLETED, Status.SKIPPED)
+    if over or DeadlineKind.RELATIVE_BREACH in run.sla_told:
         return
     if run.relative_breach_at is not None:
         yield run.relative_breach_at

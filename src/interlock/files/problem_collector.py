@@ -10,7 +10,8 @@ from interlock.files.nodes import Map, Node, Scalar, find
 from interlock.files.problem import Path, Problem, ProblemKind, ProblemSeverity, printable, spell
 from interlock.files.scalars import is_nothing
 
-_LONGEST_MESSAGE = 400
+#: Enough for the codes of all countries.
+_LONGEST_MESSAGE = 1500
 MOST_SUGGESTIONS = 50
 
 

@@ -177,7 +177,8 @@ def _check_ids(found: Sequence[_Found]) -> None:
             continue
         earlier = first.setdefault(own.id, each)
         if earlier is not each:
-            each.error(own, ProblemKind.DUPLICATE, f"{earlier.file} already has this id")
+            message = f"{earlier.file} already has this id: give one of the two another"
+            each.error(own, ProblemKind.DUPLICATE, message)
 
 
 def _check_upstreams(found: Sequence[_Found]) -> None:

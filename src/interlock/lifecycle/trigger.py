@@ -7,7 +7,7 @@ from interlock.domain.budgets import Category
 from interlock.domain.event import clean
 from interlock.domain.job import CannotTell, JobContext, Launched
 from interlock.domain.job_record import LAUNCH_FAILED, JobRecord
-from interlock.domain.launch import at_most_once
+from interlock.domain.launch import at_most_once, requested_at
 from interlock.domain.opening import unarmed
 from interlock.domain.run import Run, Status
 from interlock.errors import InterlockError, LaunchError, TransientError, TransitionError
@@ -42,8 +42,9 @@ def trigger(step: Step, ports: Ports) -> dict[str, Any]:
     if step.is_current(run) and run.status is Status.TRIGGERING:
         context = job_context(run, ports)
         found = _found(step, context, now, ports) if again else None
-        # a job may end before its launch returns, so it counts as running since the request
-        began = run.changed_at if isinstance(found, Launched) else ports.clock()
+        # a job may end before its launch returns, so it counts as running since the request; if an earlier
+        # request may have started it, since that one
+        began = requested_at(run) if isinstance(found, Launched | CannotTell) else ports.clock()
         launched = found if isinstance(found, Launched) else _launch(step, context, found, ports)
         run = save_run(step.key, lambda stored: _noted(stored, launched, began, step, ports), ports)
     if step.is_current(run) and run.status is Status.RUNNING:

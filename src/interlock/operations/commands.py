@@ -9,8 +9,14 @@ from interlock.domain.cancellation import Cancellation
 from interlock.domain.config import Config
 from interlock.domain.lineage import LineageEvent
 from interlock.domain.rerun_request import RerunRequest
+from interlock.domain.run import Run
 from interlock.operations.requests import (
+    NewBackfill,
+    NewBackfillTurn,
     NewCancellation,
+    NewDates,
+    NewHandReading,
+    NewMark,
     NewPause,
     NewPrune,
     NewReadings,
@@ -18,12 +24,15 @@ from interlock.operations.requests import (
     NewResume,
     NewRetirement,
     NewRetry,
+    NewSkip,
     NewToken,
+    NewUnskip,
     Waiting,
     WatchQuery,
 )
-from interlock.operations.results import Pruned, ReadingAnswer, Retried
+from interlock.operations.results import DateAnswer, Pruned, ReadingAnswer, Retried
 from interlock.operations.tokens import TokenShown
+from interlock.queries.backfill_progress import BackfillProgress
 from interlock.queries.paging import Page
 from interlock.queries.stored_reading import StoredReading
 from interlock.queries.watchdog_pass import WatchdogPass
@@ -41,6 +50,10 @@ class Commands(Protocol):
         """Put a reading: the body is its fields. Durable when answered."""
         ...
 
+    def put_by_hand(self, pipeline: str, wanted: NewHandReading) -> StoredReading:
+        """Put a reading in a person's name, with a reason; the audit log has it."""
+        ...
+
     def put_all(self, readings: NewReadings) -> Page[ReadingAnswer]:
         """Put up to 1,000 readings in one durable write; each has its own answer."""
         ...
@@ -53,10 +66,42 @@ class Commands(Protocol):
         """Ask for a date to run again. An event says whether it is granted."""
         ...
 
+    def act_on_dates(self, pipeline: str, wanted: NewDates) -> Page[DateAnswer]:
+        """Rerun or skip up to 1,000 dates; each has its own answer. A rerun is answered by an event."""
+        ...
+
+    def start_backfill(self, pipeline: str, wanted: NewBackfill) -> BackfillProgress:
+        """Run the dates of a range that have not completed, a few at a time."""
+        ...
+
+    def pause_backfill(self, backfill: str, wanted: NewBackfillTurn) -> BackfillProgress:
+        """Start no further date of a backfill; dates that have begun run on."""
+        ...
+
+    def resume_backfill(self, backfill: str, wanted: NewBackfillTurn) -> BackfillProgress:
+        """Go on with a paused backfill."""
+        ...
+
+    def cancel_backfill(self, backfill: str, wanted: NewBackfillTurn) -> BackfillProgress:
+        """End a backfill: its waiting dates never start; dates that have begun run on."""
+        ...
+
     def cancel(
         self, pipeline: str, schedule: str, date: str, wanted: NewCancellation
     ) -> Cancellation:
         """End the run of a date: its job is asked to stop, and no retry follows."""
+        ...
+
+    def skip(self, pipeline: str, schedule: str, date: str, wanted: NewSkip) -> Run:
+        """Say that a date need not run: nothing opens, retries or reports it until that is undone."""
+        ...
+
+    def unskip(self, pipeline: str, schedule: str, date: str, wanted: NewUnskip) -> Run | None:
+        """Expect a skipped date again; answers its run, if it has one."""
+        ...
+
+    def mark(self, pipeline: str, schedule: str, date: str, wanted: NewMark) -> Run:
+        """State the outcome of a run by hand: done or failed. Launches nothing."""
         ...
 
     def pause(self, pipeline: str, wanted: NewPause = NewPause()) -> Config:

@@ -124,6 +124,21 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         Scope.OBSERVE,
         Commands.put,
     ),
+    Endpoint(
+        "POST",
+        "/pipelines/{pipeline}/readings",
+        "putByHand",
+        Scope.OBSERVE,
+        Commands.put_by_hand,
+        status=201,
+    ),
+    Endpoint(
+        "POST",
+        "/pipelines/{pipeline}/readings/foresee",
+        "foreseeReading",
+        Scope.OBSERVE,
+        Queries.foresee_reading,
+    ),
     Endpoint("POST", "/sensors", "putSensors", Scope.OBSERVE, Commands.put_all, largest=BATCH),
     Endpoint(
         "POST",
@@ -173,7 +188,68 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         Scope.OPERATE,
         Commands.cancel,
     ),
+    Endpoint(
+        "POST", "/runs/{pipeline}/{schedule}/{date}/skip", "skip", Scope.OPERATE, Commands.skip
+    ),
+    Endpoint(
+        "POST",
+        "/runs/{pipeline}/{schedule}/{date}/unskip",
+        "unskip",
+        Scope.OPERATE,
+        Commands.unskip,
+    ),
+    Endpoint(
+        "POST", "/runs/{pipeline}/{schedule}/{date}/mark", "mark", Scope.OPERATE, Commands.mark
+    ),
+    Endpoint(
+        "POST",
+        "/pipelines/{pipeline}/dates/foresee",
+        "foreseeDates",
+        Scope.READ,
+        Queries.foresee_dates,
+    ),
+    Endpoint(
+        "POST", "/pipelines/{pipeline}/dates", "actOnDates", Scope.OPERATE, Commands.act_on_dates
+    ),
     Endpoint("GET", "/pipelines/{pipeline}/backfill", "backfill", Scope.READ, Queries.backfill),
+    Endpoint(
+        "POST",
+        "/pipelines/{pipeline}/backfills",
+        "startBackfill",
+        Scope.OPERATE,
+        Commands.start_backfill,
+        status=201,
+    ),
+    Endpoint("GET", "/backfills", "listBackfills", Scope.READ, Queries.backfills),
+    Endpoint("GET", "/backfills/{backfill}", "getBackfill", Scope.READ, Queries.backfill_progress),
+    Endpoint(
+        "GET",
+        "/backfills/{backfill}/dates",
+        "listBackfillDates",
+        Scope.READ,
+        Queries.backfill_dates,
+    ),
+    Endpoint(
+        "POST",
+        "/backfills/{backfill}/pause",
+        "pauseBackfill",
+        Scope.OPERATE,
+        Commands.pause_backfill,
+    ),
+    Endpoint(
+        "POST",
+        "/backfills/{backfill}/resume",
+        "resumeBackfill",
+        Scope.OPERATE,
+        Commands.resume_backfill,
+    ),
+    Endpoint(
+        "POST",
+        "/backfills/{backfill}/cancel",
+        "cancelBackfill",
+        Scope.OPERATE,
+        Commands.cancel_backfill,
+    ),
     Endpoint("POST", "/pipelines/{pipeline}/pause", "pause", Scope.OPERATE, Commands.pause),
     Endpoint(
         "GET", "/pipelines/{pipeline}/resume", "wouldResume", Scope.READ, Queries.would_resume

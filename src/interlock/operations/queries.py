@@ -16,8 +16,12 @@ from interlock.domain.run import Run
 from interlock.domain.sensor import Reading
 from interlock.operations.requests import (
     AuditQuery,
+    BackfillDatesQuery,
     BackfillQuery,
+    BackfillsQuery,
     EventsQuery,
+    ForeseeReading,
+    NewDates,
     NewFiles,
     OnDate,
     OutputQuery,
@@ -27,10 +31,11 @@ from interlock.operations.requests import (
     RunsQuery,
     SearchQuery,
 )
-from interlock.operations.results import Prunable, RunHistory
+from interlock.operations.results import DateAnswer, ForeseenReading, Prunable, RunHistory
 from interlock.operations.tokens import TokenShown
 from interlock.queries.alerted import Alerted
 from interlock.queries.attainment import Attainment
+from interlock.queries.backfill_progress import BackfillDate, BackfillProgress
 from interlock.queries.heartbeat import Heartbeat
 from interlock.queries.paging import Page
 from interlock.queries.pipeline_state import PipelineState
@@ -117,7 +122,29 @@ class Queries(Protocol):
         ...
 
     def backfill(self, pipeline: str, query: BackfillQuery) -> Page[str]:
-        """The dates of a range that have no completed run."""
+        """The dates of a range that have no completed run and are not skipped."""
+        ...
+
+    def foresee_reading(self, pipeline: str, wanted: ForeseeReading) -> ForeseenReading:
+        """What a reading would lead to if it were put now; stores nothing."""
+        ...
+
+    def foresee_dates(self, pipeline: str, wanted: NewDates) -> Page[DateAnswer]:
+        """What a request about many dates would do: each date has its own answer; changes nothing."""
+        ...
+
+    def backfills(self, query: BackfillsQuery = BackfillsQuery()) -> Page[BackfillProgress]:
+        """Backfills, newest first, and how far each has come."""
+        ...
+
+    def backfill_progress(self, backfill: str) -> BackfillProgress:
+        """How far one backfill has come."""
+        ...
+
+    def backfill_dates(
+        self, backfill: str, query: BackfillDatesQuery = BackfillDatesQuery()
+    ) -> Page[BackfillDate]:
+        """The dates of a backfill and what each is doing, oldest first."""
         ...
 
     def would_resume(self, pipeline: str) -> Page[Foreseen]:

@@ -6,11 +6,13 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from interlock.domain.backfill import Concurrent
 from interlock.domain.partition import Label
 from interlock.errors import ConfigError
 
 MOST_READINGS = 1000
 MOST_ITEMS = 1000
+MOST_DATES = 1000
 MOST_LINES = 10_000
 MOST_FOUND = 100
 MOST_OUTPUT = 256 * 1024
@@ -36,6 +38,7 @@ RunState = Annotated[
         "FAILED",
         "COMPLETED",
         "FAILED_FINAL",
+        "SKIPPED",
         "UNREADABLE",
     ],
     Meta(description="The state of a run; RETRYING: it failed, and its next attempt is due."),
@@ -118,6 +121,16 @@ class BackfillQuery(Query, frozen=True, kw_only=True):
     schedule: Text | None = None
 
 
+class BackfillsQuery(Paging, frozen=True, kw_only=True):
+    pipeline: Text | None = None
+
+
+class BackfillDatesQuery(Paging, frozen=True, kw_only=True):
+    state: Literal["waiting", "requested", "running", "completed", "failed", "refused"] | None = (
+        None
+    )
+
+
 class WatchQuery(Query, frozen=True, kw_only=True):
     since: Instant | None = None
 
@@ -138,6 +151,21 @@ class NewReading(_Body, frozen=True, rename="camel", kw_only=True):
     fields: dict[str, Any]
 
 
+class ForeseeReading(_Body, frozen=True, kw_only=True):
+    """A reading that may be put."""
+
+    key: Text
+    fields: dict[str, Any]
+
+
+class NewHandReading(_Body, frozen=True, kw_only=True):
+    """A reading that a person puts, and why."""
+
+    key: Text
+    fields: dict[str, Any]
+    reason: Reason
+
+
 #: A batch of readings.
 NewReadings = Annotated[list[NewReading], Meta(min_length=1, max_length=MOST_READINGS)]
 
@@ -152,10 +180,64 @@ class NewRerun(_Body, frozen=True, kw_only=True):
     over_budget: bool = msgspec.field(default=False, name="overBudget")
 
 
+class NewBackfill(_Body, frozen=True, kw_only=True):
+    """A range of dates to run, a few at a time."""
+
+    since: Date = msgspec.field(name="from")
+    until: Date = msgspec.field(name="to")
+    reason: Reason
+    schedule: Text | None = None
+    max_concurrent: Annotated[
+        Concurrent, Meta(description="How many of its dates may be at work at once.")
+    ] = msgspec.field(default=2, name="maxConcurrent")
+
+
+class NewBackfillTurn(_Body, frozen=True, kw_only=True):
+    """A request to pause, resume or cancel a backfill."""
+
+    reason: Reason
+
+
 class NewCancellation(_Body, frozen=True, kw_only=True):
     """A request to end the run of a date."""
 
     reason: Reason
+
+
+class NewSkip(_Body, frozen=True, kw_only=True):
+    """A request that a date need not run."""
+
+    reason: Reason
+
+
+class NewUnskip(_Body, frozen=True, kw_only=True):
+    """A request to expect a skipped date again."""
+
+    reason: Reason
+
+
+class NewDates(_Body, frozen=True, kw_only=True):
+    """A request about many dates at once: those that are named, and the expected dates of a range."""
+
+    action: Annotated[Literal["rerun", "skip"], Meta(description="What to do with each date.")]
+    dates: Annotated[tuple[Date, ...], Meta(max_length=MOST_DATES)] = ()
+    since: Date | None = msgspec.field(default=None, name="from")
+    until: Date | None = msgspec.field(default=None, name="to")
+    schedule: Text | None = None
+    reason: Reason
+    force: bool = False
+    over_budget: bool = msgspec.field(default=False, name="overBudget")
+
+
+class NewMark(_Body, frozen=True, kw_only=True):
+    """The outcome of a run, as a person states it."""
+
+    outcome: Annotated[Literal["done", "failed"], Meta(description="What came of the run.")]
+    reason: Reason
+    evidence: Annotated[
+        dict[Annotated[str, Meta(min_length=1, max_length=100)], Text],
+        Meta(max_length=20, description="What the person knows, by name."),
+    ] = {}
 
 
 class NewFiles(_Body, frozen=True, kw_only=True):

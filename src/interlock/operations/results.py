@@ -25,6 +25,25 @@ class ReadingAnswer(msgspec.Struct, frozen=True, rename="camel", kw_only=True, o
     problem: str | None = None
 
 
+class ForeseenReading(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """What a reading would lead to, for each schedule, and what looks like a mistake in it."""
+
+    led_to: tuple[str, ...]
+    doubts: tuple[str, ...] = ()
+
+
+class DateAnswer(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """What becomes of one date of many, or would: accepted, or refused and why."""
+
+    schedule_id: str
+    date: str
+    accepted: bool
+    #: In words.
+    text: str
+    #: The state of its run beforehand; `absent` without one.
+    state: str
+
+
 class Prunable(msgspec.Struct, frozen=True):
     runs: int
 

@@ -7,16 +7,23 @@ from datetime import timedelta
 from functools import cache
 from typing import Any
 
+from interlock.domain.backfill import BackfillState
 from interlock.domain.callers import AuditEntry, RequestOutcome
 from interlock.domain.cancellation import Cancellation
 from interlock.domain.config import Config
 from interlock.domain.lineage import LineageEvent, LineageSource, sources_of
 from interlock.domain.rerun_request import RerunRequest
-from interlock.domain.run import RunKey
+from interlock.domain.run import MarkedAs, Run, RunKey
 from interlock.domain.sensor import Reading
 from interlock.errors import ConfigError, ConflictError, InterlockError, NotFoundError
+from interlock.operations.many_dates import OrderedDate, ordered_dates
 from interlock.operations.requests import (
+    NewBackfill,
+    NewBackfillTurn,
     NewCancellation,
+    NewDates,
+    NewHandReading,
+    NewMark,
     NewPause,
     NewPrune,
     NewReading,
@@ -24,26 +31,35 @@ from interlock.operations.requests import (
     NewResume,
     NewRetirement,
     NewRetry,
+    NewSkip,
     NewToken,
+    NewUnskip,
     Waiting,
     WatchQuery,
     label_of,
 )
-from interlock.operations.results import Pruned, ReadingAnswer, Retried
+from interlock.operations.results import DateAnswer, Pruned, ReadingAnswer, Retried
 from interlock.operations.store_queries import state_file
 from interlock.operations.tokens import TokenShown, make_token, new_secret, shown
 from interlock.ports.state_file import StateFile
+from interlock.queries.backfill_progress import BackfillProgress, backfill_progress
 from interlock.queries.paging import Page
 from interlock.queries.stored_reading import StoredReading, in_words, stored
 from interlock.queries.watchdog_pass import WatchdogPass, pass_in_words
 from interlock.usecases.admit_reading import foresee_reading
-from interlock.usecases.cancel_run import CancelOrder, cancel_run
+from interlock.usecases.cancel_run import cancel_run
+from interlock.usecases.mark_run import mark_run
 from interlock.usecases.pause import pause, resume
 from interlock.usecases.ports import Ports
 from interlock.usecases.put_reading import admissible_reading
 from interlock.usecases.request_rerun import RerunOrder, request_rerun
+from interlock.usecases.run_order import RunOrder
+from interlock.usecases.skip_run import skip_run
+from interlock.usecases.start_backfill import BackfillOrder, start_backfill
+from interlock.usecases.steer_backfill import BackfillTurn, found_backfill, steer_backfill
 from interlock.usecases.take_lineage import take_lineage
 from interlock.usecases.unknown_pipeline import unknown_pipeline
+from interlock.usecases.unskip_run import unskip_run
 from interlock.usecases.watch import watch
 
 log = logging.getLogger(__name__)
@@ -77,6 +93,12 @@ class StoreCommands:
         led_to = () if query.wait is None else in_words(foresee_reading(reading, self._ports))
         self._ports.sensors.put(reading)
         return stored(reading, led_to)
+
+    def put_by_hand(self, pipeline: str, wanted: NewHandReading) -> StoredReading:
+        self._check(pipeline)
+        _check_reason(wanted.reason)
+        with self._audited("put reading", f"{pipeline}/{wanted.key}", wanted.reason, pipeline):
+            return self.put(pipeline, wanted.key, wanted.fields, Waiting(wait="decision"))
 
     def put_all(self, readings: list[NewReading]) -> Page[ReadingAnswer]:
         """An invalid reading does not stop the others."""
@@ -124,16 +146,85 @@ class StoreCommands:
         with self._audited("rerun", str(key), wanted.reason, pipeline):
             return request_rerun(order, self._ports)
 
+    def act_on_dates(self, pipeline: str, wanted: NewDates) -> Page[DateAnswer]:
+        """A refused date does not stop the others; each is audited by itself."""
+        self._check(pipeline)
+        config = self._ports.pipelines.find(pipeline)
+        assert config is not None
+        orders = ordered_dates(config, wanted, self._ports)
+        return Page([self._act_on(each, wanted) for each in orders])
+
+    def _act_on(self, date: OrderedDate, wanted: NewDates) -> DateAnswer:
+        key = date.key
+        try:
+            if wanted.action == "skip":
+                skip = NewSkip(reason=wanted.reason)
+                self.skip(key.pipeline_id, key.schedule_id, key.date, skip)
+                return date.answer(True, "skipped")
+            again = NewRerun(
+                date=key.date,
+                schedule=key.schedule_id,
+                reason=wanted.reason,
+                force=wanted.force,
+                over_budget=wanted.over_budget,
+            )
+            self.rerun(key.pipeline_id, again)
+        except _REFUSALS as error:
+            return date.answer(False, str(error))
+        return date.answer(True, "rerun requested")
+
+    def start_backfill(self, pipeline: str, wanted: NewBackfill) -> BackfillProgress:
+        self._check(pipeline)
+        first, last = str(label_of(wanted.since)), str(label_of(wanted.until))
+        order = BackfillOrder(
+            pipeline_id=pipeline,
+            first=first,
+            last=last,
+            schedule_id=wanted.schedule,
+            max_concurrent=wanted.max_concurrent,
+            requested_by=self._actor,
+            reason=wanted.reason,
+        )
+        target = f"{pipeline}/{wanted.schedule or '-'}/{first} to {last}"
+        with self._audited("backfill", target, wanted.reason, pipeline):
+            return backfill_progress(start_backfill(order, self._ports), self._ports)
+
+    def pause_backfill(self, backfill: str, wanted: NewBackfillTurn) -> BackfillProgress:
+        return self._steer("backfill pause", backfill, BackfillState.PAUSED, wanted.reason)
+
+    def resume_backfill(self, backfill: str, wanted: NewBackfillTurn) -> BackfillProgress:
+        return self._steer("backfill resume", backfill, BackfillState.RUNNING, wanted.reason)
+
+    def cancel_backfill(self, backfill: str, wanted: NewBackfillTurn) -> BackfillProgress:
+        return self._steer("backfill cancel", backfill, BackfillState.CANCELLED, wanted.reason)
+
+    def _steer(
+        self, action: str, backfill: str, state: BackfillState, reason: str
+    ) -> BackfillProgress:
+        pipeline = found_backfill(backfill, self._ports).pipeline_id
+        turn = BackfillTurn(backfill, state, self._actor, reason)
+        with self._audited(action, backfill, reason, pipeline):
+            return backfill_progress(steer_backfill(turn, self._ports), self._ports)
+
     def cancel(
         self, pipeline: str, schedule: str, date: str, wanted: NewCancellation
     ) -> Cancellation:
-        self._check(pipeline)
-        config = self._ports.pipelines.find(pipeline)
-        dry = config is not None and config.pipeline.dry_run
-        key = RunKey(pipeline, schedule, str(label_of(date)), dry=dry)
-        order = CancelOrder(key, self._actor, wanted.reason)
-        with self._audited("cancel", str(key), wanted.reason, pipeline):
+        with self._ordered("cancel", (pipeline, schedule, date), wanted.reason) as order:
             return cancel_run(order, self._ports)
+
+    def skip(self, pipeline: str, schedule: str, date: str, wanted: NewSkip) -> Run:
+        with self._ordered("skip", (pipeline, schedule, date), wanted.reason) as order:
+            return skip_run(order, self._ports)
+
+    def unskip(self, pipeline: str, schedule: str, date: str, wanted: NewUnskip) -> Run | None:
+        with self._ordered("unskip", (pipeline, schedule, date), wanted.reason) as order:
+            return unskip_run(order, self._ports)
+
+    def mark(self, pipeline: str, schedule: str, date: str, wanted: NewMark) -> Run:
+        outcome = MarkedAs(wanted.outcome)
+        place = pipeline, schedule, date
+        with self._ordered(f"mark {outcome}", place, wanted.reason) as order:
+            return mark_run(order, outcome, wanted.evidence, self._ports)
 
     def pause(self, pipeline: str, wanted: NewPause = NewPause()) -> Config:
         self._check(pipeline)
@@ -143,7 +234,7 @@ class StoreCommands:
     def resume(self, pipeline: str, wanted: NewResume = NewResume()) -> Config:
         self._check(pipeline)
         with self._audited("resume", pipeline, wanted.reason, pipeline):
-            return resume(pipeline, self._ports)
+            return resume(pipeline, self._ports, self._actor, wanted.reason)
 
     def retire(self, pipeline: str, wanted: NewRetirement = NewRetirement()) -> Config:
         from interlock.usecases.retire_pipeline import retire_pipeline  # imports the file checks
@@ -196,6 +287,20 @@ class StoreCommands:
             raise unknown_pipeline(pipeline, self._ports)
 
     @contextmanager
+    def _ordered(self, action: str, place: tuple[str, str, str], reason: str) -> Iterator[RunOrder]:
+        """An order about a run of a pipeline, schedule and date, audited. Raises ConfigError without a
+        reason.
+        """
+        pipeline, schedule, date = place
+        config = self._ports.pipelines.find(pipeline)
+        if config is None:
+            raise unknown_pipeline(pipeline, self._ports)
+        _check_reason(reason)
+        key = RunKey(pipeline, schedule, str(label_of(date)), dry=config.pipeline.dry_run)
+        with self._audited(action, str(key), reason, pipeline):
+            yield RunOrder(key, self._actor, reason)
+
+    @contextmanager
     def _audited(
         self, action: str, target: str, reason: str = "", pipeline: str = ""
     ) -> Iterator[None]:
@@ -232,3 +337,9 @@ class StoreCommands:
         except InterlockError:
             noted = {"action": "audit_outcome_lost", "entry": seq, "outcome": str(outcome)}
             log.warning("the outcome of a request could not be noted", extra=noted)
+
+
+def _check_reason(reason: str) -> None:
+    """Every entry point comes by here, also those that decode no request."""
+    if not reason.strip():
+        raise ConfigError("give a reason; it is recorded with your name")

@@ -12,13 +12,19 @@ from interlock.domain.event import ALIASES, Event
 from interlock.domain.history import EventFilter
 from interlock.domain.job_output import OutputPart, OutputStream
 from interlock.domain.missing import Missing
-from interlock.domain.run import Run, RunKey, Status
+from interlock.domain.reading_doubts import reading_doubts
+from interlock.domain.run import Run, RunKey
 from interlock.domain.sensor import Reading
 from interlock.errors import ConfigError, NotFoundError
+from interlock.operations.many_dates import foreseen_date, ordered_dates
 from interlock.operations.requests import (
     AuditQuery,
+    BackfillDatesQuery,
     BackfillQuery,
+    BackfillsQuery,
     EventsQuery,
+    ForeseeReading,
+    NewDates,
     NewFiles,
     OnDate,
     OutputQuery,
@@ -29,7 +35,7 @@ from interlock.operations.requests import (
     SearchQuery,
     label_of,
 )
-from interlock.operations.results import Prunable, RunHistory
+from interlock.operations.results import DateAnswer, ForeseenReading, Prunable, RunHistory
 from interlock.operations.tokens import TokenShown, shown
 from interlock.ports.alerts import Deliveries
 from interlock.ports.jobs import JobOutputs
@@ -37,17 +43,28 @@ from interlock.ports.reads import History
 from interlock.ports.state_file import StateFile
 from interlock.queries.alerted import Alerted, alerted
 from interlock.queries.attainment import Attainment, attainments
+from interlock.queries.backfill_progress import (
+    BackfillDate,
+    BackfillProgress,
+    backfill_dates,
+    backfill_progress,
+)
 from interlock.queries.heartbeat import Heartbeat
 from interlock.queries.paging import Page, cursor_of, page_of, place_at
 from interlock.queries.pipeline_state import PipelineState, pipeline_state
 from interlock.queries.run_output import RunOutput, run_output
 from interlock.queries.search import Found, search
+from interlock.queries.stored_reading import in_words
 from interlock.queries.timeline import TimelineRow, timeline
 from interlock.queries.why import Why, explain
+from interlock.usecases.admit_reading import foresee_reading
 from interlock.usecases.find_runs import find_runs
 from interlock.usecases.pause import Foreseen, foresee_resume
+from interlock.usecases.plan_backfill import plan_backfill
 from interlock.usecases.ports import Ports
-from interlock.usecases.request_rerun import backfill_dates, chosen_schedule
+from interlock.usecases.put_reading import admissible_reading
+from interlock.usecases.request_rerun import chosen_schedule
+from interlock.usecases.steer_backfill import found_backfill
 from interlock.usecases.unknown_pipeline import unknown_pipeline
 
 LONGEST_RANGE = timedelta(days=92)
@@ -205,16 +222,45 @@ class StoreQueries:
             failures=state.failures,
         )
 
+    # --- backfills
+
+    def backfills(self, query: BackfillsQuery = BackfillsQuery()) -> Page[BackfillProgress]:
+        before = place_at(query.cursor, str)
+        if query.pipeline is not None:
+            self.config(query.pipeline)
+        found = self._ports.backfills.newest(query.limit + 1, before, query.pipeline)
+        page = page_of(found, query.limit, lambda backfill: backfill.id)
+        return Page([backfill_progress(each, self._ports) for each in page.items], page.next)
+
+    def backfill_progress(self, backfill: str) -> BackfillProgress:
+        return backfill_progress(found_backfill(backfill, self._ports), self._ports)
+
+    def backfill_dates(
+        self, backfill: str, query: BackfillDatesQuery = BackfillDatesQuery()
+    ) -> Page[BackfillDate]:
+        after = place_at(query.cursor, str)
+        found = found_backfill(backfill, self._ports)
+        dates = backfill_dates(found, query.state, after, query.limit + 1, self._ports)
+        return page_of(dates, query.limit, lambda date: date.date)
+
     # --- what a command would do
 
     def backfill(self, pipeline: str, query: BackfillQuery) -> Page[str]:
         config = self.config(pipeline)
         schedule = chosen_schedule(config, query.schedule)
-        dates = list(backfill_dates(config, schedule, query.since, query.until))
-        keys = {RunKey(pipeline, schedule.id, date): date for date in dates}
-        runs = find_runs(keys, config.pipeline, self._ports)
-        done = {key.date for key, run in runs.items() if run.status is Status.COMPLETED}
-        return Page([date for date in dates if date not in done])
+        return Page(plan_backfill(config, schedule, query.since, query.until, self._ports))
+
+    def foresee_reading(self, pipeline: str, wanted: ForeseeReading) -> ForeseenReading:
+        config, now = self.config(pipeline), self._ports.clock()
+        reading = admissible_reading(pipeline, wanted.key, wanted.fields, config, now)
+        return ForeseenReading(
+            led_to=in_words(foresee_reading(reading, self._ports)),
+            doubts=tuple(reading_doubts(config.pipeline, wanted.key, wanted.fields)),
+        )
+
+    def foresee_dates(self, pipeline: str, wanted: NewDates) -> Page[DateAnswer]:
+        orders = ordered_dates(self.config(pipeline), wanted, self._ports)
+        return Page([foreseen_date(each, wanted, self._ports) for each in orders])
 
     def would_resume(self, pipeline: str) -> Page[Foreseen]:
         return Page(foresee_resume(pipeline, self._ports))

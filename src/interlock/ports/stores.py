@@ -4,13 +4,14 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Protocol
 
+from interlock.domain.backfill import Backfill
 from interlock.domain.baseline import Baseline
 from interlock.domain.config import Config, Downstream, Wanted
 from interlock.domain.event import Event
 from interlock.domain.job_record import JobRecord
 from interlock.domain.missing import Missing
 from interlock.domain.places import Places
-from interlock.domain.rerun_request import RerunRecord, RerunRequest
+from interlock.domain.rerun_request import RequestAnswer, RerunRecord, RerunRequest
 from interlock.domain.run import Run, RunKey
 from interlock.domain.sensor import Reading
 from interlock.domain.sla import SlaWatch
@@ -134,6 +135,12 @@ class Runs(Protocol):
         """Store a run's next version, together with what depends on it. False if it lost."""
         ...
 
+    def remove(self, run: Run, watch: SlaWatch, events: Sequence[Event] = ()) -> bool:
+        """Remove a run that is not open, and store the next version of the watch that stands for its date
+        again, with its events. False if another writer got to either first, or events of them wait.
+        """
+        ...
+
     def baseline(self, key: RunKey) -> Baseline | None: ...
 
     def due(self, now: datetime) -> list[Run]:
@@ -184,13 +191,39 @@ class Reruns(Protocol):
         """The waiting requests of these pipelines that `unjudged` can't list: those written by hand."""
         ...
 
-    def judged(self, request: RerunRequest) -> None:
-        """Record that the request was answered."""
+    def judged(self, request: RerunRequest, refused: str = "") -> None:
+        """Record that the request was answered, and the cause of a rejection; the first cause stays."""
+        ...
+
+    def answers(self, keys: Collection[RunKey]) -> dict[RunKey, RequestAnswer]:
+        """The last request for each of these dates that has one, and its answer."""
         ...
 
     def withdraw(self, key: RunKey, at: datetime) -> None: ...
 
     def granted(self, key: RunKey) -> list[RerunRecord]: ...
+
+
+class Backfills(Protocol):
+    """Backfills. Every write is a compare-and-set; its events wait in the outbox under their own ids."""
+
+    def find(self, backfill_id: str) -> Backfill | None:
+        """Raises UnreadableError."""
+        ...
+
+    def save(self, backfill: Backfill, events: Sequence[Event] = ()) -> bool:
+        """Store the next version (the first: if absent). False if another writer was first."""
+        ...
+
+    def unsettled(self) -> list[Backfill]:
+        """The readable ones that need attention, oldest first."""
+        ...
+
+    def newest(
+        self, limit: int, before: str | None = None, pipeline_id: str | None = None
+    ) -> list[Backfill]:
+        """The readable ones whose id comes before that one, newest first; for people."""
+        ...
 
 
 class Events(Protocol):

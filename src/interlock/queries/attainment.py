@@ -9,6 +9,7 @@ import msgspec
 from interlock.domain.config import Config
 from interlock.domain.deadline import SlaVerdict
 from interlock.domain.history import Tally
+from interlock.domain.run import Status
 from interlock.ports.reads import History
 from interlock.queries.timeline import days_between
 
@@ -46,6 +47,8 @@ def attainments(
     found = defaultdict[str, list[Tally]](list)
     first, last = days_between(bound, since, until)
     for tally in history.tallies([config.pipeline.id for config in bound], first, last):
+        if tally.status is Status.SKIPPED:
+            continue  # a date that need not run has no deadline
         found[tally.newest.pipeline_id].append(tally)
     return [_attainment(config.pipeline.id, found[config.pipeline.id]) for config in bound]
 

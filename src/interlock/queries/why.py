@@ -16,6 +16,7 @@ from interlock.domain.cancellation import is_cancelled
 from interlock.domain.check import in_symbols
 from interlock.domain.config import Config, Pause
 from interlock.domain.deadline import closes_at, deadlines
+from interlock.domain.marking import is_marked
 from interlock.domain.opening import instants, window_end
 from interlock.domain.partition import Label
 from interlock.domain.pipeline import Pipeline, Schedule
@@ -28,6 +29,7 @@ from interlock.domain.sla import blocked_by, explain_record, failing_lines
 from interlock.domain.stability import NOT_STABLE
 from interlock.domain.zones import zone
 from interlock.queries.current_date import current_date, last_begun
+from interlock.queries.skipped_upstream import skipped_upstream
 from interlock.usecases.evidence import judged_readings, readings_for, rule_records
 from interlock.usecases.find_runs import find_runs
 from interlock.usecases.ports import Ports
@@ -125,7 +127,8 @@ def _explain(config: Config, schedule: Schedule, date: str, now: datetime, ports
     rules, at, recorded = _rules(key, run, config, now, ports)
     trigger = _trigger(key, run, config, schedule, now, ports)
     opens = None if run is not None or out is not None else _opens_at(schedule, label, now)
-    case = _Case(run, config, key, out is not None, opens, now)
+    upstream = skipped_upstream(key, run, config, ports)
+    case = _Case(run, config, key, out is not None, opens, now, upstream)
     return Why(
         pipeline_id=pipeline.id,
         schedule_id=schedule.id,
@@ -221,6 +224,8 @@ class _Case(msgspec.Struct, frozen=True):
     #: When its schedule opens it, if that is still to come.
     opens_at: datetime | None
     now: datetime
+    #: Which dates that it waits for need not run, one line each.
+    upstream: tuple[str, ...] = ()
 
     @property
     def is_paused(self) -> bool:
@@ -246,14 +251,7 @@ def _opens_at(schedule: Schedule, label: Label, now: datetime) -> datetime | Non
 def _headline(case: _Case) -> str:
     run, now = case.run, case.now
     if run is None:
-        pause = case.config.pause(case.now)
-        if pause is not None:
-            return f"the pipeline is {pause}; no run opens"
-        if case.is_excluded:
-            return "the calendar excludes this date; no run is expected"
-        if case.opens_at is not None:
-            return f"its schedule opens this date {case.opening}"
-        return "nothing has opened this date yet"
+        return _headline_without_run(case)
     if run.status is Status.UNREADABLE:
         return "its stored row can't be read, so its state is unknown and it can't open"
     if run.is_bare:
@@ -263,9 +261,29 @@ def _headline(case: _Case) -> str:
         return f"attempt {run.attempt} failed; retry {_in(run.retry_at, now)}"
     if run.waits_for and not failing_lines(run.verdict, now):
         return f"its rules hold, and it waits for a place (attempt {run.attempt})"
+    return _by_hand(run, age) or _HEADLINES[run.status].format(age=age, attempt=run.attempt)
+
+
+def _headline_without_run(case: _Case) -> str:
+    pause = case.config.pause(case.now)
+    if pause is not None:
+        return f"the pipeline is {pause}; no run opens"
+    if case.is_excluded:
+        return "the calendar excludes this date; no run is expected"
+    if case.opens_at is not None:
+        return f"its schedule opens this date {case.opening}"
+    return "nothing has opened this date yet"
+
+
+def _by_hand(run: Run, age: str) -> str | None:
+    """What an operator said about its present attempt."""
+    if run.status is Status.SKIPPED and run.skip is not None:
+        return f"{run.skip} ({age} ago); nothing opens it until that is undone"
+    if run.mark is not None and is_marked(run, run.mark.outcome):
+        return f"{run.mark} ({age} ago); only a rerun opens it"
     if is_cancelled(run):
         return f"cancelled {age} ago (attempt {run.attempt}); only a rerun opens it"
-    return _HEADLINES[run.status].format(age=age, attempt=run.attempt)
+    return None
 
 
 def _in(moment: datetime, now: datetime) -> str:
@@ -310,8 +328,8 @@ def _blocked(case: _Case, trigger: RuleState | None) -> list[str]:
     if case.opens_at is not None:
         return ["its time has not come"]
     if run is None and trigger is not None:
-        return [] if trigger.kind is None else [trigger.text]
-    return blocked_by(run, config.pipeline, case.key.schedule_id, case.now)
+        return [] if trigger.kind is None else [*case.upstream, trigger.text]
+    return list(case.upstream) + blocked_by(run, config.pipeline, case.key.schedule_id, case.now)
 
 
 def _unblock(case: _Case, rules: Sequence[RuleState]) -> list[str]:
@@ -338,6 +356,8 @@ def _unblock(case: _Case, rules: Sequence[RuleState]) -> list[str]:
         return [reading, f"interlock rerun {name}"]
     if run.status is Status.FAILED_FINAL:
         return [f"interlock rerun {name}"]
+    if run.status is Status.SKIPPED:
+        return [f"interlock unskip {name} --reason WHY"]
     return []
 
 
@@ -375,6 +395,7 @@ _HEADLINES = {
     Status.FAILED: "attempt {attempt} failed {age} ago; new data or a rerun opens it again",
     Status.COMPLETED: "completed {age} ago (attempt {attempt})",
     Status.FAILED_FINAL: "failed for good {age} ago (attempt {attempt}); only a rerun opens it",
+    Status.SKIPPED: "skipped {age} ago; nothing opens it until that is undone",
 }
 
 #: For a row that has only the outcome of the date.

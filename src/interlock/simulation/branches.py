@@ -166,10 +166,9 @@ class Branching(Faults):
         self._on_branch()
         reader, writer = os.pipe()
         sys.stdout.flush()
-        pid = os.fork()
+        pid = _forked()
         if pid == 0:
             os.close(reader)
-            signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it in silence
             self._pipe, self._children, self._on_branch = writer, {}, lambda: None
             return True
         os.close(writer)
@@ -190,6 +189,20 @@ class Branching(Faults):
         )
         verdict.problems = [f"{name}: {problem}" for problem in verdict.problems]
         self.verdicts.append(verdict)
+
+
+def _forked() -> int:
+    """As `os.fork`. Ctrl-C ends a child in silence, and waits for the fork in the parent: an exception within
+    the hooks of a fork would be lost.
+    """
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        pid = os.fork()
+        if pid == 0:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+        return pid
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def pairs_of(verdicts: Iterable[BranchVerdict]) -> Iterator[tuple[Path, bool]]:

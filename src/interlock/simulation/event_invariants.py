@@ -63,8 +63,16 @@ def _is_true(event: Event, run: Run | None) -> Iterator[str]:
             yield f"I3: {event.event_id} was published before its time, {due_at}"
         if run is not None and run.completed_at is not None and run.completed_at < due_at:
             yield f"I3: {event.event_id} was published about a run that completed at {run.completed_at}"
+    if event.type in _SILENCED and _was_skipped_at(run, event):
+        yield f"I4: {event.event_id} was published about a date that was skipped before"
     if event.type is EventType.SLA_MET and not _is_earlier(event, "completedAt", "breachAt"):
         yield f"I3: {event.event_id} was published about a run that was late"
+
+
+def _was_skipped_at(run: Run | None, event: Event) -> bool:
+    """Whether the present skip of the date is older than an event about it."""
+    skip = None if run is None or run.status is not Status.SKIPPED else run.skip
+    return skip is not None and skip.at < event.timestamp
 
 
 def _is_earlier(event: Event, first: str, second: str) -> bool:
@@ -104,6 +112,19 @@ _MOMENTS = {
     EventType.RELATIVE_SLA_BREACH: "breachAt",
     EventType.READINESS_MISSED: "readinessAt",
 }
+
+#: What is not told of a date that need not run.
+_SILENCED = frozenset(
+    {
+        *_MOMENTS,
+        EventType.SCHEDULE_MISSED,
+        EventType.IRREGULAR_SCHEDULE_MISSED,
+        EventType.SENSOR_DEADLINE_EXPIRED,
+        EventType.TRIGGER_STARTED,
+        EventType.TRIGGER_RECOVERED,
+        EventType.LATE_DATA_ARRIVAL,
+    }
+)
 
 _ONCE_PER_ATTEMPT = frozenset(
     {

@@ -11,6 +11,7 @@ from interlock.domain.rules import judge_date
 from interlock.domain.run import Run, RunKey, Status
 from interlock.domain.sensor import Reading
 from interlock.ports.engine import Clock
+from interlock.simulation.backfill_invariants import BackfillInvariants
 from interlock.simulation.edited_schedules import EditedSchedules
 from interlock.simulation.event_invariants import EventInvariants
 from interlock.simulation.promptness import Promptness
@@ -44,6 +45,7 @@ class Invariants:
         self._verdicts = TrueVerdicts(jobs)
         self._timers = EndedTimers()
         self._edits = EditedSchedules()
+        self._backfills = BackfillInvariants()
         self._occurrences = HandledOccurrences(self._edits)
         self._promptness = None if every is None else Promptness(every, jobs)
 
@@ -58,6 +60,7 @@ class Invariants:
         self.broken += self._verdicts.check(self.store)
         self.broken += self._timers.check(self.store)
         self.broken += self._edits.check(self.store)
+        self.broken += self._backfills.check(self.store)
         self.broken += self._occurrences.check(self.store)
 
     def note_raised(self, error: Exception) -> None:

@@ -18,6 +18,7 @@ from interlock.domain.run import EngineState, Run, RunKey
 from interlock.domain.sla import BREACHES
 from interlock.lifecycle.polling import LONGEST
 from interlock.runtime.loop import ROUTER
+from interlock.simulation.backfill_invariants import backfills_with_room
 from interlock.simulation.scripted_jobs import ScriptedJobs, SimulatedJob
 from interlock.simulation.waiting_readings import WaitingReadings
 from interlock.usecases.job_ending import ending_of
@@ -99,7 +100,12 @@ class Promptness:
         readings = self._readings.find(view.store, view.configs, view.served, view.now)
         # a timer may have been armed for a moment that was over
         timers = (f"the timer {t.name}" for t in view.store.timers.due(view.now, _MANY))
-        seen = {*_unattended(view), *(f"the reading {place}" for place in readings), *timers}
+        seen = {
+            *_unattended(view),
+            *backfills_with_room(view.store, view.served),
+            *(f"the reading {place}" for place in readings),
+            *timers,
+        }
         self._first = {what: self._first.get(what, view.now) for what in seen}
         return (Obligation(what, since) for what, since in self._first.items())
 

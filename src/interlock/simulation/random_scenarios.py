@@ -23,6 +23,7 @@ _CATEGORIES = ("TRANSIENT", "PERMANENT", "TIMEOUT", None)
 _CALLS = ("publish", "launch", "find", "poll", "start", "alert", "read")
 _SPANS = ("20s", "90s", "5m", "12m", "40m")
 _ABSENCES = ("500ms", "3s", "90s", "9m", "11m", "3h")
+_OUTCOMES = ("done", "done", "failed")
 _TAKES = ("1s", "10s", "40s")
 _OTHER_RULES: tuple[Document, ...] = (
     {"key": "landed", "check": "not_equals", "field": "count", "value": 99},
@@ -59,6 +60,7 @@ class _Maker:
         self._start = chance.choice(_STARTS)
         self._length = timedelta(hours=chance.choice((12, 18, 30)))
         self._is_slow = chance.random() < 0.4
+        self._skipped: list[Document] = []
 
     def document(self) -> Document:
         names = [f"p{n}" for n in range(self._chance.randint(1, 3))]
@@ -244,9 +246,9 @@ class _Maker:
         position = chance.randrange(len(pipelines))
         name = pipelines[position]["pipeline"]["id"]
         kind = chance.random()
-        if kind < 0.56:
+        if kind < 0.54:
             return {"sensor": self._reading(name)}
-        if kind < 0.67:
+        if kind < 0.64:
             forced = chance.random() < 0.5
             return {"rerun": {"pipeline": name, "date": self._date(), "force": forced}}
         if kind < 0.72:
@@ -257,10 +259,31 @@ class _Maker:
             return self._failure(chance.choice(_CALLS))
         if kind < 0.87:
             return {chance.choice(("pause", "resume")): name}
-        if kind < 0.89:
+        if kind < 0.92:
+            return self._operation(pipelines[position])
+        if kind < 0.94:
             return {"delete": {"pipeline": name, "key": "landed"}}
         pipelines[position] = edited(pipelines[position], chance)
         return {"config": pipelines[position]}
+
+    def _operation(self, pipeline: Document) -> Document:
+        """What a person says about a date: of its schedule's clock, or of any day."""
+        chance = self._chance
+        date = self._date() + self._time(pipeline.get("schedule", {}).get("cron"))
+        kind = chance.choice(("skip", "skip", "skip", "unskip", "unskip", "cancel", "mark", "mark"))
+        about: Document = {"pipeline": pipeline["pipeline"]["id"], "date": date}
+        if kind == "skip":
+            self._skipped.append(about)
+        if kind == "unskip" and self._skipped:
+            about = chance.choice(self._skipped)
+        return {kind: about | ({"outcome": chance.choice(_OUTCOMES)} if kind == "mark" else {})}
+
+    def _time(self, cron: str | None) -> str:
+        """The time in a date of a cron that fires more than once a day."""
+        if cron is None or cron.split()[1].isdigit():
+            return ""
+        hour = f"T{self._chance.randrange(0, 24, 6 if '/6' in cron else 1):02}"
+        return f"{hour}:{self._chance.choice(('00', '30'))}" if cron.startswith("*/") else hour
 
     def _absence(self, pipelines: list[Document]) -> list[Document]:
         """A file disappears, and returns soon, late, or never."""

@@ -13,6 +13,7 @@ from interlock.domain import canonical, duration, timestamp
 from interlock.domain.budgets import Category
 from interlock.domain.event import ALIASES, EventType
 from interlock.domain.pipeline import Calendar, Declared, PipelineId, ScheduleId, SensorKey, Span
+from interlock.domain.run import MarkedAs
 from interlock.errors import ConfigError
 from interlock.files.loaded import in_order, read_whole
 from interlock.files.nodes import List, Map, Node, Unreadable
@@ -85,6 +86,44 @@ class RerunEntry(Declared, frozen=True):
     force: bool = False
 
 
+class RunActionEntry(Declared, frozen=True):
+    """What an operator asks about the run of a date."""
+
+    pipeline: PipelineId
+    date: Date
+    schedule: ScheduleId | None = None
+    reason: str = "operator"
+
+
+class MarkEntry(Declared, frozen=True):
+    pipeline: PipelineId
+    date: Date
+    outcome: MarkedAs
+    schedule: ScheduleId | None = None
+    reason: str = "operator"
+    evidence: dict[str, str] = {}  # noqa: RUF012 - msgspec copies it
+
+
+class BackfillTurnName(StrEnum):
+    """What an operator does with a backfill that has begun."""
+
+    PAUSE = "pause"
+    RESUME = "resume"
+    CANCEL = "cancel"
+
+
+class BackfillEntry(Declared, frozen=True):
+    """Starts a backfill of a range, or turns the newest one of the pipeline."""
+
+    pipeline: PipelineId
+    first: Date | None = field(default=None, name="from")
+    last: Date | None = field(default=None, name="to")
+    schedule: ScheduleId | None = None
+    max_concurrent: Annotated[int, Meta(ge=1, le=100)] = 2
+    reason: str = "scenario"
+    turn: BackfillTurnName | None = None
+
+
 class RequestRow(Declared, frozen=True):
     date: Date
     schedule: ScheduleId | None = None
@@ -125,6 +164,11 @@ class TimelineEntry(Declared, frozen=True):
     at: When
     sensor: SensorEntry | None = None
     rerun: RerunEntry | None = None
+    cancel: RunActionEntry | None = None
+    skip: RunActionEntry | None = None
+    unskip: RunActionEntry | None = None
+    mark: MarkEntry | None = None
+    backfill: BackfillEntry | None = None
     delete: DeleteEntry | None = None
     job: JobEntry | None = None
     pause: PipelineId | None = None
@@ -349,6 +393,9 @@ def _check(written: ScenarioFile, at: At) -> None:
         if len(given) != 1:
             message = f"needs exactly one of {', '.join(_HAPPENINGS)}"
             at.inner("timeline", position).error("at", ProblemKind.CONFLICT, message)
+        if entry.backfill is not None and not _is_whole(entry.backfill):
+            message = "needs from and to, or turn alone"
+            at.inner("timeline", position).error("backfill", ProblemKind.CONFLICT, message)
         of_file = [] if entry.file is None else [n for n in _OF_FILE if _given(entry.file, n)]
         if entry.file is not None and len(of_file) != 1:
             message = f"needs exactly one of {', '.join(_OF_FILE)}"
@@ -374,6 +421,8 @@ def _check_names(configs: Iterable[Any], timeline: Sequence[TimelineEntry], at: 
     for position, entry in enumerate(timeline):
         where = at.inner("timeline", position)
         _check_known(entry, _OF_OPERATOR, known, where)
+        if entry.backfill is not None:
+            _check_known(entry.backfill, ("pipeline",), known, where.inner("backfill"))
         if entry.file is not None:
             _check_known(entry.file, _OF_STORED_FILE, known, where.inner("file"))
 
@@ -386,6 +435,11 @@ def _check_known(entry: Declared, keys: Iterable[str], known: set[str], at: At) 
             at.error(key, ProblemKind.BAD_VALUE, f"there is no pipeline {name}", hint)
 
 
+def _is_whole(entry: BackfillEntry) -> bool:
+    ends = (entry.first is not None) + (entry.last is not None)
+    return ends == (2 if entry.turn is None else 0)
+
+
 def _given(entry: FileEntry, name: str) -> bool:
     return getattr(entry, name) is not None
 
@@ -395,8 +449,8 @@ def _told(problems: list[Problem]) -> str:
 
 
 _HAPPENINGS = (
-    "sensor", "rerun", "delete", "job", "pause", "resume", "retire", "config", "file", "outage", "crash",
-    "fail",
+    "sensor", "rerun", "backfill", "cancel", "skip", "unskip", "mark", "delete", "job", "pause", "resume",
+    "retire", "config", "file", "outage", "crash", "fail",
 )  # fmt: skip
 _OF_OPERATOR = ("pause", "resume", "retire")
 _OF_STORED_FILE = ("remove", "restore")

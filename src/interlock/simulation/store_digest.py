@@ -16,7 +16,8 @@ _UNDER_WAY = (
 _SHAPE = (
     "SELECT pipeline, schedule, date, dry, status, attempt, json_extract(run, '$.slaVerdict',"
     " '$.slaTold', '$.spending', '$.triggerVersion', '$.evidence', '$.postRun.outcome',"
-    " '$.postRun.n', '$.postRun.told', '$.lateTold', '$.infraRetries', '$.slaArmed', '$.cascading')"
+    " '$.postRun.n', '$.postRun.told', '$.lateTold', '$.infraRetries', '$.slaArmed', '$.cascading',"
+    " '$.backfill')"
     " FROM runs ORDER BY 1, 2, 3, 4",
     "SELECT id FROM events ORDER BY 1",
     "SELECT name, due_at FROM timers WHERE state = 'armed' ORDER BY 1",
@@ -25,6 +26,8 @@ _SHAPE = (
     " ORDER BY 1",
     "SELECT pipeline, name FROM marks ORDER BY 1, 2",
     "SELECT pipeline, schedule, date, judged FROM rerun_requests ORDER BY 1, 2, 3",
+    "SELECT id, json_extract(body, '$.state', '$.turns', '$.ended', '$.dates') FROM backfills"
+    " ORDER BY 1",
     "SELECT json_extract(value, '$.failures') FROM meta WHERE key = 'watchdog'",
     "SELECT value FROM meta WHERE key = 'missing' AND value <> '[]'",
 )

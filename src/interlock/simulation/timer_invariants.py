@@ -1,4 +1,6 @@
-"""Timer invariants: every armed timer ends once (I3), every expected occurrence is accounted for (I4)."""
+"""Timer invariants: every armed timer ends once (I3), every expected occurrence is accounted for (I4): it
+has a run, it was skipped, or it was reported.
+"""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -8,10 +10,11 @@ from interlock.adapters.sqlite.timers import TimerState
 from interlock.domain.config import Config
 from interlock.domain.due_dates import Expected, missed_at
 from interlock.domain.event import EventType
+from interlock.domain.partition import Label
 from interlock.domain.pipeline import Schedule
 from interlock.domain.run import RunKey
-from interlock.domain.schedule import occurrences, sensor_driven
-from interlock.simulation.edited_schedules import EditedSchedules
+from interlock.domain.schedule import occurrences, sensor_driven, watched_on
+from interlock.simulation.edited_schedules import EditedSchedules, Form
 from interlock.simulation.scenario import instant
 
 _MISSED = {EventType.SCHEDULE_MISSED, EventType.IRREGULAR_SCHEDULE_MISSED}
@@ -50,6 +53,7 @@ class HandledOccurrences:
         self._edits = edits
         self._pass: datetime | None = None
         self._until: dict[tuple[str, str, datetime], datetime] = {}
+        self._judged: set[str] = set()
 
     def check(self, store: Store) -> Iterator[str]:
         state = store.watch.load()
@@ -57,12 +61,33 @@ class HandledOccurrences:
             return
         self._pass = state.last_ok_at
         unwatched = _not_watched(store)
+        yield from self._undone_skips(state.last_ok_at, store)
         for config in store.pipelines.in_force():
             if config.pipeline.dry_run or config.paused_since is not None:
                 continue
             for schedule in config.pipeline.schedules:
                 if not sensor_driven(schedule):
                     yield from self._handled(config, schedule, state.last_ok_at, unwatched, store)
+
+    def _undone_skips(self, until: datetime, store: Store) -> Iterator[str]:
+        """Dates whose skip was undone are expected again, however long ago they were due."""
+        for event in store.events.newest(kind=EventType.RUN_UNSKIPPED, limit=_LOOK_BACK):
+            assert event.pipeline_id and event.schedule_id and event.date
+            config = store.pipelines.find(event.pipeline_id)
+            if event.event_id in self._judged or event.timestamp >= until or config is None:
+                continue
+            place = (event.pipeline_id, event.schedule_id)
+            form = self._edits.forms.get(place)
+            if config.is_paused(until) or config.is_retired or form is None:
+                continue
+            moment = _moment(form, event.date)
+            over = moment is not None and missed_at(form.schedule, moment) < until
+            if moment is None or not over:
+                continue
+            self._judged.add(event.event_id)
+            key = RunKey(*place, event.date)
+            if moment.due_at >= form.since and not _is_accounted_for(key, store):
+                yield f"I4: the skip of {key} was undone, but it has neither a run nor an event"
 
     def _handled(
         self,
@@ -88,6 +113,13 @@ class HandledOccurrences:
             if not handled and not _is_repeated(place[0], moment.date, store):
                 yield f"I4: {keys[0]} was expected, but has neither a run nor an event"
         self._until[name] = over
+
+
+def _moment(form: Form, date: str) -> Expected | None:
+    """When a date is due, if the schedule expects it."""
+    watched = watched_on(form.schedule, form.calendars, Label.parse(date).day)
+    found = (each for each in watched if each.date == date and each.due_at is not None)
+    return next((Expected(each.date, each.due_at) for each in found if each.due_at), None)
 
 
 def _is_accounted_for(key: RunKey, store: Store) -> bool:

@@ -21,6 +21,7 @@ from interlock.errors import ConfigError, InterlockError, NotFoundError, Transie
 from interlock.runtime.alert_sender import AlertSender
 from interlock.runtime.alerting import console_alone
 from interlock.runtime.loop import InlineRunner, Runtime
+from interlock.simulation.backfill_entries import operate_backfill
 from interlock.simulation.faults import (
     Crash,
     FailingEvents,
@@ -36,7 +37,9 @@ from interlock.simulation.invariants import Invariants
 from interlock.simulation.scenario import (
     FailEntry,
     FileEntry,
+    MarkEntry,
     Moment,
+    RunActionEntry,
     Scenario,
     TimelineEntry,
     pipeline_id,
@@ -45,12 +48,18 @@ from interlock.simulation.scripted_jobs import ScriptedJobs, SimulatedJob
 from interlock.simulation.slow_calls import Crew
 from interlock.simulation.store_digest import digest
 from interlock.simulation.virtual_clock import VirtualClock
+from interlock.usecases.cancel_run import cancel_run
+from interlock.usecases.mark_run import mark_run
 from interlock.usecases.pause import pause, resume
 from interlock.usecases.ports import Ports
 from interlock.usecases.retire_pipeline import retire_pipeline
+from interlock.usecases.run_order import RunOrder
+from interlock.usecases.skip_run import skip_run
+from interlock.usecases.unskip_run import unskip_run
 
 _SILENT = logging.CRITICAL + 1
 _PATIENCE = 20
+_OF_OPERATORS = ("pause", "resume", "retire", "backfill", "cancel", "skip", "unskip", "mark")
 _AFTER_TROUBLE = timedelta(seconds=1)
 
 
@@ -148,6 +157,7 @@ class World:
             runs=store.runs,
             job_log=store.job_log,
             reruns=store.reruns,
+            backfills=store.backfills,
             events=FailingEvents(store.events, self._faults),
             outbox=store.outbox,
             claims=store.claims,
@@ -286,7 +296,7 @@ class World:
             self._boot() if not self._is_down() else None
         elif entry.fail is not None:
             self._fail(entry.fail, moment.at)
-        elif (entry.pause or entry.resume or entry.retire) is not None:
+        elif any(getattr(entry, name) is not None for name in _OF_OPERATORS):
             self._operate(entry)
         else:
             self._write(entry)
@@ -300,21 +310,51 @@ class World:
 
     def _operate(self, entry: TimelineEntry) -> None:
         """What an operator requests from the controller, or from the state file while it is down. Operators
-        retry when told to; requests for an unknown pipeline have no effect.
+        retry when told to, and when the process that they asked dies; what is refused has no effect.
         """
         for _ in range(_PATIENCE):
             try:
-                if entry.pause is not None:
-                    pause(entry.pause, self._ports)
-                elif entry.resume is not None:
-                    resume(entry.resume, self._ports)
-                elif entry.retire is not None:
-                    self._retire(entry.retire)
+                self._database.after_commit = self._faults.written
+                self._act_for_operator(entry)
                 return
+            except Crash:
+                self._database.after_commit = None
+                if not self._is_down():
+                    self._boot()
             except TransientError:
                 continue
             except (NotFoundError, ConfigError):
                 return
+            finally:
+                self._database.after_commit = None
+
+    def _act_for_operator(self, entry: TimelineEntry) -> None:
+        ports = self._operator_ports()
+        if entry.pause is not None:
+            pause(entry.pause, ports)
+        elif entry.resume is not None:
+            resume(entry.resume, ports)
+        elif entry.retire is not None:
+            self._retire(entry.retire)
+        elif entry.backfill is not None:
+            operate_backfill(entry.backfill, ports)
+        elif entry.cancel is not None:
+            cancel_run(self._order(entry.cancel), ports)
+        elif entry.skip is not None:
+            skip_run(self._order(entry.skip), ports)
+        elif entry.unskip is not None:
+            unskip_run(self._order(entry.unskip), ports)
+        elif entry.mark is not None:
+            mark_run(self._order(entry.mark), entry.mark.outcome, entry.mark.evidence, ports)
+
+    def _operator_ports(self) -> Ports:
+        return self._ports
+
+    def _order(self, entry: RunActionEntry | MarkEntry) -> RunOrder:
+        key = self._key(entry.pipeline, entry.schedule, entry.date)
+        config = self._store.pipelines.find(key.pipeline_id)
+        dry = config is not None and config.pipeline.dry_run
+        return RunOrder(msgspec.structs.replace(key, dry=dry), "operator", entry.reason)
 
     def _retire(self, name: str) -> None:
         retire_pipeline(name, self._store.missing_files, self._ports)

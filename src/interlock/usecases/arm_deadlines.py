@@ -21,7 +21,8 @@ def arm_deadlines(key: RunKey, config: Config, ports: Ports) -> list[str]:
     run = ports.runs.find([key]).get(key)
     if run is None:
         return _arm_watch(key, config, ports)
-    return [] if run.status is Status.UNREADABLE else _arm_run(key, ports)
+    idle = run.status in (Status.UNREADABLE, Status.SKIPPED)
+    return [] if idle else _arm_run(key, ports)
 
 
 def _arm_run(key: RunKey, ports: Ports) -> list[str]:
@@ -30,7 +31,7 @@ def _arm_run(key: RunKey, ports: Ports) -> list[str]:
 
     def decide(run: Run) -> RunWrite | None:
         nonlocal armed
-        armed = dict(unarmed(run))
+        armed = {} if run.status is Status.SKIPPED else dict(unarmed(run))
         if not armed:
             return None
         ports.timers.arm([deadline_timer(key, kind, at) for kind, at in armed.items()])

@@ -2,8 +2,6 @@
 
 import logging
 
-import msgspec
-
 from interlock.domain.cancellation import (
     Cancellation,
     cancelled,
@@ -14,27 +12,20 @@ from interlock.domain.event import EventType, clean
 from interlock.domain.job import Running
 from interlock.domain.job_record import JobRecord
 from interlock.domain.launch import launch_of
-from interlock.domain.run import Run, RunKey
+from interlock.domain.run import Run
 from interlock.domain.run_events import about_run
 from interlock.errors import ConflictError, NotFoundError, TransientError
 from interlock.usecases.find_runs import find_runs
 from interlock.usecases.job_ending import ENDINGS, ask_job, ending_of
 from interlock.usecases.ports import Ports
+from interlock.usecases.run_order import RunOrder
 from interlock.usecases.save_run import RunWrite, save_run
 from interlock.usecases.take_place import call_next
 
 log = logging.getLogger(__name__)
 
 
-class CancelOrder(msgspec.Struct, frozen=True):
-    """Whose attempt to end, who asks for it, and why."""
-
-    key: RunKey
-    by: str
-    reason: str
-
-
-def cancel_run(order: CancelOrder, ports: Ports) -> Cancellation:
+def cancel_run(order: RunOrder, ports: Ports) -> Cancellation:
     """The outcome that was stored first wins: a job that has ended keeps its end.
 
     The run ends first and its job is asked afterwards, so a process that dies in between asks again: a repeat
@@ -43,7 +34,7 @@ def cancel_run(order: CancelOrder, ports: Ports) -> Cancellation:
     config = ports.pipelines.find(order.key.pipeline_id)
     if config is None:
         raise NotFoundError(f"there is no pipeline {order.key.pipeline_id}")
-    name = f"{order.key.pipeline_id} {order.key.date}"
+    name = order.name
     found = find_runs([order.key], config.pipeline, ports).get(order.key)
     if found is None:
         raise NotFoundError(f"{order.key.pipeline_id} has no run of {order.key.date}")

@@ -62,8 +62,8 @@ def _follow_up(run: Run, pipeline: Pipeline, ports: Ports) -> None:
     if run.cascading:
         cascade(run, pipeline, ports)
         save_run(run.key, lambda stored: _cascaded(stored, run, ports.clock()), ports)
-    if not pipeline.has_schedule(run.key.schedule_id):
-        return  # its file has dropped it since: no reading matters to it
+    if run.mark is not None or not pipeline.has_schedule(run.key.schedule_id):
+        return  # a person said it, or its file has dropped it since: no reading matters to it
     opening = trigger_keys(pipeline.schedule(run.key.schedule_id))
     keys = post_run_keys(pipeline) | opening
     readings = readings_for(run.key, pipeline, ports, keys, run) if keys else {}

@@ -22,6 +22,7 @@ MOST_LAGGING = 500
 #: How many cadences a pass, or a pipeline in it, may be late before an event reports it.
 PASSES_LATE = 3
 _SHOWN = 50
+_TRIES = 8
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
@@ -82,23 +83,38 @@ def conclude_pass(
     since = state.failing_since or (now if failing else None)
     guarded(report, "report", "*", lambda: _tell(state, report, failing, since, gap, ports))
     lagging = _lagging(state, report, paused)
-    ports.watch.save(
-        msgspec.structs.replace(
-            state,
-            version=state.version + 1,
-            pass_until=None,
-            last_pass_at=now,
-            last_ok_at=state.last_ok_at if failing else now,
-            down_from=state.last_ok_at if back else state.down_from,
-            down_until=now if back else state.down_until,
-            since=now if lagging is not None else state.since,
-            lagging=lagging if lagging is not None else state.lagging,
-            left_at=next(iter(report.left_out), None) if lagging is None else None,
-            failing_since=since if failing else None,
-            failures=tuple(failing),
-            suspects=report.suspects,
-        )
+    concluded = msgspec.structs.replace(
+        state,
+        version=state.version + 1,
+        pass_until=None,
+        last_pass_at=now,
+        last_ok_at=state.last_ok_at if failing else now,
+        down_from=state.last_ok_at if back else state.down_from,
+        down_until=now if back else state.down_until,
+        since=now if lagging is not None else state.since,
+        lagging=lagging if lagging is not None else state.lagging,
+        left_at=next(iter(report.left_out), None) if lagging is None else None,
+        failing_since=since if failing else None,
+        failures=tuple(failing),
+        suspects=report.suspects,
     )
+    _store(concluded, state, ports)
+
+
+def _store(concluded: WatchdogState, claimed: WatchdogState, ports: Ports) -> None:
+    """A request to look back that came during the pass is kept for the next one. A pass that another one has
+    replaced stores nothing.
+    """
+    for _ in range(_TRIES):
+        if ports.watch.save(concluded):
+            return
+        found = ports.watch.load()
+        if found.pass_until != claimed.pass_until:
+            return
+        asked = {name: at for name, at in found.lagging.items() if claimed.lagging.get(name) != at}
+        concluded = msgspec.structs.replace(
+            concluded, version=found.version + 1, lagging={**concluded.lagging, **asked}
+        )
 
 
 def _lagging(

@@ -30,7 +30,11 @@ def was_told_of_days(key: RunKey, pipeline: Pipeline, config_hash: str, ports: P
 def _newest(pipeline: Pipeline, schedule_id: str, ports: Ports) -> list[Run]:
     runs = ports.runs.of_pipeline(pipeline.id, "0000", "9999", _NEWEST)
     present = pipeline.present_id(schedule_id)
-    return [run for run in runs if pipeline.present_id(run.key.schedule_id) == present]
+    return [
+        run
+        for run in runs
+        if pipeline.present_id(run.key.schedule_id) == present and not run.is_placeholder
+    ]
 
 
 def _is_day(run: Run) -> bool:

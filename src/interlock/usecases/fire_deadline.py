@@ -156,7 +156,8 @@ def is_covered(key: RunKey, config: Config, ports: Ports) -> bool:
         return is_day_labelled(config.pipeline, key.schedule_id, ports)
     hours = (str(hour) for hour in hours_of(label.day, zone(schedule.timezone)))
     keys = [RunKey(key.pipeline_id, key.schedule_id, h) for h in hours]
-    return bool(find_runs(keys, config.pipeline, ports))
+    runs = find_runs(keys, config.pipeline, ports).values()
+    return any(not run.is_placeholder for run in runs)
 
 
 def watched_instants(watch: SlaWatch) -> dict[DeadlineKind, datetime]:

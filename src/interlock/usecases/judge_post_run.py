@@ -47,7 +47,7 @@ def judge_post_run(
     def decide(run: Run) -> RunWrite | None:
         if run.status is Status.RUNNING:
             return _in_flight(run, {rule_key: reading}, pipeline, post_run, now)
-        if run.status is not Status.COMPLETED:
+        if run.status is not Status.COMPLETED or run.mark is not None:
             return None
         noted = run.changed(now, post_run=_seen(run.post_run, rule_key, reading))
         baseline = _baseline(run, ports)

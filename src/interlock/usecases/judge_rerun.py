@@ -1,6 +1,7 @@
 """Judge a rerun: accept a request in one write with the new attempt, or reject it with a reason."""
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -16,7 +17,14 @@ from interlock.domain.partition import Label
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.previous_date import PREVIOUS
 from interlock.domain.rerun_request import RerunRecord, RerunRequest
-from interlock.domain.reruns import Cause, Granted, RerunCase, RerunRefused, judge_request
+from interlock.domain.reruns import (
+    EXPLAINED,
+    Cause,
+    Granted,
+    RerunCase,
+    RerunRefused,
+    judge_request,
+)
 from interlock.domain.run import OpenedBy, Run, RunKey
 from interlock.domain.run_events import about_date, about_run
 from interlock.domain.sensor import Reading
@@ -29,6 +37,9 @@ from interlock.usecases.publish_outbox import publish_outbox
 from interlock.usecases.reopen_run import Reopening, reopen_run
 
 Answer = Granted | RerunRefused
+
+#: What a repeat notes of a rejection whose cause went with the process that made it.
+_REJECTED = "rejected"
 
 
 def judge_rerun(request: RerunRequest, ports: Ports) -> Answer | None:
@@ -45,7 +56,7 @@ def judge_rerun(request: RerunRequest, ports: Ports) -> Answer | None:
     key = kept_key(key, config.pipeline, ports)
     run = ports.runs.find([key]).get(key)
     if _rejected_before(request, config, key, ports):
-        ports.reruns.judged(request)
+        ports.reruns.judged(request, _REJECTED)
         return None
     if run is not None and _granted_before(request, run, ports):
         answer: Answer = Granted(None)
@@ -58,6 +69,17 @@ def judge_rerun(request: RerunRequest, ports: Ports) -> Answer | None:
         _grant(request, key, config, answer, run, ports)
     ports.reruns.judged(request)
     return answer
+
+
+def foresee_rerun(request: RerunRequest, ports: Ports) -> str | None:
+    """Why it would be refused now, in words; None if it would be granted. Changes nothing."""
+    config = ports.pipelines.find(request.key.pipeline_id)
+    if config is None or config.is_retired or not _has_schedule(config, request.key):
+        return EXPLAINED[Cause.UNKNOWN_PIPELINE]
+    key = msgspec.structs.replace(request.key, dry=config.pipeline.dry_run)
+    key = kept_key(key, config.pipeline, ports)
+    answer = _judge(request, key, config, ports.runs.find([key]).get(key), ports)
+    return EXPLAINED[answer.cause] if isinstance(answer, RerunRefused) else None
 
 
 def _judge(
@@ -109,13 +131,24 @@ def _grant(
     elif run is None:
         now = ports.clock()
         open_run(
-            Opening(key, OpenedBy.RERUN, request.reason, now, request=request.id),
+            _opening(request, key, now),
             config,
             ports,
             also=lambda opened: _accepted(request, opened, config, answer),
         )
     else:
         _reopen(request, key, config, answer, ports)
+
+
+def _opening(request: RerunRequest, key: RunKey, now: datetime) -> Opening:
+    return Opening(
+        key,
+        OpenedBy.RERUN,
+        request.reason,
+        now,
+        request=request.id,
+        backfill=request.backfill,
+    )
 
 
 def _reopen(
@@ -139,7 +172,8 @@ def _reopen(
 
     def spend(run: Run) -> dict[str, object]:
         assert answer.budget is not None
-        return {"spending": answer.budget.spend(run.spending, over=request.over_budget)}
+        spending = answer.budget.spend(run.spending, over=request.over_budget)
+        return {"spending": spending, "backfill": request.backfill}
 
     reopening = msgspec.structs.replace(
         _reopening(request, key, may),
@@ -190,14 +224,14 @@ def _refuse(
 ) -> RerunRefused:
     for event in _rejected(request, refused, config, run):
         claim_event(event, ports)
-    ports.reruns.judged(request)
+    ports.reruns.judged(request, refused.cause)
     return refused
 
 
 def _rejected(
     request: RerunRequest, refused: RerunRefused, config: Config | None, run: Run | None
 ) -> tuple[Event, ...]:
-    message = f"rerun refused: {_EXPLAINED[refused.cause]}"
+    message = f"rerun refused: {EXPLAINED[refused.cause]}"
     budget = refused.budget
     detail: dict[str, Any] = {
         "reason": request.reason,
@@ -232,14 +266,3 @@ def _granted_before(request: RerunRequest, run: Run, ports: Ports) -> bool:
 
 def _has_schedule(config: Config, key: RunKey) -> bool:
     return config.pipeline.has_schedule(key.schedule_id)
-
-
-_EXPLAINED = {
-    Cause.UNKNOWN_PIPELINE: "no such pipeline or schedule is in force",
-    Cause.EXCLUDED: "the calendar excludes the date",
-    Cause.BEYOND_HORIZON: "the date is beyond the schedule's horizon",
-    Cause.IN_PROGRESS: "a run is in progress, or a retry is due",
-    Cause.BUDGET: "the budget is spent",
-    Cause.NO_NEW_DATA: "no reading has changed since the run succeeded",
-    Cause.UNREADABLE: "the stored row of the date can't be read; `interlock doctor` names it",
-}

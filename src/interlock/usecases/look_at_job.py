@@ -2,11 +2,12 @@
 
 import logging
 from datetime import datetime
+from typing import assert_never
 
 from interlock.domain.event import clean
-from interlock.domain.job import Launched, Running
+from interlock.domain.job import Absent, CannotTell, Launched, Running
 from interlock.domain.job_record import JobRecord
-from interlock.domain.launch import Launch, launch_of
+from interlock.domain.launch import Launch, launch_of, requested_at
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.run import Run
 from interlock.domain.sla import JobSeen, asked_as_of
@@ -16,6 +17,7 @@ from interlock.usecases.ports import Ports
 
 log = logging.getLogger(__name__)
 
+_IN_DOUBT = "its platform can't say whether the job was started"
 _ENDING = "the job has ended, and how is not recorded yet"
 
 
@@ -33,24 +35,26 @@ def _seen(run: Run, asked_at: datetime, pipeline: Pipeline, ports: Ports) -> Job
     """Writes a success to the job log, as the execution's poll would, so that the next reader finds it."""
     launch = launch_of(run)
     if launch is None:
-        launch = _found(run, pipeline, ports)
-        return (
-            JobSeen(run.attempt, ports.clock())
-            if launch is None
-            else _asked(launch, asked_at, ports)
-        )
+        return _looked_for(run, asked_at, pipeline, ports)
     known = ending_of(launch, ports.job_log.of_run(run.key))
     if known is not None:
         return _ended(launch, dated(known, run), ports.clock())
     return _asked(launch, asked_at, ports, keep=True)
 
 
-def _found(run: Run, pipeline: Pipeline, ports: Ports) -> Launch | None:
-    """The job of a launch whose response was lost."""
+def _looked_for(run: Run, asked_at: datetime, pipeline: Pipeline, ports: Ports) -> JobSeen:
+    """The job of a launch whose response may have been lost."""
     found = ports.jobs.find(pipeline, job_context(run, ports))
-    if not isinstance(found, Launched):
-        return None
-    return Launch(run.key, run.attempt, found.run_id, run.changed_at, found.metadata)
+    match found:
+        case Launched():
+            launch = Launch(run.key, run.attempt, found.run_id, requested_at(run), found.metadata)
+            return _asked(launch, asked_at, ports)
+        case Absent():
+            return JobSeen(run.attempt, ports.clock())
+        case CannotTell():
+            return JobSeen(run.attempt, ports.clock(), problem=_IN_DOUBT)
+        case _:
+            assert_never(found)
 
 
 def _asked(launch: Launch, asked_at: datetime, ports: Ports, *, keep: bool = False) -> JobSeen:

@@ -10,7 +10,7 @@ from interlock.domain.budgets import INFRA_DELAY, INFRA_RETRIES
 from interlock.domain.event import EventType, clean
 from interlock.domain.job import Absent, CannotTell, Launched
 from interlock.domain.job_record import JobRecord
-from interlock.domain.launch import at_most_once
+from interlock.domain.launch import at_most_once, requested_at
 from interlock.domain.pipeline import Job, Pipeline
 from interlock.domain.run import Failure, Run, RunKey, Status
 from interlock.domain.run_events import about_run
@@ -71,7 +71,7 @@ def _after(run: Run, broke: Breakdown, now: datetime, pipeline: Pipeline, ports:
         return RunWrite(run.changed(now, job_message=_message(broke)))
     found = job_in_doubt(run, pipeline, ports)
     if isinstance(found, Launched):
-        write = launched_write(run, found, pipeline, run.changed_at, now)
+        write = launched_write(run, found, pipeline, requested_at(run), now)
         noted = msgspec.structs.replace(write.run, job_message=_message(broke))
         return RunWrite(noted, write.events)
     again = run.infra_retries < INFRA_RETRIES and not _may_run(found, pipeline.job)

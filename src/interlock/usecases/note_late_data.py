@@ -25,7 +25,7 @@ def note_late_data(key: RunKey, reading: Reading, pipeline: Pipeline, ports: Por
     now = ports.clock()
 
     def decide(run: Run) -> RunWrite | None:
-        if run.status is not Status.COMPLETED or run.completed_at is None:
+        if run.status is not Status.COMPLETED or run.completed_at is None or run.mark is not None:
             return None
         if reading.version in run.late_told or not has_changed(run, reading, base):
             return None

@@ -1,6 +1,7 @@
 """Pause and resume: hold a pipeline, and let it continue without losing a date."""
 
-from collections.abc import Iterator
+import logging
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -16,24 +17,36 @@ from interlock.domain.admission import (
     used_keys,
 )
 from interlock.domain.config import Config
+from interlock.domain.event import Event, EventType, happened, subject
 from interlock.domain.pipeline import Pipeline, Schedule
 from interlock.domain.rerun_request import RerunRequest
 from interlock.domain.run import RunKey
 from interlock.domain.schedule import occurrences
 from interlock.domain.sensor import Reading, UnreadableReading, split_key
+from interlock.domain.timestamp import spell
 from interlock.errors import NotFoundError, TransientError
 from interlock.usecases.admit_reading import admit_reading, concerned_runs
+from interlock.usecases.adopt_config import config_owner
+from interlock.usecases.advance_backfill import advance_of_pipeline
 from interlock.usecases.arm_cron import fires
 from interlock.usecases.evidence import judge_now
 from interlock.usecases.find_runs import find_runs
 from interlock.usecases.fire_cron import fire_cron
 from interlock.usecases.judge_rerun import judge_rerun
 from interlock.usecases.ports import Ports
+from interlock.usecases.publish_outbox import publish_outbox
 from interlock.usecases.retry_job import retry_job
 from interlock.usecases.save_run import LOST_RACE
 
+log = logging.getLogger(__name__)
+
 _TRIES = 8
-_RESUMED = {"paused_since": None, "paused_until": None, "paused_by": "", "paused_reason": ""}
+_RESUMED: dict[str, Any] = {
+    "paused_since": None,
+    "paused_until": None,
+    "paused_by": "",
+    "paused_reason": "",
+}
 _RECENT = 1000
 
 
@@ -50,25 +63,36 @@ def pause(
 ) -> Config:
     """While paused, no run opens; readings are kept, and SLA deadlines still apply.
 
-    Pausing again says until when, who and why anew; it is paused since the first time.
+    Pausing again says until when, who and why anew; it is paused since the first time. A repeat that says
+    the same changes nothing.
     """
     now = ports.clock()
-    return _change(
-        pipeline_id,
-        ports,
-        lambda config: {
-            "paused_since": config.paused_since or now,
-            "paused_until": until,
-            "paused_by": by,
-            "paused_reason": reason,
-        },
-    )
+
+    def paused(config: Config) -> Config:
+        since = config.paused_since or now
+        return msgspec.structs.replace(
+            config,
+            paused_since=since,
+            paused_until=until,
+            paused_by=by,
+            paused_reason=reason,
+        )
+
+    return _change(pipeline_id, ports, paused, lambda before, after: _paused(after, now))
 
 
-def resume(pipeline_id: str, ports: Ports) -> Config:
+def resume(pipeline_id: str, ports: Ports, by: str = "", reason: str = "") -> Config:
     """Resume it. What arrived during the pause is acted on now; the watchdog does the rest."""
+    now = ports.clock()
     before = ports.pipelines.find(pipeline_id)
-    config = _change(pipeline_id, ports, lambda config: _RESUMED)
+
+    def resumed(config: Config) -> Config:
+        return msgspec.structs.replace(config, **_RESUMED)
+
+    def events(was: Config, after: Config) -> Sequence[Event]:
+        return _resumed(was, after, now, by, reason)
+
+    config = _change(pipeline_id, ports, resumed, events)
     if before is not None and before.paused_since is not None:
         _catch_up(config, before.paused_since, ports)
     return config
@@ -140,6 +164,7 @@ def _catch_up(config: Config, since: datetime, ports: Ports) -> None:
             retry_job(run.key, run.attempt, ports)
     for request in _waiting(config.pipeline.id, ports):
         judge_rerun(request, ports)
+    advance_of_pipeline(config.pipeline.id, ports)
 
 
 def _waiting(pipeline_id: str, ports: Ports) -> list[RerunRequest]:
@@ -161,12 +186,67 @@ def _held(config: Config, schedule: Schedule, since: datetime, ports: Ports) -> 
     return sorted(held, key=lambda reading: reading.received_at)
 
 
-def _change(pipeline_id: str, ports: Ports, changes: Any) -> Config:
+def _publish(pipeline_id: str, ports: Ports) -> None:
+    """What can't be published now is published later: asking again would be another request."""
+    try:
+        publish_outbox(config_owner(pipeline_id), ports)
+    except TransientError as error:
+        log.warning("not published yet: %s", error, extra={"action": "publish_deferred"})
+
+
+def _paused(config: Config, now: datetime) -> Sequence[Event]:
+    pause = config.pause(now)
+    if pause is None:
+        return ()  # its end lies in the past
+    told = happened(
+        EventType.PIPELINE_PAUSED,
+        subject(config.pipeline),
+        now,
+        str(pause),
+        parts=(config.version,),
+        reason=pause.reason or None,
+        requestedBy=pause.by or None,
+        since=spell(pause.since),
+        until=None if pause.until is None else spell(pause.until),
+    )
+    return (told,)
+
+
+def _resumed(
+    before: Config, config: Config, now: datetime, by: str, reason: str
+) -> Sequence[Event]:
+    if before.paused_since is None:
+        return ()
+    who, why = f" by {by}" if by else "", f" ({reason})" if reason else ""
+    told = happened(
+        EventType.PIPELINE_RESUMED,
+        subject(config.pipeline),
+        now,
+        f"resumed{who}{why}",
+        parts=(config.version,),
+        reason=reason or None,
+        requestedBy=by or None,
+        since=spell(before.paused_since),
+    )
+    return (told,)
+
+
+def _change(
+    pipeline_id: str,
+    ports: Ports,
+    change: Callable[[Config], Config],
+    events: Callable[[Config, Config], Sequence[Event]],
+) -> Config:
     for _ in range(_TRIES):
         config = ports.pipelines.find(pipeline_id)
         if config is None or config.is_retired:
             raise NotFoundError(f"no pipeline {pipeline_id} is in force")
-        changed = msgspec.structs.replace(config, version=config.version + 1, **changes(config))
-        if ports.pipelines.save(changed):
+        changed = change(config)
+        if changed == config:
+            _publish(pipeline_id, ports)
+            return config  # a repeat
+        changed = msgspec.structs.replace(changed, version=config.version + 1)
+        if ports.pipelines.save(changed, events(config, changed)):
+            _publish(pipeline_id, ports)
             return changed
     raise TransientError(f"{pipeline_id}: {LOST_RACE}, {_TRIES} times in a row")

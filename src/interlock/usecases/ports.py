@@ -7,6 +7,7 @@ from interlock.domain.run import EXECUTION_TIMEOUT, LEASE_MARGIN
 from interlock.ports.engine import Clock, Timers, Workflows
 from interlock.ports.jobs import Jobs
 from interlock.ports.stores import (
+    Backfills,
     Claims,
     Events,
     JobLog,
@@ -30,6 +31,7 @@ class Ports:
     runs: Runs
     job_log: JobLog
     reruns: Reruns
+    backfills: Backfills
     events: Events
     outbox: Outbox
     claims: Claims

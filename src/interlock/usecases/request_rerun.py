@@ -1,7 +1,4 @@
-"""Request a rerun: ask for one date, or a range of dates, to run again."""
-
-from collections.abc import Iterator
-from datetime import timedelta
+"""Request a rerun: ask for one date to run again."""
 
 import msgspec
 
@@ -11,12 +8,9 @@ from interlock.domain.partition import Label
 from interlock.domain.pipeline import Schedule
 from interlock.domain.rerun_request import RerunRequest
 from interlock.domain.run import RunKey
-from interlock.domain.schedule import watched_on
 from interlock.errors import ConfigError
 from interlock.usecases.ports import Ports
 from interlock.usecases.unknown_pipeline import unknown_pipeline
-
-LONGEST_BACKFILL = 366
 
 
 class RerunOrder(msgspec.Struct, frozen=True):
@@ -59,20 +53,6 @@ def request_rerun(order: RerunOrder, ports: Ports) -> RerunRequest:
     )
     ports.reruns.request(request)
     return request
-
-
-def backfill_dates(config: Config, schedule: Schedule, first: str, last: str) -> Iterator[str]:
-    """The dates of a range on which the schedule runs. Raises ConfigError for a bad range."""
-    try:
-        since, until = Label.parse(first).day, Label.parse(last).day
-    except ValueError as error:
-        raise ConfigError(str(error)) from error
-    days = (until - since).days
-    if not 0 <= days <= LONGEST_BACKFILL:
-        raise ConfigError(f"a backfill covers 1 to {LONGEST_BACKFILL} days, first to last")
-    for n in range(days + 1):
-        for watched in watched_on(schedule, config.pipeline.calendars, since + timedelta(days=n)):
-            yield watched.date
 
 
 def chosen_schedule(config: Config, schedule_id: str | None) -> Schedule:

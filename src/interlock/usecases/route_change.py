@@ -5,8 +5,11 @@ from collections.abc import Sequence
 
 from interlock.domain.admission import Admission
 from interlock.domain.change import Change, ChangeKind
+from interlock.domain.rerun_request import RerunRequest
+from interlock.domain.reruns import Granted
 from interlock.errors import UnreadableError
 from interlock.usecases.admit_reading import admit_reading
+from interlock.usecases.advance_backfill import advance_backfill
 from interlock.usecases.judge_rerun import judge_rerun
 from interlock.usecases.note_job_record import note_job_record
 from interlock.usecases.ports import Ports
@@ -27,6 +30,13 @@ def route_change(change: Change, ports: Ports) -> Sequence[Admission]:
         return ()
 
 
+def _judge(request: RerunRequest, ports: Ports) -> None:
+    """A rejected date of a backfill makes room for the next one."""
+    answer = judge_rerun(request, ports)
+    if request.backfill is not None and not isinstance(answer, Granted):
+        advance_backfill(request.backfill, ports)
+
+
 def _route(change: Change, ports: Ports) -> Sequence[Admission]:
     if change.kind is ChangeKind.CONFIG:
         from interlock.usecases.adopt_config import adopt_config  # imports the file checks
@@ -37,7 +47,7 @@ def _route(change: Change, ports: Ports) -> Sequence[Admission]:
     elif change.reading is not None:
         return admit_reading(change.reading, ports)
     elif change.request is not None:
-        judge_rerun(change.request, ports)
+        _judge(change.request, ports)
     elif change.record is not None:
         note_job_record(change.record, ports)
     return ()

@@ -8,6 +8,7 @@ import msgspec
 from interlock.domain.event import Event
 from interlock.domain.run import Run, RunKey
 from interlock.errors import TransientError
+from interlock.usecases.advance_backfill import advance_soon
 from interlock.usecases.load_run import load_run
 from interlock.usecases.ports import Ports
 from interlock.usecases.publish_outbox import publish_outbox
@@ -34,5 +35,16 @@ def save_run(key: RunKey, decide: Callable[[Run], RunWrite | None], ports: Ports
             return run
         if ports.runs.save(write.run, write.events, **write.also):
             publish_outbox(key, ports)
+            _note_end(run, write.run, ports)
             return write.run
     raise TransientError(f"{key}: {LOST_RACE}, {_TRIES} times in a row")
+
+
+def _note_end(before: Run, after: Run, ports: Ports) -> None:
+    """A date of a backfill that ends makes room for the next one."""
+    if after.backfill is not None and _is_at_work(before) and not _is_at_work(after):
+        advance_soon(after.backfill, ports)
+
+
+def _is_at_work(run: Run) -> bool:
+    return run.is_open or run.awaits_retry

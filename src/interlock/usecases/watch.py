@@ -17,6 +17,7 @@ from interlock.domain.pipeline import Schedule
 from interlock.domain.run import Run, RunKey
 from interlock.domain.watchdog_state import WatchdogState
 from interlock.usecases.adopt_config import adopt_config
+from interlock.usecases.advance_backfill import advance_backfill
 from interlock.usecases.arm_cron import arm_cron
 from interlock.usecases.conclude_pass import (
     MOST_LAGGING,
@@ -129,7 +130,7 @@ def _claimed(state: WatchdogState, every: timedelta, now: datetime) -> WatchdogS
 
 
 def _sweep(report: PassReport, ports: Ports, has_time: Callable[[], bool]) -> None:
-    """Adopt pending configs, publish pending events, decide pending requests."""
+    """Adopt pending configs, publish pending events, decide pending requests, advance backfills."""
     with_each = _each(report, "sweep", has_time)
     with_each(ports.pipelines.unadopted, lambda wanted: adopt_config(wanted.pipeline_id, ports))
     with_each(
@@ -137,6 +138,7 @@ def _sweep(report: PassReport, ports: Ports, has_time: Callable[[], bool]) -> No
         lambda event: _publish(event, ports),
     )
     with_each(ports.reruns.unjudged, lambda request: judge_rerun(request, ports))
+    with_each(ports.backfills.unsettled, lambda backfill: advance_backfill(backfill.id, ports))
 
 
 def _publish(event: Event, ports: Ports) -> None:

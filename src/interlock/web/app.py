@@ -158,12 +158,17 @@ def _refusing(site: Site) -> Callable[[Request, Exception], Any]:
 
 def _refusal_of(error: Exception) -> HttpProblem:
     assert isinstance(error, HTTPException)
-    detail = _DETAILS.get(error.status_code, "")
-    return HttpProblem(error.status_code, detail, headers=dict(error.headers or {}))
+    headers = dict(error.headers or {})
+    allowed = ", ".join(sorted(headers.get("Allow", "").split(", ")))
+    detail = _DETAILS.get(error.status_code, "").format(allowed=allowed)
+    return HttpProblem(error.status_code, detail, headers=headers)
 
 
 async def _failed(request: Request, error: Exception) -> Response:
     return problem_of(error)
 
 
-_DETAILS = {404: "not found", 405: "method not allowed"}
+_DETAILS = {
+    404: "there is nothing at this address; /openapi.json lists every address",
+    405: "this method is not allowed here; allowed: {allowed}",
+}

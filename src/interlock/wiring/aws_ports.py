@@ -102,6 +102,7 @@ def open_aws_ports(
         runs=store.runs,
         job_log=store.job_log,
         reruns=store.reruns,
+        backfills=store.backfills,
         events=BusAndLog(EventBus(client("events"), settings.bus), store.event_log),
         outbox=store.outbox,
         claims=store.claims,

@@ -124,6 +124,7 @@ def _put_together(
         runs=store.runs,
         job_log=store.job_log,
         reruns=store.reruns,
+        backfills=store.backfills,
         events=store.events,
         outbox=store.outbox,
         claims=store.claims,

@@ -67,7 +67,8 @@ def test_every_note_is_printed(tmp_path: Path, screen: Screen) -> None:
         assert sink.post("-", note, None) == sink.update("-", "", note) == Posted("")
     assert [severity for severity, _ in screen.lines] == [Severity.ERROR] * 4 + [Severity.INFO]
     assert screen.lines[0][1] == (
-        "10:00:00 JOB_FAILED silver-orders stream 2026-03-03: it failed (slack C1: is_archived)"
+        "2026-03-03 10:00:00 UTC JOB_FAILED silver-orders stream 2026-03-03:"
+        " it failed (slack C1: is_archived)"
     )
     kinds = [
         json.loads(line)["type"] for line in (tmp_path / "alerts.log").read_text().splitlines()

@@ -7,7 +7,7 @@ PIPELINE = "/pipelines/silver-orders"
 
 
 def test_without_requests_the_page_says_what_will_appear(visitor: Visitor) -> None:
-    assert "Nobody has asked for anything yet" in visitor.see("/audit").text
+    assert "No requests yet" in visitor.see("/audit").text
 
 
 def test_a_request_is_shown_with_who_why_and_its_outcome(house: House, visitor: Visitor) -> None:

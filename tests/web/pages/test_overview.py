@@ -39,7 +39,7 @@ def test_the_hours_are_counted_beside_those_a_week_before(house: House, visitor:
 
     page = visitor.see("/")
 
-    labels = [svg["aria-label"] for svg in page.all("svg") if svg.get("class") == "hours"]
+    labels = [svg["aria-label"] for svg in page.all("svg") if svg.get("class") == "by-hour"]
     assert any(label.startswith("missed deadlines, by hour: 1 in the last") for label in labels)
     assert any(
         "failed attempts, by hour: 0" in label and "hours, 1 in" in label for label in labels

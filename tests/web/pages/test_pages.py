@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from declared import document
+from interlock.domain.event import EventType, happened, subject
 from interlock.domain.run import Failure, RunKey, Status
 from interlock.domain.sensor import Reading
 from interlock.errors import UnavailableError
@@ -136,6 +137,31 @@ def test_a_run_page_tells_rules_deadline_and_history(house: House, visitor: Visi
     for word in ("waiting", "orders.count", ">= 1000", "940", "opened by sensor", "breach"):
         assert word in text, word
     assert "Trigger started" in text
+
+
+def test_a_failed_job_ran_until_it_failed_however_late_its_row_changed(
+    house: House, visitor: Visitor
+) -> None:
+    now = house.home.ports.clock()
+    house.put({"date": "2026-03-03"})
+    house.runtime.step()
+    run = house.home.store.runs.active()[0]
+    began = now - timedelta(hours=3)
+    for status in (Status.TRIGGERING, Status.RUNNING, Status.FAILED_FINAL):
+        run = run.to(status, now, launched_at=began)
+        assert house.home.store.runs.save(run)
+    assert "ran" not in visitor.see(ORDERS).text.partition("This attempt")[2].split()[:12]
+
+    failed = happened(
+        EventType.JOB_FAILED,
+        subject(None, run.key, 0),
+        began + timedelta(minutes=9),
+        "out of memory",
+        parts=("0",),
+    )
+    house.home.store.events.publish([failed])
+
+    assert " ran 9m " in visitor.see(ORDERS).text
 
 
 def test_a_run_page_tells_for_whom_it_waits_and_by_when_its_rules_must_hold(

@@ -72,7 +72,7 @@ def console_sink(context: SinkContext[ConsoleConfig]) -> Sink:
 
 
 def _spoken(note: Note, told: dict[str, Any]) -> str:
-    clock = told["timestamp"][11:19]
+    clock = f"{told['timestamp'][:19].replace('T', ' ')} UTC"
     if not isinstance(note, AlertNote | RootNote):
         return f"{clock} {headline(note)}"
     event = note.event

@@ -1,6 +1,7 @@
 """Claims: facts without a run row, such as claims, baselines and deadlines of dates without a run."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -50,16 +51,7 @@ class DynamoClaims:
 
     def claim(self, event: Event) -> bool:
         now = self._clock()
-        key = claim_key(event.event_id)
-        item = {
-            **_placed(key),
-            "eventId": event.event_id,
-            "at": text(now),
-            "version": 1,
-            **box_of([event], now),
-            **watched(event.pipeline_id or "", now + TELL_GRACE),
-            **expiry(now + KEPT),
-        }
+        key, item = claim_key(event.event_id), claim_item(event, now)
         self._notes.drop(key)
         answer = self._control.put(item, ABSENT, **as_of(now))
         self._notes.keep(key, item if answer.won else answer.found, Use.OUTBOX)
@@ -93,11 +85,9 @@ class DynamoClaims:
     def save_watch(self, watch: SlaWatch, events: Sequence[Event] = ()) -> bool:
         now = self._clock()
         key = watch_key(watch.key)
-        until = expiry((watch.breach_at or watch.readiness_at or now) + KEPT)
-        look = watched(watch.key.pipeline_id, now + TELL_GRACE)
 
         def make(box: Item) -> Item:
-            return {**_placed(key), **_attributes(watch), **until, **box, **(look if box else {})}
+            return watch_item(watch, box, now)
 
         box = box_of(events, now)
         self._notes.drop(key)
@@ -150,6 +140,13 @@ class DynamoClaims:
         return item if self._control.put(item, condition, **seen).won else None
 
 
+def watch_item(watch: SlaWatch, box: Item, now: datetime) -> Item:
+    """The row of a watch, with its unpublished events."""
+    until = expiry((watch.breach_at or watch.readiness_at or now) + KEPT)
+    look = watched(watch.key.pipeline_id, now + TELL_GRACE) if box else {}
+    return {**_placed(watch_key(watch.key)), **_attributes(watch), **until, **box, **look}
+
+
 def baseline_item(key: RunKey, baseline: Baseline, item: Item) -> Item:
     """The post-run readings as a run's job saw them; `item` says when they expire."""
     return {
@@ -167,6 +164,19 @@ def baseline_from(item: Item) -> Baseline:
 
 def _places(item: Item) -> Places:
     return msgspec.convert(canonical.decode(item["places"]), Places)
+
+
+def claim_item(event: Event, now: datetime) -> Item:
+    """The row of a claimed event, which waits to be published."""
+    return {
+        **_placed(claim_key(event.event_id)),
+        "eventId": event.event_id,
+        "at": text(now),
+        "version": 1,
+        **box_of([event], now),
+        **watched(event.pipeline_id or "", now + TELL_GRACE),
+        **expiry(now + KEPT),
+    }
 
 
 def _placed(key: Key) -> Item:

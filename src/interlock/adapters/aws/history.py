@@ -28,6 +28,7 @@ _FAILURES = (
     EventType.JOB_FAILED,
     EventType.JOB_POLL_EXHAUSTED,
     EventType.RUN_CANCELLED,
+    EventType.RUN_MARKED,
     EventType.RETRY_EXHAUSTED,
     EventType.VALIDATION_EXHAUSTED,
     EventType.INFRA_FAILURE,

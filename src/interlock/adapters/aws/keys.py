@@ -15,6 +15,7 @@ SENSOR = "SENSOR#"
 RUN = "TRIGGER#"
 DRY_RUN = "DRY_RUN#"
 REQUEST = "RERUN_REQUEST#"
+BACKFILL = "BACKFILL#"
 JOB = "JOB#"
 DRY_JOB = "DRY_JOB#"
 RERUN = "RERUN#"
@@ -93,6 +94,11 @@ def claim_key(event_id: str) -> Key:
     """An event's id is its pipeline, schedule, date, type and further parts."""
     pipeline_id, schedule, date, kind, *parts = event_id.split("/", 4)
     return partition(pipeline_id), "#".join(["MARK#event", kind, schedule, date, *parts])
+
+
+def backfill_key(backfill_id: str) -> Key:
+    """Backfills of all pipelines are in one partition: people list them, and name one by its id alone."""
+    return partition(None), f"{BACKFILL}{backfill_id}"
 
 
 def watchdog_key() -> Key:

@@ -17,7 +17,7 @@ from interlock.adapters.aws.rows import WATCH, expiry, is_live, seconds, text
 from interlock.adapters.aws.table import Table
 from interlock.adapters.aws.values import Item
 from interlock.domain import canonical
-from interlock.domain.rerun_request import RerunRecord, RerunRequest
+from interlock.domain.rerun_request import RequestAnswer, RerunRecord, RerunRequest
 from interlock.domain.run import RunKey, nominal_time
 from interlock.domain.timestamp import instant
 from interlock.ports.engine import Clock
@@ -73,18 +73,27 @@ class DynamoReruns:
         dated = (row for row in rows if is_live(row, now) and instant(row["requestedAt"]))
         return self._requests(dated, now)
 
-    def judged(self, request: RerunRequest) -> None:
+    def judged(self, request: RerunRequest, refused: str = "") -> None:
         """Marks only this request: a newer one still waits."""
         key, at = request_key(request.key), text(request.requested_at)
-        update = "SET #judged = #requestedAt, #ttl = :ttl REMOVE #watchShard, #watchAt"
-        ttl = seconds(self._clock() + _KEPT_REQUEST)
+        noted: Item = {"refused": refused} if refused else {}
+        cause = ", #refused = if_not_exists(#refused, :refused)" if refused else ""
+        update = f"SET #judged = #requestedAt, #ttl = :ttl{cause} REMOVE #watchShard, #watchAt"
+        noted["ttl"] = seconds(self._clock() + _KEPT_REQUEST)
         condition = "#requestedAt = :at AND attribute_not_exists(#removedAt)"
-        answer = self._control.update(key, update, condition, at=at, ttl=ttl)
+        answer = self._control.update(key, update, condition, at=at, **noted)
         found = answer.found
         if found is None or instant(found.get("requestedAt")) != request.requested_at:
             return
         spelled = found["requestedAt"]  # as an operator wrote it
-        self._control.update(key, update, condition, at=spelled, ttl=ttl)
+        self._control.update(key, update, condition, at=spelled, **noted)
+
+    def answers(self, keys: Collection[RunKey]) -> dict[RunKey, RequestAnswer]:
+        wanted = {request_key(key): key for key in keys}
+        now = self._clock()
+        rows = self._control.get_many(wanted) if wanted else {}
+        found = ((wanted[place], _answer(row)) for place, row in rows.items() if is_live(row, now))
+        return {key: answer for key, answer in found if answer is not None}
 
     def withdraw(self, key: RunKey, at: datetime) -> None:
         """Nothing is deleted: the row is marked as removed, and expires later."""
@@ -118,6 +127,7 @@ def request_item(request: RerunRequest) -> Item:
         "requestedBy": request.requested_by,
         "force": request.force,
         "overBudget": request.over_budget,
+        **({} if request.backfill is None else {"backfill": request.backfill}),
         "watchShard": _SHARD,
         "watchAt": at,
     }
@@ -137,7 +147,17 @@ def request_from(item: Item, now: datetime) -> RerunRequest:
         requested_by=str(item.get("requestedBy") or ""),
         force=item.get("force") is True,
         over_budget=item.get("overBudget") is True,
+        backfill=item["backfill"] if isinstance(item.get("backfill"), str) else None,
     )
+
+
+def _answer(item: Item) -> RequestAnswer | None:
+    """None for a row without a time, which only the stream can tell of."""
+    at = instant(item.get("requestedAt"))
+    if at is None:
+        return None
+    judged = item.get("judged") is not None and item["judged"] == item["requestedAt"]
+    return RequestAnswer(at, judged, str(item.get("refused") or ""))
 
 
 def record_item(record: RerunRecord) -> Item:

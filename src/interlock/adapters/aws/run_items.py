@@ -24,6 +24,8 @@ _NESTED = (
     "slaTold",
     "postRun",
     "lateTold",
+    "skip",
+    "mark",
 )
 _SPENDING = ("retries", "codeRetries", "driftReruns", "manualReruns")
 _FIELDS = tuple(field.encode_name for field in msgspec.structs.fields(Run) if field.name != "key")

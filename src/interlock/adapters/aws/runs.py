@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any
 
 from interlock.adapters.aws import keys
-from interlock.adapters.aws.claims import baseline_from, baseline_item
+from interlock.adapters.aws.claims import baseline_from, baseline_item, watch_item
 from interlock.adapters.aws.keys import run_of
 from interlock.adapters.aws.outbox import box_of, joined, put_with_box
 from interlock.adapters.aws.reruns import NEWER, record_item, request_item
@@ -21,6 +21,7 @@ from interlock.adapters.aws.rows import (
     is_live,
     listed,
     listed_keys,
+    text,
 )
 from interlock.adapters.aws.run_items import run_from, run_item
 from interlock.adapters.aws.table import Key, ReadOrder, Table, TransactionWrite, WriteResult
@@ -37,6 +38,7 @@ from interlock.domain.run import (
     predecessors,
     unreadable_run,
 )
+from interlock.domain.sla import SlaWatch
 from interlock.domain.unreadable import RowKind, UnreadableRow, unreadable_error
 from interlock.domain.watching import watch_at
 from interlock.errors import NotFoundError
@@ -103,6 +105,25 @@ class DynamoRuns:
         if rerun is not None:
             also.append(self._rerun.putting(record_item(rerun)))
         return self._transact(run, box, also, request)
+
+    def remove(self, run: Run, watch: SlaWatch, events: Sequence[Event] = ()) -> bool:
+        """What stays of the row counts as absent until DynamoDB removes it."""
+        now, place = self._clock(), keys.run_key(run.key)
+        self._notes.drop(place)
+        self._notes.drop(keys.watch_key(run.key))
+        gone = {"PK": place[0], "SK": place[1], "removedAt": text(now), **expiry(now + KEPT)}
+        known = {"version": run.version, "status": run.status}
+        stored = f"#version = :version AND #status = :status AND {_TOLD}"
+        first = watch.version == 1
+        next_one, seen = (ABSENT, as_of(now)) if first else (f"{_NEXT} AND {_TOLD}", _before(watch))
+        item = watch_item(watch, box_of(events, now), now)
+        answers = self._control.transact(
+            [
+                self._control.putting(gone, stored, **known),
+                self._control.putting(item, next_one, **seen),
+            ]
+        )
+        return all(answer.won for answer in answers)
 
     def baseline(self, key: RunKey) -> Baseline | None:
         item = self._control.get(keys.baseline_key(key))
@@ -278,6 +299,14 @@ class DynamoRuns:
             )
             yield from islice(rows, limit)
             last = keys.before(schedule[:-1])
+
+
+_TOLD = "attribute_not_exists(#outbox)"
+_NEXT = "#version = :before"
+
+
+def _before(watch: SlaWatch) -> Item:
+    return {"before": watch.version - 1}
 
 
 def _legal(run: Run) -> tuple[str, Item]:

@@ -5,6 +5,7 @@ from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from interlock.adapters.aws.backfills import DynamoBackfills
 from interlock.adapters.aws.claims import DynamoClaims
 from interlock.adapters.aws.events import EventLog
 from interlock.adapters.aws.job_log import DynamoJobLog
@@ -58,6 +59,7 @@ class Store:
     runs: DynamoRuns = field(init=False)
     job_log: DynamoJobLog = field(init=False)
     reruns: DynamoReruns = field(init=False)
+    backfills: DynamoBackfills = field(init=False)
     event_log: EventLog = field(init=False)
     outbox: DynamoOutbox = field(init=False)
     claims: DynamoClaims = field(init=False)
@@ -73,6 +75,7 @@ class Store:
         self.runs = DynamoRuns(control, rerun, notes, clock)
         self.job_log = DynamoJobLog(Table(client, names.joblog, met))
         self.reruns = DynamoReruns(control, rerun, clock)
+        self.backfills = DynamoBackfills(control, clock)
         self._events = Table(client, names.events, met)
         self.event_log = EventLog(self._events, self.events_kept_for, clock)
         self.outbox = DynamoOutbox(control, notes)

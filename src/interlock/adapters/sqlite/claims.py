@@ -63,20 +63,7 @@ class SqliteClaims:
 
     def save_watch(self, watch: SlaWatch, events: Sequence[Event] = ()) -> bool:
         now = self._clock()
-        until = _kept_until(watch, now)
-        place, text = _watch_place(watch.key), canonical.encode(watch)
-
-        def unit(connection: sqlite3.Connection) -> bool:
-            if watch.version == 1:
-                _drop_unreadable(connection, place, _read_watch)
-                won = put_first(connection, place, text, now, until)
-            else:
-                won = _put_next(connection, place, text, watch.version, until)
-            if won:
-                outbox.put_in(connection, watch_owner(watch.key), events, now)
-            return won
-
-        return self._database.write(unit)
+        return self._database.write(lambda connection: put_watch(connection, watch, events, now))
 
     def places(self, pipeline_id: str) -> Places | None:
         rows = _bodies(self._database, [(pipeline_id, _PLACES)], self._clock())
@@ -93,6 +80,22 @@ class SqliteClaims:
             return _put_next(connection, place, text, places.version, now + KEPT)
 
         return self._database.write(unit)
+
+
+def put_watch(
+    connection: sqlite3.Connection, watch: SlaWatch, events: Sequence[Event], now: datetime
+) -> bool:
+    """Store a watch's next version with its events. False if another writer was first."""
+    until = _kept_until(watch, now)
+    place, text = _watch_place(watch.key), canonical.encode(watch)
+    if watch.version == 1:
+        _drop_unreadable(connection, place, _read_watch)
+        won = put_first(connection, place, text, now, until)
+    else:
+        won = _put_next(connection, place, text, watch.version, until)
+    if won:
+        outbox.put_in(connection, watch_owner(watch.key), events, now)
+    return won
 
 
 def put_pruned(connection: sqlite3.Connection, watch: SlaWatch, now: datetime) -> None:

@@ -34,7 +34,7 @@ def _figures(connection: sqlite3.Connection) -> Figures:
 
     active = connection.execute(
         "SELECT status, count(*) FROM runs WHERE status NOT IN ('COMPLETED', 'FAILED_FINAL')"
-        " GROUP BY status"
+        " AND status <> 'SKIPPED' GROUP BY status"
     )
     last = count("SELECT coalesce(max(seq), 0) FROM changes")
     return Figures(

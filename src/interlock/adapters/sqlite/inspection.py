@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 from interlock.adapters.sqlite.audit import AUDIT, TOKENS
+from interlock.adapters.sqlite.backfills import BACKFILLS
 from interlock.adapters.sqlite.changes import CHANGES, PARKED
 from interlock.adapters.sqlite.claims import BASELINES, WATCHES
 from interlock.adapters.sqlite.database import Database
@@ -27,8 +28,8 @@ from interlock.domain.unreadable import UnreadableRow
 MOST = 20_000
 
 READERS: tuple[Reader[Any], ...] = (
-    CONFIGS, RUNS, READINGS, REQUESTS, RERUNS, JOB_LOG, WATCHES, BASELINES, EVENTS, OUTBOX, CHANGES,
-    PARKED, TIMERS, EXECUTIONS, ALERTS, THREADS, TOKENS, AUDIT, WATCHDOG,
+    CONFIGS, RUNS, READINGS, REQUESTS, RERUNS, BACKFILLS, JOB_LOG, WATCHES, BASELINES, EVENTS, OUTBOX,
+    CHANGES, PARKED, TIMERS, EXECUTIONS, ALERTS, THREADS, TOKENS, AUDIT, WATCHDOG,
 )  # fmt: skip
 
 

@@ -19,8 +19,7 @@ def migrate(
     found = version_of(connection)
     name = ":memory:" if path is None else str(path)
     check_version(name, found, len(scripts))
-    if found == 0 and _has_tables(connection):
-        raise ConfigError(f"{name} is a database of another program; choose another file")
+    check_owner(connection, name)
     if path is not None and 0 < found < len(scripts):
         _put_aside(connection, path, found)
     for number in range(found, len(scripts)):
@@ -37,6 +36,13 @@ def check_version(name: str, found: int, known: int) -> None:
         raise ConfigError(
             f"{name} has version {found}, but this program supports only versions up to {known}:"
             " use the newer program, or the copy of the file that it made before migrating"
+        )
+
+
+def check_owner(connection: sqlite3.Connection, name: str) -> None:
+    if version_of(connection) == 0 and _has_tables(connection):
+        raise ConfigError(
+            f"{name} is a database of another program; choose another folder: state in interlock.toml"
         )
 
 

@@ -11,7 +11,7 @@ from typing import NoReturn, TypeVar
 from interlock.adapters.sqlite import connections, tables
 from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.failures import raise_meaning
-from interlock.adapters.sqlite.migrations import check_version, version_of
+from interlock.adapters.sqlite.migrations import check_owner, check_version, version_of
 from interlock.adapters.sqlite.readers import Readers
 from interlock.adapters.sqlite.writer import Settled, Unit
 from interlock.errors import UnavailableError
@@ -36,6 +36,7 @@ class ReadOnlyDatabase(Database):
     def _check_version(self) -> None:
         found, known = self.read(version_of), len(tables.SCRIPTS)
         check_version(self.name, found, known)
+        self.read(lambda connection: check_owner(connection, self.name))
         if found < known:
             raise UnavailableError(
                 f"{self.name} has an older version: `interlock serve` brings it up to date"

@@ -7,11 +7,19 @@ from datetime import datetime
 from interlock.adapters.sqlite import changes
 from interlock.adapters.sqlite.changes import NewChange
 from interlock.adapters.sqlite.database import Database
-from interlock.adapters.sqlite.rows import Reader, Row, decoder, instant, micros, run_columns
+from interlock.adapters.sqlite.rows import (
+    Reader,
+    Row,
+    decoder,
+    instant,
+    listed,
+    micros,
+    run_columns,
+)
 from interlock.domain import canonical
 from interlock.domain.change import ChangeKind
 from interlock.domain.partition import Label
-from interlock.domain.rerun_request import RerunRecord, RerunRequest
+from interlock.domain.rerun_request import RequestAnswer, RerunRecord, RerunRequest
 from interlock.domain.run import RunKey
 
 _request = decoder(RerunRequest).decode
@@ -43,14 +51,32 @@ class SqliteReruns:
         """Always empty: only Interlock writes to this file."""
         return []
 
-    def judged(self, request: RerunRequest) -> None:
+    def judged(self, request: RerunRequest, refused: str = "") -> None:
         """Marks only this request: a newer one still waits."""
         self._database.write(
             lambda connection: connection.execute(
-                f"UPDATE rerun_requests SET judged = 1 WHERE {_OF_DATE} AND requested_at = ?",
-                (*run_columns(request.key), micros(request.requested_at)),
+                "UPDATE rerun_requests SET judged = 1, refused = coalesce(refused, ?)"
+                f" WHERE {_OF_DATE} AND requested_at = ?",
+                (refused or None, *run_columns(request.key), micros(request.requested_at)),
             )
         )
+
+    def answers(self, keys: Collection[RunKey]) -> dict[RunKey, RequestAnswer]:
+        rows = self._database.read(
+            lambda connection: connection.execute(
+                f"SELECT {_PLACE}, requested_at, judged, refused FROM json_each(?) AS wanted"
+                " CROSS JOIN rerun_requests ON pipeline = wanted.value ->> 0"
+                " AND schedule = wanted.value ->> 1 AND date = wanted.value ->> 2"
+                " AND dry = wanted.value ->> 3",
+                (listed(run_columns(key) for key in keys),),
+            ).fetchall()
+        )
+        return {
+            RunKey(pipeline, schedule, date, bool(dry)): RequestAnswer(
+                instant(at), bool(judged), refused or ""
+            )
+            for pipeline, schedule, date, dry, at, judged, refused in rows
+        }
 
     def withdraw(self, key: RunKey, at: datetime) -> None:
         self._database.write(lambda connection: _withdraw(connection, key, at))
@@ -71,7 +97,8 @@ def put_request(connection: sqlite3.Connection, request: RerunRequest) -> None:
     done = connection.execute(
         "INSERT INTO rerun_requests (pipeline, schedule, date, dry, requested_at, request)"
         " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
-        " requested_at = excluded.requested_at, judged = 0, request = excluded.request"
+        " requested_at = excluded.requested_at, judged = 0, refused = NULL,"
+        " request = excluded.request"
         " WHERE requested_at <> excluded.requested_at",
         (*run_columns(request.key), micros(request.requested_at), text),
     )

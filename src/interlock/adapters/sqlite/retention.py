@@ -24,6 +24,7 @@ class Spans:
     job_log: timedelta = timedelta(days=90)
     reruns: timedelta = timedelta(days=400)
     requests: timedelta = timedelta(days=30)
+    backfills: timedelta = timedelta(days=400)
     changes: timedelta = timedelta(days=1)
     timers: timedelta = timedelta(days=7)
     executions: timedelta = timedelta(days=90)
@@ -102,7 +103,7 @@ def _give_back_pages(connection: sqlite3.Connection) -> None:
 
 #: A failed run with nothing due is finished too, until it is run again.
 _PRUNABLE = (
-    "(status IN ('COMPLETED', 'FAILED_FINAL') OR (status = 'FAILED' AND watch_at IS NULL))"
+    "(status IN ('COMPLETED', 'FAILED_FINAL', 'SKIPPED') OR (status = 'FAILED' AND watch_at IS NULL))"
     " AND date < ?"
 )
 
@@ -116,6 +117,7 @@ _EXPIRED = {
     "job_log": ("at <= ?", "job_log"),
     "reruns": ("at <= ?", "reruns"),
     "rerun_requests": ("judged = 1 AND requested_at <= ?", "requests"),
+    "backfills": ("ended_at <= ?", "backfills"),
     "changes": (
         "at <= ? AND seq <= (SELECT min(seq) FROM cursors WHERE feed = 'changes')",
         "changes",

@@ -7,7 +7,7 @@ from datetime import datetime
 import msgspec
 
 from interlock.adapters.sqlite import outbox, reruns
-from interlock.adapters.sqlite.claims import baseline_of, put_baseline
+from interlock.adapters.sqlite.claims import baseline_of, put_baseline, put_watch
 from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.rows import (
     Reader,
@@ -31,6 +31,7 @@ from interlock.domain.run import (
     predecessors,
     unreadable_run,
 )
+from interlock.domain.sla import SlaWatch
 from interlock.domain.unreadable import RowKind, UnreadableRow, unreadable_error
 from interlock.domain.watching import TELL_GRACE, expires_at, watch_at
 from interlock.errors import NotFoundError
@@ -102,6 +103,17 @@ class SqliteRuns:
 
         return self._database.write(unit)
 
+    def remove(self, run: Run, watch: SlaWatch, events: Sequence[Event] = ()) -> bool:
+        now = self._clock()
+
+        def unit(connection: sqlite3.Connection) -> bool:
+            if not _is_stored(connection, run) or not put_watch(connection, watch, events, now):
+                return False
+            connection.execute(f"DELETE FROM runs WHERE {_EXACTLY}", _exactly(run))
+            return True
+
+        return self._database.write(unit)
+
     def baseline(self, key: RunKey) -> Baseline | None:
         return baseline_of(self._database, key, self._clock())
 
@@ -134,7 +146,7 @@ class SqliteRuns:
         rows = self._database.read(
             lambda connection: connection.execute(
                 f"SELECT {RUNS.columns} FROM runs WHERE status NOT IN ('COMPLETED', 'FAILED_FINAL')"
-                f" AND {_LIVE} ORDER BY opened_at",
+                f" AND status <> 'SKIPPED' AND {_LIVE} ORDER BY opened_at",
                 (micros(self._clock()),),
             ).fetchall()
         )
@@ -272,6 +284,20 @@ def _save(connection: sqlite3.Connection, run: Run) -> bool:
         (*_values(run), *run_columns(run.key), run.version - 1, before),
     )
     return done.rowcount == 1
+
+
+_EXACTLY = "pipeline = ? AND schedule = ? AND date = ? AND dry = ? AND version = ? AND status = ?"
+
+
+def _exactly(run: Run) -> tuple[object, ...]:
+    return (*run_columns(run.key), run.version, run.status)
+
+
+def _is_stored(connection: sqlite3.Connection, run: Run) -> bool:
+    """Whether this version of a run is the last, and nothing of it waits to be published."""
+    found = connection.execute(f"SELECT 1 FROM runs WHERE {_EXACTLY}", _exactly(run)).fetchone()
+    waits = connection.execute("SELECT 1 FROM outbox WHERE owner = ?", (owner_of(run.key),))
+    return found is not None and waits.fetchone() is None
 
 
 def _values(run: Run) -> Iterable[object]:

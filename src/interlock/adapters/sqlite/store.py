@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from interlock.adapters.sqlite.agenda import SqliteAgenda
 from interlock.adapters.sqlite.alert_routes import SqliteAlertRoutes
 from interlock.adapters.sqlite.audit import SqliteAudit, SqliteTokens
+from interlock.adapters.sqlite.backfills import SqliteBackfills
 from interlock.adapters.sqlite.changes import SqliteChanges
 from interlock.adapters.sqlite.claims import SqliteClaims
 from interlock.adapters.sqlite.clock_trail import SqliteClockTrail
@@ -45,6 +46,7 @@ class Store:
     runs: SqliteRuns = field(init=False)
     job_log: SqliteJobLog = field(init=False)
     reruns: SqliteReruns = field(init=False)
+    backfills: SqliteBackfills = field(init=False)
     events: SqliteEvents = field(init=False)
     outbox: SqliteOutbox = field(init=False)
     claims: SqliteClaims = field(init=False)
@@ -76,6 +78,7 @@ class Store:
         self.runs = SqliteRuns(database, clock)
         self.job_log = SqliteJobLog(database)
         self.reruns = SqliteReruns(database)
+        self.backfills = SqliteBackfills(database, clock)
         self.events = SqliteEvents(database)
         self.outbox = SqliteOutbox(database)
         self.claims = SqliteClaims(database, clock)

@@ -284,6 +284,18 @@ CREATE INDEX audit_of_action ON audit (action);
 CREATE INDEX audit_of_pipeline ON audit (pipeline);
 """
 
+#: A finished backfill has `ended_at`; one that needs no attention for now has no `look`.
+_BACKFILLS = """
+CREATE TABLE backfills (
+  id TEXT PRIMARY KEY, pipeline TEXT NOT NULL, version INTEGER NOT NULL,
+  look INTEGER, ended_at INTEGER, body TEXT NOT NULL
+) STRICT;
+CREATE INDEX backfills_unsettled ON backfills (id) WHERE look IS NOT NULL;
+CREATE INDEX backfills_of_pipeline ON backfills (pipeline, id);
+CREATE INDEX backfills_ended ON backfills (ended_at) WHERE ended_at IS NOT NULL;
+ALTER TABLE rerun_requests ADD COLUMN refused TEXT;
+"""
+
 SCRIPTS: tuple[str, ...] = (
     _FIRST,
     _LOOKED_AT,
@@ -291,4 +303,5 @@ SCRIPTS: tuple[str, ...] = (
     _STANDINGS,
     _RUNS_STAY,
     _WHO_AND_WHY,
+    _BACKFILLS,
 )

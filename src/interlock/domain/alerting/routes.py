@@ -8,6 +8,11 @@ from interlock.domain.alerting.deliveries import Target
 from interlock.domain.event import ALIASES, Alert, Event, EventType, Severity
 
 _SEVERITIES = list(Severity)
+#: What is an alert by default, by whether the event is only for information.
+_TOLD = {
+    True: (Alert.YES, Alert.OTHER_SINKS),
+    False: (Alert.YES, Alert.OTHER_SINKS, Alert.FROM_WARNING),
+}
 
 
 def targets_of(event: Event, alerts: Alerts, open_in: Collection[str]) -> tuple[Target, ...]:
@@ -70,7 +75,7 @@ def _is_told(event: Event, asked: bool) -> bool:
     """Whether it is an alert by default, or a route names it."""
     if _is_over(event):
         return asked
-    return asked or event.type.spec.alert in (Alert.YES, Alert.OTHER_SINKS)
+    return asked or event.type.spec.alert in _TOLD[event.severity is Severity.INFO]
 
 
 def _is_in_thread(event: Event) -> bool:

@@ -8,6 +8,7 @@ import msgspec
 from interlock.domain import canonical
 from interlock.domain.alerting.deliveries import Target
 from interlock.domain.event import Event, EventType, Phase, Severity
+from interlock.domain.run import MarkedAs
 
 #: How long a sender has to post the first message.
 ROOT_CLAIM = timedelta(seconds=30)
@@ -117,6 +118,8 @@ def opened(event: Event, target: Target, now: datetime, told: Iterable[Event] = 
 def _phase(event: Event) -> Phase | None:
     if event.type is EventType.INFRA_ALARM and event.severity is Severity.INFO:
         return Phase.DONE  # the alarm is over
+    if event.type is EventType.RUN_MARKED and event.detail.get("outcome") == MarkedAs.FAILED:
+        return Phase.FAILED
     return event.type.spec.phase
 
 

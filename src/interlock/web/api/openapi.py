@@ -33,6 +33,9 @@ def document() -> dict[str, Any]:
     paths[f"{API}/events/stream"] = {"get": _stream(components)}
     paths[API + OUTPUT_STREAM] = {"get": _output_stream(components)}
     paths |= _pings()
+    for path, operations in paths.items():
+        for operation in operations.values():
+            operation["tags"] = [_tag(path)]
     return {
         "openapi": "3.1.0",
         "info": {
@@ -150,6 +153,40 @@ def _pings() -> dict[str, Any]:
             for method, suffix in (("get", ""), ("post", "Post"))
         }
     return paths
+
+
+def _tag(path: str) -> str:
+    """What an operation is about: the readings of a pipeline are readings."""
+    parts = path.removeprefix(API).strip("/").split("/")
+    names = (*reversed(parts[:3:2]), parts[0])
+    return next(_TAGS[name] for name in names if name in _TAGS)
+
+
+#: By the parts of a path that name something.
+_TAGS = {
+    "sensors": "readings",
+    "readings": "readings",
+    "lineage": "readings",
+    "ping": "readings",
+    "pipelines": "pipelines",
+    "refused": "pipelines",
+    "missing": "pipelines",
+    "foresee": "pipelines",
+    "runs": "runs",
+    "reruns": "runs",
+    "dates": "runs",
+    "backfill": "runs",
+    "backfills": "runs",
+    "timeline": "runs",
+    "sla": "runs",
+    "events": "events",
+    "search": "search",
+    "watchdog": "upkeep",
+    "prune": "upkeep",
+    "changes": "upkeep",
+    "audit": "upkeep",
+    "tokens": "upkeep",
+}
 
 
 def _plain(path: str) -> str:

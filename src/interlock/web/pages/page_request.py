@@ -42,6 +42,10 @@ class PageRequest(msgspec.Struct, frozen=True):
         """Whether to show the forms: the caller may submit them, and the server is not read-only."""
         return not self.context.only_reads and self.caller.may(Scope.OPERATE, pipeline_id)
 
+    def may_observe(self, pipeline_id: str) -> bool:
+        """The same for readings."""
+        return not self.context.only_reads and self.caller.may(Scope.OBSERVE, pipeline_id)
+
 
 @dataclass(frozen=True)
 class PageRow:

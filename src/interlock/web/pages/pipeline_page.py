@@ -9,12 +9,15 @@ import msgspec
 import yaml
 
 from interlock.domain import canonical
+from interlock.domain.admission import used_keys
 from interlock.domain.config import Config
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.schedule import occurrences
+from interlock.domain.sensor import RESERVED
 from interlock.errors import NotFoundError
 from interlock.queries.dependencies import edges_of
-from interlock.web.pages.page_request import PageRequest, PageRow, Shown
+from interlock.web.pages.many_dates_form import ticked
+from interlock.web.pages.page_request import Number, PageRequest, PageRow, Shown
 from interlock.web.pages.pipeline_plots import DATES, pipeline_plots
 from interlock.web.pages.runs_page import zone_of
 from interlock.web.pages.status_badge import standing, standing_of
@@ -28,7 +31,10 @@ _AHEAD = timedelta(days=40)
 
 class PipelineQuery(msgspec.Struct, frozen=True, kw_only=True):
     #: The action just taken.
-    done: Literal["paused", "resumed"] | None = None
+    done: Literal["paused", "resumed", "skipped", "requested", "stored"] | None = None
+    #: How many dates of many were accepted, and how many were refused.
+    accepted: Number = 0
+    refused: Number = 0
 
 
 def build(asked: PageRequest) -> Shown:
@@ -57,13 +63,27 @@ def build(asked: PageRequest) -> Shown:
         "plots": pipeline_plots(config.pipeline, zone_name, runs, context.backend.ports.sensors),
         "written": written,
         "written_text": "" if written is None else context.backend.mask(written.text),
+        "boxes": {
+            run.key: ticked(config.pipeline.present_id(run.key.schedule_id), run.key.date)
+            for run in runs[:_LISTED]
+        },
         "upstream": upstream,
         "downstream": downstream,
         "readings": _readings(asked, name),
         "file": context.backend.mask(_as_yaml(config.pipeline)),
         "may_operate": asked.may_operate(name) and not config.is_retired,
+        "may_observe": asked.may_observe(name) and not config.is_retired,
+        "keys": _keys(config.pipeline),
         "was_done": asked.query.done,
+        "accepted": asked.query.accepted,
+        "refused": asked.query.refused,
     }
+
+
+def _keys(pipeline: Pipeline) -> list[str]:
+    """The sensor keys that a person may report: those that its rules and triggers read."""
+    known = {key for each in pipeline.schedules for key in used_keys(pipeline, each)}
+    return sorted(key for key in known if not key.startswith(RESERVED))
 
 
 def _next_moments(config: Config, now: datetime) -> list[tuple[str, str, datetime, str]]:

@@ -1,7 +1,7 @@
 """Run page: one date from its first event to its last, and the evidence on which it ran."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
@@ -10,14 +10,17 @@ from msgspec import Meta
 
 from interlock.domain.cancellation import objection_to_cancel
 from interlock.domain.config import Config
-from interlock.domain.event import Event
+from interlock.domain.event import Event, EventType
+from interlock.domain.marking import objection_to_mark
 from interlock.domain.previous_date import PREVIOUS
 from interlock.domain.rules import obstacles
-from interlock.domain.run import Run, RunKey
+from interlock.domain.run import MarkedAs, Run, RunKey, Status
+from interlock.domain.skipping import objection_to_skip
 from interlock.domain.sla import explain_record
 from interlock.errors import InterlockError, NotFoundError
 from interlock.operations.requests import OnDate, OutputQuery, label_of
 from interlock.queries.run_output import RunOutput
+from interlock.usecases.run_order import objection_to_date
 from interlock.web.pages.page_request import Number, PageRequest, PageRow, Shown
 from interlock.web.pages.sla_bar import bar
 from interlock.web.pages.status_badge import ABSENT, IS_MISSING, standing_of
@@ -28,7 +31,7 @@ LINES, MOST_SHOWN = 20, 1000
 
 class RunQuery(msgspec.Struct, frozen=True, kw_only=True):
     #: The action just requested.
-    asked: Literal["rerun", "cancel", "unstopped"] | None = None
+    asked: Literal["rerun", "cancel", "unstopped", "skip", "unskip", "mark"] | None = None
     #: The output to show: of which attempt, which stream, how many of its last lines.
     attempt: Number | None = None
     stream: Literal["both", "stdout", "stderr"] = "both"
@@ -55,6 +58,8 @@ def build(asked: PageRequest) -> Shown:
         "standing": _standing_without(events) if run is None else standing_of(run),
         "why": None if run is not None else _why(asked, key),
         "may_cancel": run is not None and objection_to_cancel(run) is None,
+        "may_skip": _may_skip(run, key, config),
+        "may_mark": _may_mark(run, key, config),
         "bar": None if run is None else bar(run, now),
         "rules": [] if run is None else _rules(run),
         "evidence": {} if run is None else run.evidence,
@@ -64,6 +69,7 @@ def build(asked: PageRequest) -> Shown:
         "lines": asked.query.lines,
         "few_lines": LINES,
         "most_lines": MOST_SHOWN,
+        "ran": None if run is None else _ran(run, events, now),
         "attempts": _attempts(events),
         "deliveries": context.backend.deliveries.of_events(events),
         "reruns": context.backend.ports.reruns.granted(key),
@@ -72,6 +78,19 @@ def build(asked: PageRequest) -> Shown:
         and not config.is_retired,
         "was_asked": asked.query.asked,
     }
+
+
+def _may_skip(run: Run | None, key: RunKey, config: Config | None) -> bool:
+    if run is not None:
+        return run.status is not Status.SKIPPED and objection_to_skip(run) is None
+    return config is not None and objection_to_date(key, config) is None
+
+
+def _may_mark(run: Run | None, key: RunKey, config: Config | None) -> list[MarkedAs]:
+    """The outcomes that a person may state."""
+    if run is None and (config is None or objection_to_date(key, config) is not None):
+        return []
+    return [each for each in MarkedAs if objection_to_mark(run, each) is None]
 
 
 def _output(asked: PageRequest, run: Run) -> RunOutput | None:
@@ -99,6 +118,32 @@ def _zone(config: Config | None, schedule_id: str) -> str:
     if config is None or not config.pipeline.has_schedule(schedule_id):
         return "UTC"
     return config.pipeline.schedule(schedule_id).timezone
+
+
+def _ran(run: Run, events: Sequence[Event], now: datetime) -> timedelta | None:
+    """How long the job of this attempt ran. A failed run has no instant of its end: its event has."""
+    if run.launched_at is None:
+        return None
+    failed = [
+        event.timestamp
+        for event in events
+        if event.attempt == run.attempt
+        and event.type in _ENDS
+        and event.timestamp >= run.launched_at
+    ]
+    end = run.completed_at or (now if run.is_open else min(failed, default=None))
+    return None if end is None else end - run.launched_at
+
+
+#: The events that tell of a job's bad end.
+_ENDS = frozenset(
+    {
+        EventType.JOB_FAILED,
+        EventType.JOB_POLL_EXHAUSTED,
+        EventType.RUN_CANCELLED,
+        EventType.SFN_TIMEOUT,
+    }
+)
 
 
 def _standing_without(events: Sequence[Event]) -> Any:

@@ -32,6 +32,7 @@ State = Literal[
     "FAILED",
     "FAILED_FINAL",
     "COMPLETED",
+    "SKIPPED",
     "UNREADABLE",
 ]
 

@@ -4,11 +4,10 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
-from datetime import timedelta
 from functools import partial
 from http import HTTPStatus
-from typing import Any, TypeVar
-from urllib.parse import parse_qsl, urlencode
+from typing import Any
+from urllib.parse import urlencode
 
 import msgspec
 from anyio import to_thread
@@ -19,14 +18,13 @@ from starlette.routing import Route
 from interlock.domain import duration
 from interlock.domain.callers import Scope
 from interlock.errors import InterlockError
-from interlock.operations.requests import NewCancellation, NewPause, NewRerun, NewResume
 from interlock.queries.heartbeat import Heartbeat
-from interlock.web.access import Caller
 from interlock.web.api.bodies import read_text
 from interlock.web.api.context import ApiContext
 from interlock.web.gate import caller_of, cookie_of
 from interlock.web.http_problem import HttpProblem, status_of
 from interlock.web.pages import (
+    api_page,
     audit_page,
     dependencies_page,
     events_page,
@@ -41,8 +39,10 @@ from interlock.web.pages import (
     timeline_page,
 )
 from interlock.web.pages.assets import PREFIX, Assets
+from interlock.web.pages.form_fields import FormFields
+from interlock.web.pages.forms import FORMS, Preview, SentForm
 from interlock.web.pages.page_request import PageRequest, PageRow, Shown
-from interlock.web.pages.templating import environment, pipeline_url, run_url
+from interlock.web.pages.templating import environment
 from interlock.web.pages.zone_choice import COOKIE as ZONE_COOKIE
 from interlock.web.pages.zone_choice import zone_choice
 from interlock.web.read_only_refusals import refusal
@@ -61,13 +61,12 @@ PAGES: tuple[PageRow, ...] = (
     events_page.PAGE,
     audit_page.PAGE,
     search_page.PAGE,
+    api_page.PAGE,
 )
 
 THEMES = ("light", "dark")
 _ANSWER_SECONDS = 60.0
-_LARGEST_FORM = 16 * 1024
-_MOST_FIELDS = 20
-_LONGEST_PAUSE = timedelta(days=365)
+_LARGEST_FORM = 64 * 1024
 _HTML = {"Vary": "Cookie"}
 
 
@@ -116,14 +115,18 @@ class Site:
         looked_at = last_look.looked_at(cookie, now)
         build = partial(row.build, PageRequest(self._context, caller, path, query, now, looked_at))
         shown = cache.get((row.path, *sorted(path.items()), query, looked_at), build)
+        return self._rendered(request, row.template, {**self._common(), "now": now, **shown})
+
+    def _common(self) -> Shown:
+        """What the frame of every page shows."""
+        backend, cache = self._context.backend, self._context.cache
         heartbeat = cache.get("heartbeat", backend.queries.watchdog)
-        common = {
+        return {
             "heartbeat": heartbeat,
             "late": _late(heartbeat),
             "notices": self._context.health.notices(),
-            "now": now,
+            "now": backend.ports.clock(),
         }
-        return self._rendered(request, row.template, {**common, **shown})
 
     async def _looked(self, request: Request) -> Response:
         """The reader has seen what changed; only their browser remembers it."""
@@ -133,24 +136,25 @@ class Site:
     def _doing(self, path: str) -> Callable[[Request], Any]:
         async def answer(request: Request) -> Response:
             try:
-                form = _form(await read_text(request, _LARGEST_FORM))
+                form = FormFields(await read_text(request, _LARGEST_FORM))
             except HttpProblem as refusal:
                 return self.error_page(request, refusal.status, refusal.detail)
             return await self._guarded(request, lambda: self._do(path, request, form))
 
         return answer
 
-    def _do(self, path: str, request: Request, form: dict[str, str]) -> Response:
+    def _do(self, path: str, request: Request, form: FormFields) -> Response:
         if self._context.only_reads:
             name = path.rpartition("/")[2]
             raise refusal(self._context.backend.info, name, request.path_params)
-        pipeline = request.path_params["pipeline"]
-        caller = caller_of(request, Scope.OPERATE, pipeline)
-        if not form.get("reason", "").strip():
+        row, pipeline = FORMS[path], request.path_params["pipeline"]
+        caller = caller_of(request, row.scope, pipeline)
+        if not form.get("reason").strip():
             raise HttpProblem(422, "enter a reason; it is recorded with your name")
-        return RedirectResponse(
-            FORMS[path](self._context, caller, request.path_params, form), HTTPStatus.SEE_OTHER
-        )
+        answer = row.act(SentForm(self._context, caller, request.path_params, form))
+        if isinstance(answer, Preview):
+            return self._rendered(request, answer.template, {**self._common(), **answer.shown})
+        return RedirectResponse(answer, HTTPStatus.SEE_OTHER)
 
     async def _guarded(self, request: Request, work: Callable[[], Response]) -> Response:
         try:
@@ -181,79 +185,11 @@ class Site:
         return HTMLResponse(text, status, headers=_HTML)
 
 
-T = TypeVar("T", bound=msgspec.Struct)
-Act = Callable[[ApiContext, Caller, dict[str, str], dict[str, str]], str]
-
-
-def _rerun(context: ApiContext, caller: Caller, path: dict[str, str], form: dict[str, str]) -> str:
-    wanted = {
-        "date": path["date"],
-        "schedule": path["schedule"],
-        "reason": form["reason"],
-        "force": form.get("force") == "1",
-        "overBudget": form.get("over_budget") == "1",
-    }
-    request = context.commands(caller).rerun(path["pipeline"], _checked(wanted, NewRerun))
-    return f"{run_url(request.key)}?asked=rerun"
-
-
-def _cancel(context: ApiContext, caller: Caller, path: dict[str, str], form: dict[str, str]) -> str:
-    wanted = _checked({"reason": form["reason"]}, NewCancellation)
-    place = path["pipeline"], path["schedule"], path["date"]
-    done = context.commands(caller).cancel(*place, wanted)
-    said = {True: "cancel", False: "unstopped", None: "cancel"}[done.job_asked]
-    return f"{run_url(done.run.key)}?asked={said}"
-
-
-def _pause(context: ApiContext, caller: Caller, path: dict[str, str], form: dict[str, str]) -> str:
-    wanted: dict[str, Any] = {"reason": form["reason"]}
-    if form.get("for"):
-        wanted["until"] = context.backend.ports.clock() + _span(form["for"])
-    context.commands(caller).pause(path["pipeline"], _checked(wanted, NewPause))
-    return f"{pipeline_url(path['pipeline'])}?done=paused"
-
-
-def _span(text: str) -> timedelta:
-    try:
-        return min(duration.parse(text), _LONGEST_PAUSE)
-    except ValueError as error:
-        raise HttpProblem(422, str(error)) from None
-
-
-def _resume(context: ApiContext, caller: Caller, path: dict[str, str], form: dict[str, str]) -> str:
-    wanted = _checked({"reason": form["reason"]}, NewResume)
-    context.commands(caller).resume(path["pipeline"], wanted)
-    return f"{pipeline_url(path['pipeline'])}?done=resumed"
-
-
-def _checked(form: dict[str, Any], kind: type[T]) -> T:
-    """As the body of the same request to the API."""
-    try:
-        return msgspec.convert(form, kind)
-    except msgspec.ValidationError as error:
-        raise HttpProblem(422, f"invalid form: {error}") from None
-
-
-FORMS: dict[str, Act] = {
-    "/runs/{pipeline}/{schedule}/{date}/rerun": _rerun,
-    "/runs/{pipeline}/{schedule}/{date}/cancel": _cancel,
-    "/pipelines/{pipeline}/pause": _pause,
-    "/pipelines/{pipeline}/resume": _resume,
-}
-
-
 def _query(kind: type[msgspec.Struct], request: Request) -> Any:
     try:
         return msgspec.convert(dict(request.query_params), kind, strict=False)
     except msgspec.ValidationError as error:
         raise HttpProblem(422, f"invalid URL: {error}") from None
-
-
-def _form(text: str) -> dict[str, str]:
-    try:
-        return dict(parse_qsl(text, max_num_fields=_MOST_FIELDS))
-    except ValueError as error:
-        raise HttpProblem(422, f"invalid form: {error}") from None
 
 
 def _late(heartbeat: Heartbeat) -> str | None:
@@ -268,7 +204,11 @@ def _late(heartbeat: Heartbeat) -> str | None:
 
 def _here(request: Request) -> str:
     """The URL of this page without the notice of the last action."""
-    kept = [(k, v) for k, v in request.query_params.multi_items() if k not in ("asked", "done")]
+    kept = [
+        (k, v)
+        for k, v in request.query_params.multi_items()
+        if k not in ("asked", "done", "accepted", "refused")
+    ]
     return request.url.path + (f"?{urlencode(kept)}" if kept else "")
 
 

@@ -27,6 +27,7 @@ OVERDUE = StatusBadge("overdue", "overdue", "bad", 0)
 RETRYING = StatusBadge("retrying", "retrying", "warn", 4)
 FAILED = StatusBadge("failed", "failed", "bad", 2)
 GIVEN_UP = StatusBadge("given-up", "given up", "bad", 1)
+SKIPPED = StatusBadge("skipped", "skipped", "none", 10)
 UNREADABLE = StatusBadge("unreadable", "unreadable", "bad", 2)
 IS_MISSING = StatusBadge("missing", "no run", "bad", 3)
 IS_EXPECTED = StatusBadge("expected", "expected", "none", 10)
@@ -45,6 +46,7 @@ LEGEND = (
     GIVEN_UP,
     UNREADABLE,
     IS_MISSING,
+    SKIPPED,
     IS_EXPECTED,
 )
 
@@ -55,6 +57,7 @@ _BY_STATUS: dict[str, StatusBadge] = {
     Status.FAILED: FAILED,
     Status.COMPLETED: DONE,
     Status.FAILED_FINAL: GIVEN_UP,
+    Status.SKIPPED: SKIPPED,
     Status.UNREADABLE: UNREADABLE,
     AS_RETRYING: RETRYING,
     EXPECTED: IS_EXPECTED,

@@ -7,6 +7,7 @@ from urllib.parse import quote, urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
+from markupsafe import Markup, escape
 
 from interlock import __version__
 from interlock.domain import canonical
@@ -49,6 +50,7 @@ def environment(assets: Assets) -> Environment:
         percent=percent,
         bytes=size_in_bytes,
         sentence=sentence,
+        code=code,
     )
     return made
 
@@ -116,6 +118,16 @@ def size_in_bytes(number: int) -> str:
 
 def sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
+
+
+def code(text: str) -> Markup:
+    """A text whose parts between backticks are code."""
+    parts = text.split("`")
+    marked = [
+        Markup("<code>{}</code>").format(part) if n % 2 else escape(part)
+        for n, part in enumerate(parts)
+    ]
+    return Markup("").join(marked)
 
 
 def percent(part: float | None) -> str:

@@ -220,4 +220,13 @@ def _check_start(word: StartReport | None, folder: JobFolder, spec: Spec) -> Non
     if word.step == "cwd":
         folder_name = spec.config["cwd"] or "of the project"
         raise PlatformError(category, f"it can't run in the folder {folder_name}: {reason}")
-    raise PlatformError(category, f"{spec.config['command'][0]} can't be started: {reason}")
+    program = spec.config["command"][0]
+    where = "" if word.number != errno.ENOENT else _where(program)
+    raise PlatformError(category, f"{program} can't be started: {reason}{where}")
+
+
+def _where(program: str) -> str:
+    """What to do about a program that there is not."""
+    if "/" in program:
+        return "; check its path"
+    return "; check its name, or write its whole path: the PATH of the server does not lead to it"

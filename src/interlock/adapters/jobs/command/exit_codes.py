@@ -1,7 +1,10 @@
 """Exits: what the end of a command means."""
 
+from datetime import timedelta
+
 from interlock.adapters.jobs.command.job_folder import CommandEnded
 from interlock.adapters.jobs.command.supervisor import CANCELLED, SHUT_DOWN, TIMED_OUT
+from interlock.domain import duration
 from interlock.domain.budgets import Category
 from interlock.domain.job import Failed, Succeeded
 
@@ -16,7 +19,9 @@ def judged(ended: CommandEnded) -> Succeeded | Failed:
     """A command that was asked to end has not succeeded, whatever it says."""
     detail = {"state": _state(ended)}
     if ended.wish == TIMED_OUT:
-        message = ended.message or "out of time"
+        took = duration.for_people(timedelta(seconds=ended.ended_at - ended.began_at))
+        said = f": {ended.message}" if ended.message else ""
+        message = f"ended after {took}, its timeout{said}"
         return Failed(Category.TIMEOUT, message, ended.at, detail=detail, output=ended.tail)
     if ended.wish == CANCELLED:
         return Failed(

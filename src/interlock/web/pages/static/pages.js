@@ -239,7 +239,7 @@
     input.addEventListener("keydown", (event) => {
       const all = [...list.children];
       const at = all.findIndex((each) => each.getAttribute("aria-selected") === "true");
-      if (event.key === "Escape" && !list.hidden) { event.stopPropagation(); close(); }
+      if (event.key === "Escape" && !list.hidden) { event.preventDefault(); event.stopPropagation(); close(); } // the text stays
       if (list.hidden) return;
       if (event.key === "ArrowDown") { event.preventDefault(); choose(all[(at + 1) % all.length]); }
       if (event.key === "ArrowUp") { event.preventDefault(); choose(all[(Math.max(at, 0) - 1 + all.length) % all.length]); }
@@ -259,14 +259,49 @@
 
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const typing = event.target.matches("input, select, textarea");
     if (event.key === "Escape") closeForms();
-    if (event.key === "/" && !typing) {
-      event.preventDefault();
-      document.getElementById("find")?.focus();
-    }
     if (event.key.startsWith("Arrow") && event.target.matches("a.cell")) step(event);
+    if (event.target.matches("input, select, textarea") || document.querySelector("dialog[open]")) return;
+    const place = going && document.querySelector(`.places [data-key="${CSS.escape(event.key)}"]`);
+    const act = place ? () => place.click() : going ? null : KEYS[event.key];
+    going = !going && event.key === "g";
+    if (!act) return;
+    event.preventDefault();
+    act();
   });
+
+  let going = false; // whether `g` was the last key
+  const keys = document.getElementById("keys");
+  const KEYS = {
+    "/": () => find?.focus(),
+    "?": () => keys?.showModal(),
+    j: () => walk(1),
+    k: () => walk(-1),
+    l: () => theme?.click(),
+    z: () => {
+      if (!zone) return;
+      zone.selectedIndex = (zone.selectedIndex + 1) % zone.options.length;
+      showZone();
+    },
+  };
+
+  const showKeys = document.getElementById("show-keys");
+  if (showKeys) {
+    showKeys.hidden = false;
+    showKeys.addEventListener("click", () => keys.showModal());
+  }
+
+  // The first link of each entry, from the one that has the focus.
+  function walk(by) {
+    const entries = [...document.querySelectorAll("main .list tbody tr, main .lines > li")]
+      .filter((each) => each.checkVisibility?.() ?? true)
+      .map((each) => each.querySelector("a[href]"))
+      .filter(Boolean);
+    const here = document.activeElement?.closest("tr, li");
+    const at = entries.findIndex((each) => here?.contains(each));
+    const next = at < 0 ? (by > 0 ? 0 : entries.length - 1) : at + by;
+    entries[next]?.focus();
+  }
 
   function closeForms() {
     document.querySelectorAll("details.act[open]").forEach((each) => {
