@@ -1020,6 +1020,7 @@ _LINES_SAID = {
     "watchdog_every": "How often the watchdog runs.",
     "retention": "How long the server keeps rows.",
     "public_url": "The address of the pages, for links in alerts.",
+    "slack_signing_secret": "The reference to the signing secret of the Slack app, for buttons in Slack.",
     "lineage": "`[[lineage]]`: which OpenLineage events become readings of which pipeline.",
     "ping": "`[[ping]]`: which pings become readings of which pipeline.",
 }
@@ -1035,6 +1036,7 @@ _VARIABLES_SAID = {
     "SLACK_CHANNEL_ID": "The channel for alerts.",
     "SLACK_BOT_TOKEN": "The token of the Slack bot.",
     "SLACK_SECRET_ARN": "The AWS secret that holds that token.",
+    "SLACK_SIGNING_SECRET": "The signing secret of the Slack app, for buttons in Slack.",
     "SLACK_API_URL": "A different address for Slack's API.",
 }
 

@@ -247,6 +247,7 @@ def _home(services: Services, clock: Clock, notes: Notes | None = None) -> Home:
         watch=store.watch,
         deliveries=store.deliveries,
         threads=store.threads,
+        handlings=store.handlings,
         paces=store.paces,
         switches=store.switches,
         unreadable=store.unreadable,

@@ -1,16 +1,28 @@
 """Alert dispatcher: every message is sent once, returns when it is due, or ends in the dead letters."""
 
+from dataclasses import replace
+from datetime import timedelta
+
+import msgspec
 import pytest
 
+from alert_samples import told
 from aws.alert_board import DELAYS, Board, Queue, messages, put_routes
 from aws.functions import ENVIRONMENT, function_home
 from aws.homes import Services
 from contracts.samples import ManualClock
+from interlock.domain import canonical
 from interlock.domain.alerting.deliveries import Posted, SendFailed
 from interlock.domain.alerting.note import AlertNote, SummaryNote
+from interlock.domain.alerting.threads import alert_key
+from interlock.domain.event import EventType, envelope
 from interlock.lambdas.alert_dispatcher import handle
+from interlock.usecases.acknowledge_alert import acknowledge_alert
+from interlock.usecases.change_handling import AlertOrder
+from interlock.usecases.snooze_alert import snooze_alert, unsnooze_alert
 from interlock.wiring.aws_alerts import AwsAlerting
-from interlock.wiring.aws_settings import Function
+from interlock.wiring.aws_ports import AwsBackend, open_aws_ports
+from interlock.wiring.aws_settings import Function, read_aws_settings
 
 
 @pytest.fixture
@@ -117,3 +129,103 @@ def test_routes_that_can_not_be_read_leave_the_last_good_ones(
     assert handle(messages(1), alerting) == {"batchItemFailures": []}
     assert alerting.alerts == good
     assert len(board.notes) == 1
+
+
+ESCALATING = {
+    "sinks": {"log": {"type": "console"}, "late": {"type": "console"}},
+    "routes": [
+        {
+            "match": {},
+            "to": [{"sink": "log"}],
+            "escalate": [{"after": "30m", "to": [{"sink": "late"}]}],
+        }
+    ],
+}
+
+
+def person(services: Services, clock: ManualClock) -> AwsBackend:
+    """A backend as the command line opens it."""
+    settings = read_aws_settings(Function.WATCHDOG, ENVIRONMENT)
+    named = replace(settings, events_table=ENVIRONMENT["EVENTS_TABLE"])
+    clients = {"dynamodb": services.tables, "events": services.bus}
+    return open_aws_ports(named, clock=clock, make=clients.get)
+
+
+def due_message(services: Services) -> dict[str, str]:
+    (entry,) = services.entries()
+    assert entry["Target"]["Arn"] == ENVIRONMENT["ALERT_QUEUE_ARN"]
+    return {"messageId": "due", "receiptHandle": "h", "body": entry["Target"]["Input"]}
+
+
+def test_an_escalation_has_a_timer_and_no_message_waits_for_it(
+    alerting: AwsAlerting, board: Board, queue: Queue, services: Services, clock: ManualClock
+) -> None:
+    put_routes(services, ESCALATING)
+    assert handle(messages(1), alerting) == {"batchItemFailures": []}
+    assert len(board.notes) == 1 and queue.later == []
+    due = due_message(services)
+    clock.advance(minutes=30, seconds=1)
+    for _ in range(2):
+        assert handle([due], alerting) == {"batchItemFailures": []}
+    first, escalated = board.notes
+    assert isinstance(first, AlertNote) and isinstance(escalated, AlertNote)
+    assert (first.note, escalated.note) == ("", "unacknowledged for 30m")
+    assert escalated.event == first.event
+
+
+def test_a_timer_that_fires_before_its_time_by_another_clock_comes_again(
+    alerting: AwsAlerting, board: Board, queue: Queue, services: Services, clock: ManualClock
+) -> None:
+    put_routes(services, ESCALATING)
+    handle(messages(1), alerting)
+    clock.advance(minutes=29, seconds=50)
+    assert handle([due_message(services)], alerting)["batchItemFailures"]
+    assert queue.later == [("h", 10)] and len(board.notes) == 1
+
+
+def test_what_a_person_acknowledged_on_the_command_line_does_not_escalate(
+    alerting: AwsAlerting, board: Board, services: Services, clock: ManualClock
+) -> None:
+    put_routes(services, ESCALATING)
+    handle(messages(1), alerting)
+    note = board.notes[0]
+    assert isinstance(note, AlertNote)
+    home = person(services, clock)
+    order = AlertOrder(alert_key(note.event), "ada", "looking")
+    acknowledge_alert(order, home.ports, home.store)
+    assert [event.type for event in home.ports.events.newest(kind="ALERT_ACKNOWLEDGED")] == [
+        "ALERT_ACKNOWLEDGED"
+    ]
+    clock.advance(minutes=31)
+    assert handle([due_message(services)], alerting) == {"batchItemFailures": []}
+    assert len(board.notes) == 1
+
+
+def test_an_unsnooze_releases_what_was_held(
+    alerting: AwsAlerting, board: Board, services: Services, clock: ManualClock
+) -> None:
+    put_routes(services, {"sinks": {"log": {"type": "console"}}})
+    handle(messages(1), alerting)
+    note = board.notes[0]
+    assert isinstance(note, AlertNote)
+    home = person(services, clock)
+    order = AlertOrder(alert_key(note.event), "ada", "looking")
+    snooze_alert(order, timedelta(hours=2), home.ports, home.store)
+    late = msgspec.structs.replace(
+        told(EventType.SLA_BREACH, 1200), pipeline_id=note.event.pipeline_id
+    )
+    held = {"messageId": "m", "receiptHandle": "h", "body": canonical.encode(envelope(late))}
+    home.ports.events.publish([late])
+    assert handle([held], alerting) == {"batchItemFailures": []}
+    assert len(board.notes) == 1
+    unsnooze_alert(order, home.ports, home.store)
+    (event,) = home.ports.events.newest(kind="ALERT_UNSNOOZED")
+    ended = {"messageId": "u", "receiptHandle": "h", "body": canonical.encode(envelope(event))}
+    assert handle([ended], alerting) == {"batchItemFailures": []}
+    released = min(services.entries(), key=lambda entry: entry["ScheduleExpression"])
+    clock.advance(minutes=2)
+    message = {"messageId": "r", "receiptHandle": "h", "body": released["Target"]["Input"]}
+    assert handle([message], alerting) == {"batchItemFailures": []}
+    assert isinstance(board.notes[-2], SummaryNote)
+    last = board.notes[-1]
+    assert isinstance(last, AlertNote) and last.event.type is EventType.SLA_BREACH

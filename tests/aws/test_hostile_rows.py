@@ -23,6 +23,7 @@ from contracts.samples import (
     ManualClock,
     a_delivery,
     a_grant,
+    a_handling,
     a_key,
     a_reading,
     a_record,
@@ -119,6 +120,7 @@ def fill(here: Installation, now: Any = NOW) -> None:
     here.home().ports.events.publish([an_event(8)])
     assert store.deliveries.save(a_delivery(an_event(8)))
     assert store.threads.save(a_thread(channel="console"))
+    assert store.handlings.save(a_handling())
     assert store.watch.save(WatchdogState(version=1))
 
 

@@ -27,7 +27,7 @@ from interlock.operations.requests import (
 )
 from interlock.operations.store_commands import StoreCommands
 from interlock.operations.store_queries import StoreQueries
-from interlock.wiring.aws_backend import aws_queries
+from interlock.wiring.aws_backend import alert_access, aws_queries
 from interlock.wiring.aws_ports import AwsBackend
 from interlock.wiring.aws_settings import Function
 
@@ -48,7 +48,7 @@ def asked(services: Services, clock: ManualClock, router: AwsBackend) -> Asked:
     pipeline = declared("validation: {rules: [{key: orders, check: gte, field: count, value: 10}]}")
     router.store.pipelines.want(wanted(pipeline))
     every = timedelta(minutes=5)
-    commands = StoreCommands("ada", router.ports, every)
+    commands = StoreCommands("ada", router.ports, alert_access(router), every)
     route(services, router)
     commands.put(pipeline.id, "orders", {"count": 1, "date": DAY})
     route(services, router)

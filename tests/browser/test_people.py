@@ -10,7 +10,7 @@ from browser.shop import DAY
 from browser.window import Window
 
 EVERY = ["/", "/timeline?span=24h", "/timeline?span=30d", "/runs", "/pipelines", "/sla",
-         "/dependencies", "/events", "/audit", "/search?q=o", "/docs"]  # fmt: skip
+         "/dependencies", "/events", "/alerts", "/audit", "/search?q=o", "/docs"]  # fmt: skip
 
 
 def pages_of(name: str) -> list[str]:
@@ -321,3 +321,53 @@ _FAINT = r"""() => {
   }
   return faint;
 }"""
+
+
+def failing(window: Window) -> str:
+    """The name of a pipeline whose job has failed, with an open alert."""
+    name = window.shop.new_job("echo no such table >&2; exit 3")
+    window.shop.put(name, 4200)
+    page = window.go("/alerts")
+    expect(page.locator("main")).to_contain_text(f"{name} {DAY}")
+    return name
+
+
+def test_an_alert_is_snoozed_from_the_run_page(window: Window) -> None:
+    name = failing(window)
+    page = window.go(f"/runs/{name}/stream/{DAY}")
+    page.get_by_text("Snooze…").click()
+    page.get_by_label("For").select_option("4h")
+    page.locator(f"#snooze-{name}-stream-{DAY}").get_by_label("Why").fill("upstream repairs it")
+    page.get_by_role("button", name="Snooze", exact=True).click()
+
+    expect(page.get_by_role("status").filter(has_text="snoozed")).to_be_visible()
+    expect(page.locator(".handled")).to_contain_text("upstream repairs it")
+    expect(page.get_by_text("End snooze…")).to_be_visible()
+    expect(page.locator("main")).to_contain_text("snoozed by owner until")
+
+
+def test_the_page_of_alerts_shows_routes_and_takes_an_acknowledgement(window: Window) -> None:
+    name = failing(window)
+    page = window.go("/alerts")
+    row = page.locator("tr", has=page.get_by_role("link", name=f"{name} {DAY}"))
+    expect(row).to_contain_text("no such table")
+    row.get_by_text("In the file…").click()
+    expect(row.locator("pre.patch").first).to_contain_text(f'- match: {{ pipeline: "{name}" }}')
+    row.get_by_text("In the file…").click()
+    row.get_by_text("Acknowledge…").click()
+    row.get_by_label("Why").first.fill("I look into it")
+    row.get_by_role("button", name="Acknowledge", exact=True).click()
+
+    expect(page.get_by_role("status").filter(has_text="acknowledged")).to_be_visible()
+    expect(row).to_contain_text("I look into it")
+    expect(row.get_by_text("Acknowledge…")).to_have_count(0)
+    assert window.complaints == []
+
+
+def test_a_sink_is_tested_from_the_page(window: Window) -> None:
+    page = window.go("/alerts")
+    row = page.locator("tr", has_text="console").filter(has=page.get_by_text("Test…")).first
+    row.get_by_text("Test…").click()
+    row.get_by_label("Why").fill("does it arrive")
+    row.get_by_role("button", name="Send a test message").click()
+    expect(page.get_by_role("status").filter(has_text="was delivered")).to_be_visible()

@@ -5,8 +5,11 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
+from alert_samples import told
 from cli.place import Place
 from interlock.domain.alerting.deliveries import Delivery, Target
+from interlock.domain.alerting.threads import opened
+from interlock.domain.run import RunKey
 from interlock.wiring.local_backend import LocalBackend
 from slack_stand_in import TOKEN, SlackStandIn, slack_stand_in
 
@@ -103,10 +106,79 @@ def test_events_say_where_they_went(place: Place) -> None:
     shown = place.run("events", "--alerts", "--type", "VALIDATION_EXHAUSTED", COLUMNS="160").output
     assert "slack C0MAIN: sent" in " ".join(shown.split())
     assert "C0X" not in shown
-    (told,) = place.json("events", "--alerts", "--type", "validation_exhausted")
-    assert told["event"]["type"] == "VALIDATION_EXHAUSTED"
-    states = {alert["sink"]: (alert["state"], alert.get("error")) for alert in told["alerts"]}
+    (listed,) = place.json("events", "--alerts", "--type", "validation_exhausted")
+    assert listed["event"]["type"] == "VALIDATION_EXHAUSTED"
+    states = {alert["sink"]: (alert["state"], alert.get("error")) for alert in listed["alerts"]}
     assert states == {"ops": ("dead", "HTTP 500"), "slack": ("sent", None)}
     assert place.json("events", "--alerts", "--type", "SLA_MET") == []
     assert place.shown("events", "--alerts", "--type", "SLA_MET") == "no events\n"
     place.shown("events", "--alerts", "--follow", code=2)
+
+
+# --- routes, ack and snooze -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def alerted(place: Place) -> Place:
+    """A pipeline with an open alert of 2026-03-03."""
+    place.declare()
+    event = told(key=RunKey("silver-orders", "stream", "2026-03-03"), message="it failed")
+
+    def alert(home: LocalBackend) -> None:
+        home.store.events.publish([event])
+        assert home.store.threads.save(opened(event, Target("console"), home.ports.clock()))
+
+    place.happen(alert)
+    return place
+
+
+DATE = ("silver-orders", "2026-03-03")
+
+
+def test_an_alert_is_acknowledged_and_snoozed_and_the_list_says_so(alerted: Place) -> None:
+    assert "silver-orders 2026-03-03" in alerted.shown("alert", "routes")
+    shown = alerted.shown("alert", "ack", *DATE, "--reason", "looking")
+    assert "silver-orders 2026-03-03: acknowledged" in shown and "nothing acts on it" in shown
+    shown = alerted.shown("alert", "snooze", *DATE, "--for", "2h", "--reason", "upstream")
+    assert "snoozed until" in shown and "Critical alerts still go out" in shown
+    (alert,) = alerted.json("alert", "routes")["open"]
+    assert (alert["acknowledged"]["reason"], alert["snoozed"]["reason"]) == ("looking", "upstream")
+    assert "acknowledged" in alerted.run("alert", "routes", COLUMNS="200").output
+    assert "no longer snoozed" in alerted.shown("alert", "unsnooze", *DATE, "--reason", "back")
+    again = alerted.run("alert", "unsnooze", *DATE, "--reason", "back")
+    assert again.exit_code != 0 and "is not snoozed" in str(again.exception) + again.output
+    done = alerted.json(
+        "alert", "snooze", *DATE, "--for", "1h", "--include-critical", "--reason", "x"
+    )
+    assert done["snoozed"]["includeCritical"] is True
+
+
+@pytest.mark.parametrize("command", ["ack", "snooze", "unsnooze"])
+@pytest.mark.parametrize("reason", [None, "", "  "])
+def test_nothing_is_done_without_a_reason(alerted: Place, command: str, reason: str | None) -> None:
+    span = ("--for", "1h") if command == "snooze" else ()
+    given = () if reason is None else ("--reason", reason)
+    result = alerted.run("alert", command, *DATE, *span, *given)
+    assert result.exit_code != 0
+    assert alerted.json("alert", "routes")["open"][0].get("acknowledged") is None
+
+
+def test_what_has_no_alert_is_answered_in_plain_words(alerted: Place) -> None:
+    for arguments, words in {
+        ("silver-orders", "2026-03-04"): "silver-orders 2026-03-04 has no alert",
+        ("gold-orders", "2026-03-03"): "gold-orders",
+    }.items():
+        result = alerted.run("alert", "ack", *arguments, "--reason", "x")
+        assert result.exit_code != 0 and words in str(result.exception) + result.output
+    late = alerted.run("alert", "snooze", *DATE, "--for", "30d", "--reason", "x")
+    assert late.exit_code != 0 and "up to 7d" in str(late.exception) + late.output
+
+
+def test_the_routes_in_force_are_listed_with_their_lines(place: Place) -> None:
+    place.declare()
+    (place.folder / "alerts.yaml").write_text(FILE)
+    listed = place.json("alert", "routes")
+    assert (listed["file"], listed["default"]) == ("alerts.yaml", "slack C0MAIN")
+    (route,) = listed["routes"]
+    assert (route["number"], route["line"], route["to"]) == (1, 6, ["slack C0OTHER", "log"])
+    assert "no open alerts" in place.shown("alert", "routes")

@@ -55,7 +55,8 @@ class Bench:
     def steps(self, *arguments: str, code: int = 0) -> list[str]:
         result = self.run("orders", "--yes", *arguments)
         assert result.exit_code == code, result.output
-        return [line.split()[0] for line in result.stdout.splitlines()[1:]]
+        lines = result.stdout.splitlines()[1:]
+        return [line.split()[0] for line in lines if not line.startswith("   ")]
 
 
 @pytest.fixture

@@ -75,6 +75,7 @@ def _sqlite(database: Database, clock: Clock) -> Home:
         watch=store.watch,
         deliveries=store.deliveries,
         threads=store.threads,
+        handlings=store.handlings,
         paces=store.paces,
         switches=store.switches,
         unreadable=store.unreadable,

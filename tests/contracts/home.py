@@ -6,7 +6,7 @@ from datetime import datetime
 
 from interlock.domain.change import Change
 from interlock.domain.event import Event
-from interlock.ports.alerts import Deliveries, Paces, Switches, Threads
+from interlock.ports.alerts import Deliveries, Handlings, Paces, Switches, Threads
 from interlock.ports.engine import Timers, Workflows
 from interlock.ports.stores import (
     Backfills,
@@ -41,6 +41,7 @@ class Home:
     watch: Watch
     deliveries: Deliveries
     threads: Threads
+    handlings: Handlings
     paces: Paces
     switches: Switches
     unreadable: UnreadableRows

@@ -15,7 +15,8 @@ from interlock.adapters.sqlite.database import Database
 #: Every kind of row that a file may hold.
 KINDS = (
     "run", "reading", "config", "wanted", "armed", "watch", "baseline", "outbox", "request", "grant",
-    "backfill", "job record", "event", "delivery", "thread", "watchdog", "timer", "change", "parked", "given",
+    "backfill", "job record", "event", "delivery", "thread", "handling", "watchdog", "timer", "change",
+    "parked", "given",
     "snapshot", "definition", "token", "audit",
 )  # fmt: skip
 
@@ -49,6 +50,7 @@ _COLUMNS: dict[str, tuple[str, str, str]] = {
     "event": ("events", "body", "TRUE"),
     "delivery": ("alerts", "body", "TRUE"),
     "thread": ("threads", "state", "TRUE"),
+    "handling": ("handlings", "body", "TRUE"),
     "watchdog": ("meta", "value", "key = 'watchdog'"),
     "timer": ("timers", "payload", "TRUE"),
     "change": ("changes", "body", "body IS NOT NULL"),
@@ -313,6 +315,18 @@ _ITEMS: dict[str, tuple[str, str, tuple[Form, ...]]] = {
             having(createdAt=_n("1.5")),
             having(version=_s("two")),
             having(channelId=_n(5)),
+        ),
+    ),
+    "handling": (
+        "events",
+        "HANDLING#",
+        (
+            only(),
+            having(body=_CUT),
+            having(body=_s("{}")),
+            having(body=_LIST),
+            having(version=_s("two")),
+            having(version=_n("1.5")),
         ),
     ),
     "watchdog": (

@@ -9,11 +9,18 @@ import msgspec
 
 from interlock.domain import canonical
 from interlock.domain.alerting.deliveries import Delivery, Target
-from interlock.domain.alerting.threads import Thread, ThreadKey
+from interlock.domain.alerting.handling import (
+    Acknowledgement,
+    Escalation,
+    Handling,
+    Snooze,
+    unhandled,
+)
+from interlock.domain.alerting.threads import AlertKey, Thread, ThreadKey
 from interlock.domain.backfill import Backfill
 from interlock.domain.check import Check
 from interlock.domain.config import Config, Wanted
-from interlock.domain.event import Event, EventType, happened, subject
+from interlock.domain.event import Event, EventType, Severity, happened, subject
 from interlock.domain.job_record import JobRecord
 from interlock.domain.pipeline import (
     Identity,
@@ -175,3 +182,19 @@ def a_thread(date: str = KEY.date, channel: str = "C1") -> Thread:
 
 def many(count: int, make: Callable[[int], Any]) -> list[Any]:
     return [make(number) for number in range(count)]
+
+
+ALERT = AlertKey(KEY.pipeline_id, KEY.schedule_id, KEY.date)
+
+
+def a_handling() -> Handling:
+    """With everything that a row can hold."""
+    until = NOW + timedelta(hours=1)
+    first = unhandled(ALERT, NOW).escalating("slack C1", Escalation("e1", until), NOW)
+    return msgspec.structs.replace(
+        first,
+        acknowledged=Acknowledgement(
+            by="ada", reason="looking", at=NOW, severity=Severity.ERROR, attempt=2
+        ),
+        snoozed=Snooze(by="ada", reason="asleep", at=NOW, until=until, include_critical=True),
+    )

@@ -7,11 +7,20 @@ from typing import Any
 import msgspec
 import pytest
 
-from contracts.home import Home
-from contracts.samples import KEY, NOW, a_delivery, a_thread, an_event, many
+from contracts.home import Home, tell
+from contracts.samples import (
+    ALERT,
+    KEY,
+    NOW,
+    a_delivery,
+    a_handling,
+    a_thread,
+    an_event,
+    many,
+)
 from interlock.domain.alerting.deliveries import Delivery, DeliveryState, Target
-from interlock.domain.alerting.threads import Thread, ThreadKey
-from interlock.domain.event import EventType, Phase, Severity
+from interlock.domain.alerting.threads import AlertKey, Thread, ThreadKey
+from interlock.domain.event import Event, EventType, Phase, Severity, Subject, happened
 
 AtOnce = Callable[[Sequence[Callable[[], bool]]], list[bool]]
 
@@ -42,6 +51,7 @@ def test_a_delivery_comes_back_as_it_was_stored(home: Home) -> None:
         quiet=True,
         released=True,
         note="came here because C9 is archived",
+        escalates="",
         due_at=NOW + HOUR,
     )
     assert home.deliveries.save(full)
@@ -125,6 +135,18 @@ def test_a_held_alert_that_was_freed_or_settled_is_held_no_longer(home: Home) ->
     assert found is not None and found.released and found.state is DeliveryState.QUEUED
 
 
+def test_an_escalation_waits_and_is_cancelled(home: Home) -> None:
+    waiting = msgspec.structs.replace(
+        a_delivery(), state=DeliveryState.WAITING, escalates="30m", due_at=NOW + HOUR
+    )
+    stored(home, waiting)
+    assert home.deliveries.find(waiting.event, C1) == waiting
+    later = stored(home, waiting.waits(NOW + 2 * HOUR))
+    over = stored(home, later.cancelled(NOW + HOUR, "acknowledged by ada"))
+    assert home.deliveries.find(waiting.event, C1) == over
+    assert over.is_settled and home.deliveries.held(C1, NOW + 3 * HOUR) == []
+
+
 # --- threads --------------------------------------------------------------------------------------
 
 
@@ -144,6 +166,7 @@ def test_a_thread_comes_back_as_it_was_stored(home: Home) -> None:
         first="it is late",
         latest="it is very late",
         root_hash="abc",
+        handled="acknowledged by ada at 2026-03-03 10:00 UTC: looking",
     )
     assert home.threads.save(full)
     assert home.threads.find(thread.key) == full
@@ -223,3 +246,81 @@ def test_a_sink_that_was_turned_off_is_on_again_with_other_settings(home: Home, 
     assert not home.switches.is_off("other", "before")
     home.switches.turn_off("ops", "after")
     assert home.switches.is_off("ops", "after")
+
+
+def test_open_threads_are_listed_newest_first(home: Home) -> None:
+    old = a_thread(channel="C1")
+    new = msgspec.structs.replace(a_thread(channel="C2"), created_at=NOW + HOUR)
+    done = a_thread(channel="C3")
+    key = ThreadKey("_system", "CONFIG_REJECTED", KEY.date, "C1")
+    system = msgspec.structs.replace(old, key=key)
+    for thread in (old, new, done, system):
+        assert home.threads.save(thread)
+    assert home.threads.save(msgspec.structs.replace(done, state=Phase.DONE, version=2))
+    found = home.threads.open([KEY.pipeline_id], 10)
+    assert found[0] == new and {each.key for each in found} == {old.key, new.key, system.key}
+    assert home.threads.open([KEY.pipeline_id], 1) == [new]
+    assert home.threads.open([], 10) == [system]
+
+
+# --- handlings ------------------------------------------------------------------------------------
+
+
+def announced(part: str = "1") -> Event:
+    parts = (1, part)
+    about = Subject(KEY.pipeline_id, KEY.schedule_id, KEY.date)
+    return happened(EventType.ALERT_ACKNOWLEDGED, about, NOW, "acknowledged", parts=parts)
+
+
+def test_what_people_did_comes_back_as_it_was_stored(home: Home) -> None:
+    assert home.handlings.find(ALERT) is None and home.handlings.of_keys([]) == {}
+    handling = a_handling()
+    assert home.handlings.save(handling)
+    other = msgspec.structs.replace(handling, key=AlertKey("_system", "CONFIG_REJECTED", KEY.date))
+    assert home.handlings.save(other)
+    assert home.handlings.find(ALERT) == handling
+    unknown = AlertKey(KEY.pipeline_id, "other", KEY.date)
+    found = home.handlings.of_keys([ALERT, other.key, unknown])
+    assert found == {ALERT: handling, other.key: other}
+
+
+def test_of_twenty_people_one_is_first(home: Home, at_once: AtOnce) -> None:
+    first = a_handling()
+    assert at_once([lambda: home.handlings.save(first)] * 20).count(True) == 1
+    second = first.unsnooze(NOW)
+    assert at_once([lambda: home.handlings.save(second)] * 20).count(True) == 1
+    assert not home.handlings.save(msgspec.structs.replace(second, version=9))
+    assert home.handlings.find(ALERT) == second
+
+
+def test_the_event_waits_in_the_outbox_until_it_is_published(home: Home) -> None:
+    event = announced()
+    assert home.handlings.save(a_handling(), event)
+    assert home.outbox.pending(event.event_id) == [event]
+    tell(home, [event])
+    assert home.outbox.pending(event.event_id) == []
+
+
+def test_who_loses_announces_nothing(home: Home) -> None:
+    assert home.handlings.save(a_handling())
+    event = announced("2")
+    assert not home.handlings.save(a_handling(), event)
+    assert home.outbox.pending(event.event_id) == []
+
+
+def test_an_unreadable_row_is_replaced_by_the_next_thing_that_people_do(home: Home) -> None:
+    number = 0
+    while True:
+        handling = a_handling()
+        found = home.handlings.find(ALERT)
+        if found is not None:
+            handling = found.unsnooze(NOW)
+        assert home.handlings.save(handling)
+        if not home.spoil("handling", number):
+            break
+        number += 1
+        assert home.handlings.find(ALERT) is None
+        assert [row.table for row in home.unreadable.met()]
+        assert home.handlings.save(a_handling(), announced(str(number)))
+        assert home.handlings.find(ALERT) == a_handling()
+    assert number > 2

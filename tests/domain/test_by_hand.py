@@ -10,6 +10,8 @@ from declared import declared
 from interlock.domain.admission import Ignore, admit
 from interlock.domain.alerting.deliveries import Target
 from interlock.domain.alerting.threads import opened
+from interlock.domain.backfill import BegunDate, DateEnding, DateFacts, state_of
+from interlock.domain.backfill_range import BackfillRange, DateRules, dates_in_range
 from interlock.domain.due_dates import DateDeadline, Needs
 from interlock.domain.event import EventType, Phase, happened, subject
 from interlock.domain.guards import Snapshot, relative_sla_breaches, sla_scheduling
@@ -180,3 +182,16 @@ def test_a_schedule_knows_its_dates(schedule: str, date: str, known: bool) -> No
 )
 def test_a_typed_value_is_what_it_looks_like(text: str, value: Any) -> None:
     assert typed_value(text) == value
+
+
+def test_a_backfill_leaves_a_skipped_date_alone() -> None:
+    begun = BegunDate(None, 0)
+    assert state_of(begun, DateFacts(run=SKIPPED)) is DateEnding.SKIPPED
+    assert "interlock unskip" in DateEnding.SKIPPED.why
+
+
+def test_a_range_may_lie_in_the_future() -> None:
+    pipeline = declared("schedule: {cron: '0 9 * * *', exclude: {weekends: true}}")
+    rules = DateRules(pipeline.schedules[0], pipeline.calendars)
+    ends = BackfillRange(Label.parse("2030-01-04"), Label.parse("2030-01-07"))
+    assert dates_in_range(ends, rules) == ["2030-01-04", "2030-01-07"]

@@ -66,3 +66,12 @@ def test_critical_is_what_its_event_says() -> None:
 def test_a_target_is_spelt_for_people() -> None:
     assert str(Target("slack", "C1")) == "slack C1"
     assert str(Target("console")) == "console"
+
+
+def test_an_escalation_is_due_at_its_time_and_settled_when_it_is_cancelled() -> None:
+    waiting = msgspec.structs.replace(a_delivery(), escalates="30m").waits(NOW + SECOND)
+    assert waiting.state is DeliveryState.WAITING and not waiting.is_due(NOW)
+    assert waiting.is_due(NOW + SECOND) and not waiting.is_settled
+    over = waiting.cancelled(NOW, "acknowledged by ada")
+    assert over.is_settled and not over.is_due(NOW + SECOND)
+    assert (over.error, over.version) == ("acknowledged by ada", waiting.version + 1)

@@ -31,6 +31,7 @@ NOW = datetime(2026, 3, 3, 10, 15, tzinfo=UTC)
 PIPELINE = declared()
 ABOUT = subject(PIPELINE, KEY, 0, "job-1")
 
+_EXHAUSTED = "kind category spent max lastError runId cancelled follows"
 _POLL = "runId runningForSeconds pollWindowSeconds lastState cancelled"
 _DEADLINE = "warningAt breachAt status blockedBy lateBy"
 _READY = "evaluationDeadline timezone readinessAt status blockedBy lateBy"
@@ -54,7 +55,7 @@ RUN_CANCELLED              | warning  | thread | 1 | reason requestedBy runStatu
 RUN_SKIPPED                | info     | thread | 2 | reason requestedBy runStatus
 RUN_UNSKIPPED              | info     | thread | 2 | reason requestedBy skippedBy skipReason
 RUN_MARKED                 | info     | thread | 3 | outcome reason requestedBy runStatus evidence lateBy
-RETRY_EXHAUSTED            | error    | yes    | 2 | kind category spent max lastError + runId cancelled
+RETRY_EXHAUSTED            | error    | yes    | 2 | {_EXHAUSTED}
 INFRA_FAILURE              | critical | yes    | 2 | state error cause executionName change
 INFRA_ALARM                | error    | yes    | 2 | alarmName alarmState metric threshold reason
 SLA_WARNING                | warning  | yes    | 0 | deadline timezone {_DEADLINE}
@@ -96,6 +97,9 @@ CONFIG_MISSING             | warning  | yes    | 1 | since until pipelines inFor
 WATCHDOG_DEGRADED          | error    | yes    | 3 | failures since + count
 WATCHDOG_RECOVERED         | warning  | yes    | 1 | from until firedLate missed recovered notWatched
 ALERT_UNDELIVERED          | error    | other sinks only | 2 | sink channel error tries
+ALERT_ACKNOWLEDGED         | info     | thread | 2 | reason requestedBy alerts
+ALERT_SNOOZED              | info     | thread | 2 | reason requestedBy until includeCritical alerts
+ALERT_UNSNOOZED            | info     | thread | 2 | reason requestedBy alerts
 ROW_UNREADABLE             | error    | yes    | 2 | table key problem kind
 DRY_RUN_WOULD_TRIGGER      | info     | no     | 1 | results wouldLaunch
 DRY_RUN_SLA_PROJECTION     | info     | no     | 1 | estimatedCompletion breachAt marginSeconds status

@@ -14,6 +14,7 @@ from interlock.domain.alerting.note import (
     about,
     counts,
     document,
+    event_page,
     headline,
     severest,
 )
@@ -41,10 +42,10 @@ def test_every_note_is_one_line() -> None:
         "error: 2 alerts at once: 1 error JOB_FAILED, 1 warning SLA_WARNING": DigestNote(
             (FAILED, LATE)
         ),
-        "2 alerts held while muted: 1 still open, 1 recovered meanwhile": SummaryNote(
+        "2 alerts held while muted or snoozed: 1 still open, 1 recovered meanwhile": SummaryNote(
             NOW, (FAILED,), (LATE,)
         ),
-        "1 alert held while muted: 0 still open, 1 recovered meanwhile": SummaryNote(
+        "1 alert held while muted or snoozed: 0 still open, 1 recovered meanwhile": SummaryNote(
             NOW, (), (LATE,)
         ),
         "a test": TrialNote("a test", NOW),
@@ -74,3 +75,27 @@ def test_programs_get_type_timestamp_and_data() -> None:
     assert (many["type"], many["timestamp"]) == ("ALERTS_DIGEST", "2026-03-03T10:00:02.123Z")
     assert document(TrialNote("a test", NOW))["data"] == {"message": "a test"}
     msgspec.json.encode([told_of, held, many])
+
+
+BASE = "https://interlock.example"
+
+
+def test_every_note_for_programs_links_to_the_page_that_shows_it() -> None:
+    of_pipeline = msgspec.structs.replace(FAILED, date=None, schedule_id=None)
+    notes: dict[str, Note] = {
+        f"{BASE}/runs/silver-orders/stream/2026-03-03": AlertNote(FAILED),
+        f"{BASE}/pipelines/silver-orders": AlertNote(of_pipeline),
+        f"{BASE}/events": DigestNote((FAILED, LATE)),
+    }
+    for url, note in notes.items():
+        assert document(note, BASE)["data"]["url"] == url
+        assert "url" not in document(note)["data"]
+    assert "url" not in document(TrialNote("nothing is wrong", NOW), BASE)["data"]
+
+
+def test_what_is_no_id_is_in_no_address() -> None:
+    for part in ("../login", "a b", "<x>", "", "..", "x" * 64):
+        odd = msgspec.structs.replace(FAILED, pipeline_id=part)
+        assert event_page(odd, BASE) == f"{BASE}/events"
+    hidden = msgspec.structs.replace(FAILED, schedule_id="..")
+    assert event_page(hidden, BASE) == f"{BASE}/pipelines/silver-orders"

@@ -142,3 +142,31 @@ def test_what_no_route_takes_goes_to_the_sink_that_the_file_names() -> None:
     sinks = {"hook": HOOK, "slack": SLACK}
     assert Alerts(sinks=sinks).default_target.sink == "hook"
     assert Alerts(sinks=sinks, default="slack").default_target == MAIN
+
+
+def refused(by: str | None) -> Any:
+    return told(E.RERUN_REJECTED, detail={} if by is None else {"requestedBy": by})
+
+
+@pytest.mark.parametrize("match", [{}, {"severity": "warning"}, {"pipeline": "silver-*"}])
+def test_a_person_whose_rerun_is_refused_gets_no_alert_of_it(match: dict[str, Any]) -> None:
+    file = a_file(a_route(**match))
+    assert places(refused("ada"), file, "C0MAIN") == []
+    assert places(refused("interlock"), file) == ["C0MAIN"]
+    assert places(refused(None), file) == ["C0MAIN"]
+
+
+@pytest.mark.parametrize("match", [{}, {"severity": "error"}])
+def test_a_failure_without_retries_left_is_one_alert(match: dict[str, Any]) -> None:
+    file = a_file(a_route(**match))
+    after = told(E.RETRY_EXHAUSTED, detail={"follows": "JOB_FAILED"})
+    assert places(told(E.JOB_FAILED), file) == ["C0MAIN"]
+    assert places(after, file, "C0MAIN") == []
+    assert places(told(E.RETRY_EXHAUSTED), file) == ["C0MAIN"]  # the only one that tells of it
+
+
+def test_a_route_that_names_the_event_gets_it_all_the_same() -> None:
+    file = a_file(a_route(channel="C0MORE", event="RE*"))
+    assert places(refused("ada"), file) == ["C0MORE"]
+    after = told(E.RETRY_EXHAUSTED, detail={"follows": "JOB_FAILED"})
+    assert places(after, file) == ["C0MORE"]

@@ -9,6 +9,7 @@ import pytest
 
 from contracts.samples import KEY, NOW, a_key, a_thread
 from interlock.domain.alerting.deliveries import Target
+from interlock.domain.alerting.handling import HANDLING_EVENTS
 from interlock.domain.alerting.threads import ROOT_CLAIM, opened, thread_key
 from interlock.domain.event import Event, EventType, Phase, Severity, happened, subject
 from interlock.domain.run import RunKey
@@ -50,6 +51,8 @@ def test_what_changes_nothing_leaves_the_very_same_thread() -> None:
     assert thread.moved(told(EventType.VALIDATION_PASSED, 99)) is thread
     assert thread.moved(told(EventType.JOB_TRIGGERED, 60)) is thread  # of one instant, the graver
     assert thread.latest == "JOB_FAILED at 60"
+    refused = told(EventType.RERUN_REJECTED, 99, detail={"requestedBy": "ada"})
+    assert thread.moved(refused) is thread
 
 
 def test_an_alarm_that_is_over_is_done() -> None:
@@ -60,7 +63,7 @@ def test_an_alarm_that_is_over_is_done() -> None:
 
 
 def test_every_type_that_people_are_told_of_has_a_phase() -> None:
-    told_of = {kind for kind in EventType if kind.spec.alert != "no"}
+    told_of = {kind for kind in EventType if kind.spec.alert != "no"} - {*HANDLING_EVENTS}
     assert all(kind.spec.phase is not None for kind in told_of)
 
 
@@ -110,3 +113,16 @@ def test_a_thread_knows_its_target() -> None:
     assert opened(told(EventType.JOB_FAILED), C1, NOW).target == C1
     console = Target("console")
     assert opened(told(EventType.JOB_FAILED), console, NOW).target == console
+
+
+def test_what_people_did_is_part_of_the_first_message() -> None:
+    failed = told(EventType.JOB_FAILED, 60)
+    thread = a_thread().after(failed, "")
+    assert thread.after(failed, "") is thread
+    assert thread == a_thread().moved(failed)
+    noted = thread.after(failed, "acknowledged by ada")
+    assert (noted.handled, noted.version) == ("acknowledged by ada", thread.version + 1)
+    assert noted.face != thread.face
+    both = a_thread().after(failed, "acknowledged by ada")
+    assert (both.handled, both.state, both.version) == (noted.handled, Phase.FAILED, 2)
+    assert str(both.key.alert) == "silver-orders/stream/2026-03-03"

@@ -7,12 +7,14 @@ import pytest
 from file_samples import pipeline_text
 from jsonschema import Draft202012Validator
 
+from interlock.domain import canonical
 from interlock.domain.alerting.alert_rules import Alerts
 from interlock.domain.alerting.deliveries import Target
 from interlock.domain.alerting.sink_kinds import SINK_KINDS
 from interlock.domain.event import Severity
 from interlock.domain.pipeline import Weekday
 from interlock.files import alerts_schema, load_alerts, load_project, read_alerts
+from interlock.files.alerts_file import alert_lines
 from interlock.files.compiled import compiled
 from interlock.files.problem_collector import ProblemCollector
 from interlock.files.reader import read_anything
@@ -243,3 +245,55 @@ def test_a_secret_that_can_sign_nothing_is_refused_and_not_repeated() -> None:
     _, (problem,) = load_alerts(text)
     assert "a signing secret begins with whsec_" in str(problem)
     assert "hunter2" not in str(problem)
+
+
+ESCALATING = """\
+sinks:
+  slack: {type: slack, channel: C0MAIN}
+  log: {type: console}
+routes:
+  - match: {}
+    to: [{sink: slack}]
+    escalate:
+      - {after: 30m, to: [{sink: slack, channel: C0ONCALL}]}
+      - {after: 2h, to: [{sink: log}]}
+"""
+
+
+def test_escalations_are_read_and_read_back() -> None:
+    alerts = load(ESCALATING)
+    (route,) = alerts.routes
+    assert [step.after for step in route.escalate] == ["30m", "2h"]
+    assert read_alerts(json.loads(canonical.encode(alerts)))[0] == alerts
+    VALID.validate(json.loads(canonical.encode(read_plain(ESCALATING))))
+
+
+def read_plain(text: str) -> object:
+    return read_anything(parse(text), (), ProblemCollector("", {}))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "path", "line"),
+    [
+        ("after: 30m", "after: 30s", "routes[0].escalate[0].after", 8),
+        ("after: 2h", "after: 8d", "routes[0].escalate[1].after", 9),
+        ("after: 2h", "after: 10m", "routes[0].escalate[1].after", 9),
+        ("after: 2h", "after: soon", "routes[0].escalate[1].after", 9),
+        ("{after: 2h, ", "{", "routes[0].escalate[1].after", 9),
+        (", channel: C0ONCALL", "", "routes[0].escalate[0].to[0].sink", 8),
+        ("{sink: log}", "{sink: slack, channel: C0ONCALL}", "routes[0].escalate[1].to[0].sink", 9),
+        ("{sink: log}", "{sink: ops}", "routes[0].escalate[1].to[0].sink", 9),
+        ("[{sink: log}]", "[]", "routes[0].escalate[1].to", 9),
+    ],
+)
+def test_a_wrong_escalation_is_refused_at_its_line(
+    old: str, new: str, path: str, line: int
+) -> None:
+    alerts, problems = load_alerts(ESCALATING.replace(old, new))
+    assert alerts is None
+    assert [(each.path, each.line) for each in problems if each.is_error] == [(path, line)]
+
+
+def test_every_part_of_the_file_has_a_line() -> None:
+    assert alert_lines(ESCALATING) == {"sinks.slack": 2, "sinks.log": 3, "routes.0": 5}
+    assert alert_lines("[]") == alert_lines("sinks: 5") == {}

@@ -870,6 +870,26 @@ def test_a_failure_without_one_is_final(home: Home) -> None:
     event = home.event(EventType.RETRY_EXHAUSTED)
     assert (event.detail["kind"], event.detail["lastError"]) == ("job", "oom")
     assert (event.detail["spent"], event.detail["max"]) == (0, 0)
+    assert event.detail["follows"] == "JOB_FAILED"
+    assert home.event(EventType.JOB_FAILED).message == "the job failed: oom"
+
+
+def test_the_event_of_the_last_failure_says_that_no_retry_is_left(home: Home) -> None:
+    launched(home, "job: {type: command, config: {command: [etl]}, maxRetries: 1}")
+    run = home.run()
+    assert home.ports.runs.save(run.changed(home.clock(), spending=Spending(retries=1)))
+    home.job_says("fail", 0, category=Category.TRANSIENT, error="oom")
+    home.mode("check-job")
+    message = "the job failed, no retries left (1 of 1 spent): oom"
+    assert home.event(EventType.JOB_FAILED).message == message
+
+
+def test_a_final_failure_that_no_event_told_of_is_told_by_its_end(home: Home) -> None:
+    launched(home)
+    home.job_says("fail", 0, category=Category.TRANSIENT, error="oom")
+    home.mode("complete-trigger", event="fail")
+    assert home.events(EventType.JOB_FAILED) == []
+    assert "follows" not in home.event(EventType.RETRY_EXHAUSTED).detail
 
 
 def test_a_stopped_job_is_not_retried_and_not_exhausted(home: Home) -> None:

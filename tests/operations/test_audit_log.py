@@ -85,7 +85,7 @@ class Forgetful:
 
 def commands(house: House, **parts: Any) -> StoreCommands:
     file: Any = Holding(house.home.store, **parts)
-    return StoreCommands("ada", house.home.ports, timedelta(minutes=5), file)
+    return StoreCommands("ada", house.home.ports, house.home.alerting, timedelta(minutes=5), file)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_the_log_is_asked_over_http(house: House) -> None:
 
 def test_a_backend_without_a_log_says_who_has_one(house: House) -> None:
     home = house.home
-    queries = StoreQueries(home.ports, home.history, home.deliveries, timedelta(minutes=5))
+    queries = StoreQueries(home.ports, home.history, home.alerting, timedelta(minutes=5))
     with pytest.raises(NotFoundError, match="CloudTrail"):
         queries.audit()
 

@@ -75,7 +75,7 @@ def test_a_date_that_is_lost_or_changed_is_noticed(
 def test_a_date_that_was_granted_twice_is_noticed(store: Store) -> None:
     store.backfills.save(a_backfill(dates=(KEY.date,)))
     invariants = BackfillInvariants()
-    granted = {"kind": EventType.RERUN_ACCEPTED, "reason": "backfill: new currency"}
+    granted: dict[str, Any] = {"kind": EventType.RERUN_ACCEPTED, "reason": "backfill: new currency"}
     store.events.publish([an_event(0, **granted)])
     assert found(invariants, store) == []
     store.events.publish([an_event(1, **granted), an_event(2, kind=EventType.RERUN_ACCEPTED)])

@@ -4,7 +4,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 from contracts.samples import ManualClock
 from interlock.adapters.sqlite.database import MEMORY, Database
@@ -16,6 +16,7 @@ from interlock.domain.alerting.note import AlertNote, DigestNote, Note, RootNote
 from interlock.domain.event import Event
 from interlock.runtime.alert_sender import AlertSender
 from interlock.runtime.alerting import Alerting, local_ports
+from interlock.usecases.ports import Ports
 from interlock.usecases.route_event import route_event
 
 DELAYS = tuple(timedelta(seconds=seconds) for seconds in (5, 30))
@@ -97,6 +98,28 @@ class Desk:
     @property
     def console(self) -> ScriptedSink:
         return self.sinks["console"]
+
+    @property
+    def ports(self) -> Ports:
+        """What people's requests go through; nothing that launches jobs."""
+        store, nothing = self.store, cast(Any, None)
+        return Ports(
+            clock=self.clock,
+            pipelines=store.pipelines,
+            sensors=store.sensors,
+            runs=store.runs,
+            job_log=store.job_log,
+            reruns=store.reruns,
+            backfills=store.backfills,
+            events=store.events,
+            outbox=store.outbox,
+            claims=store.claims,
+            timers=store.timers,
+            workflows=nothing,
+            jobs=nothing,
+            watch=store.watch,
+            unreadable=store.unreadable,
+        )
 
     def dispatcher(self) -> AlertSender:
         return AlertSender(self.store, lambda: self.alerting)

@@ -2,7 +2,7 @@
 
 import dataclasses
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 
 from alert_samples import told
-from contracts.samples import ManualClock, a_key
+from contracts.samples import ManualClock, a_config, a_key
 from interlock.adapters.alerts.console import ConsoleAlerts
 from interlock.domain.alerting.alert_rules import CONSOLE, Alerts
 from interlock.domain.alerting.deliveries import Target
 from interlock.domain.alerting.threads import Thread, ThreadKey
 from interlock.domain.event import Event, EventType, Severity
 from interlock.files import load_alerts
+from interlock.operations.requests import NewAcknowledgement
 from interlock.runtime.alert_sender import AlertSender, SenderThreads
 from interlock.runtime.project_alerts import ProjectAlerts
 from interlock.wiring.local_backend import LocalBackend, open_local_backend
@@ -194,7 +195,10 @@ def test_a_mute_over_a_failure_that_recovers_and_one_that_does_not(
         assert slack.messages == {}
         house.settle(minutes=2)
         summary, root = slack.roots
-        assert "2 alerts held while muted: 1 still open, 1 recovered meanwhile" in summary["text"]
+        assert (
+            "2 alerts held while muted or snoozed: 1 still open, 1 recovered meanwhile"
+            in summary["text"]
+        )
         assert "another failed" in root["text"]
 
 
@@ -371,6 +375,9 @@ class BrokenThreads:
     def of_date(self, pipeline: str, schedule: str, date: str) -> list[Thread]:
         raise ValueError("a bug")
 
+    def open(self, pipelines: Collection[str], limit: int) -> list[Thread]:
+        raise RuntimeError("a bug")
+
     def save(self, thread: Thread) -> bool:
         raise ValueError("a bug")
 
@@ -384,3 +391,48 @@ def test_every_event_type_arrives(house: House, slack: SlackStandIn) -> None:
     arrived = "".join(message["text"] for message in slack.messages.values()) + "".join(house.lines)
     assert [kind for kind in EventType if f"{kind}!" not in arrived] == []
     assert Severity.CRITICAL in arrived
+
+
+def test_a_click_in_slack_is_shown_in_the_first_message_and_stops_the_escalation(
+    tmp_path: Path, environment: dict[str, str], slack: SlackStandIn
+) -> None:
+    file = """
+sinks:
+  slack: {type: slack, channel: C0MAIN}
+routes:
+  - match: {}
+    to: [{sink: slack}]
+    escalate: [{after: 30m, to: [{sink: slack, channel: C0OTHER}]}]
+"""
+    house = House(tmp_path, file, environment | {"SLACK_SIGNING_SECRET": "a-secret-of-the-app"})
+    with house.home:
+        house.home.store.pipelines.save(a_config())
+        house.tell(FAILED)
+        house.settle(seconds=5)
+        (root,) = slack.roots
+        (buttons,) = [block for block in root["blocks"] if block["type"] == "actions"]
+        assert [each["text"]["text"] for each in buttons["elements"]] == [
+            "Acknowledge",
+            "Snooze 1 h",
+            "Snooze 4 h",
+        ]
+        pipeline, schedule, date = buttons["elements"][0]["value"].split("/")
+        wanted = NewAcknowledgement(reason="acknowledged in Slack")
+        house.home.commands("slack:ada").acknowledge(pipeline, schedule, date, wanted)
+        house.settle(seconds=5)
+        (root,) = slack.roots
+        assert "acknowledged by slack:ada at" in str(root["blocks"])
+        assert ["acknowledged by slack:ada" in each["text"] for each in slack.replies] == [True]
+        house.settle(hours=1)
+        assert {message["channel"] for message in slack.messages.values()} == {"C0MAIN"}
+        house.tell(told(E.JOB_COMPLETED, 7200, message="it succeeded", part=1))
+        house.settle(seconds=5)
+        (root,) = slack.roots
+        assert "actions" not in [block["type"] for block in root["blocks"]]
+        assert "a-secret-of-the-app" not in str(slack.messages)
+
+
+def test_without_a_signing_secret_there_are_no_buttons(house: House, slack: SlackStandIn) -> None:
+    house.tell(FAILED)
+    house.settle(seconds=5)
+    assert "actions" not in [block["type"] for block in slack.roots[0]["blocks"]]

@@ -27,6 +27,7 @@ _LETTERS: dict[DateEnding, str] = {
     DateEnding.BEYOND_HORIZON: "H",
     DateEnding.IN_PROGRESS: "I",
     DateEnding.BUDGET: "B",
+    DateEnding.SKIPPED: "K",
     DateEnding.NO_NEW_DATA: "S",
     DateEnding.UNREADABLE: "U",
 }

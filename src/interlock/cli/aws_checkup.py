@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from interlock.adapters.aws.alert_routes import DynamoAlertRoutes
 from interlock.adapters.aws.failures import (
     explained,
     is_absent,
@@ -21,7 +20,6 @@ from interlock.adapters.aws.failures import (
 from interlock.adapters.aws.inspection import still_unreadable, unreadable_now
 from interlock.adapters.aws.rows import WATCH
 from interlock.adapters.aws.survey import Survey, TableSeen
-from interlock.adapters.aws.table import Table
 from interlock.cli.checkup import (
     Finding,
     Level,
@@ -256,11 +254,7 @@ class AwsCheckup:
 
     def _alerts(self) -> Iterator[Finding]:
         """Invalid routes leave the last good ones in force, and otherwise only the log reports it."""
-        events = Table(self._backend.store.client, self._backend.store.names.events)
-        try:
-            stored = DynamoAlertRoutes(events).find()
-        except ValueError:
-            stored = "no JSON"
+        stored = self._backend.store.alert_routes.kept()
         problems = () if stored is None else read_alerts(stored)[1]
         for problem in problems:
             if problem.is_error:

@@ -124,7 +124,9 @@ def acting_on_aws(options: Options) -> Iterator[ReachedBackend]:
     """Timers that are due when they are armed are done at the end, as a function does."""
     every = read_settings(Path(options.project), os.environ).watchdog_every
     with looking_at_aws(options) as (backend, queries):
-        commands = StoreCommands(actor(), backend.ports, every)
+        from interlock.wiring.aws_backend import alert_access
+
+        commands = StoreCommands(actor(), backend.ports, alert_access(backend), every)
         yield ReachedBackend(queries, commands, served=True)
         backend.settle()
 

@@ -37,7 +37,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "retire": ("retire", "Retire a pipeline whose file is missing."),
     "watchdog": ("watchdog", "Run a pass of the watchdog now, and show what each check found."),
     "job": ("job", "Try a pipeline's job once, or show the request it would send."),
-    "alert": ("alert", "Send a test message through an alert route."),
+    "alert": ("alert", "Show alert routes, acknowledge and snooze alerts, test their delivery."),
     "backup": ("backup", "Copy the state file while it is in use."),
     "prune": ("prune", "Remove expired data, and old runs on request."),
     "completion": (

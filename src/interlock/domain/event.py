@@ -179,7 +179,8 @@ class EventType(StrEnum):
     RETRY_EXHAUSTED = "RETRY_EXHAUSTED", EventSpec(
         "the job's or the launch's retries are spent, or what was to come went with its pipeline or schedule",
         "complete-trigger", Severity.ERROR, Alert.YES,
-        ("attempt", "kind"), ("kind", "category", "spent", "max", "lastError", "runId", "cancelled"), _RERUN,
+        ("attempt", "kind"),
+        ("kind", "category", "spent", "max", "lastError", "runId", "cancelled", "follows"), _RERUN,
         phase=Phase.FAILED)
     INFRA_FAILURE = "INFRA_FAILURE", EventSpec(
         "a step, or a change record, failed beyond its retries, or a job can't be seen",
@@ -359,6 +360,16 @@ class EventType(StrEnum):
         ("sink", "event id"), ("sink", "channel", "error", "tries"),
         "check the sink's settings with `interlock alert test`",
         phase=Phase.ATTENTION)
+    ALERT_ACKNOWLEDGED = "ALERT_ACKNOWLEDGED", EventSpec(
+        "a person looks after the alerts of a date; they no longer escalate", "acknowledge_alert",
+        Severity.INFO, Alert.THREAD, ("change", "time"), ("reason", "requestedBy", "alerts"))
+    ALERT_SNOOZED = "ALERT_SNOOZED", EventSpec(
+        "further alerts of a date are held until an instant", "snooze_alert", Severity.INFO, Alert.THREAD,
+        ("change", "time"), ("reason", "requestedBy", "until", "includeCritical", "alerts"),
+        shown={"until": "until"})
+    ALERT_UNSNOOZED = "ALERT_UNSNOOZED", EventSpec(
+        "a person ended the snooze of a date; what it held is sent", "snooze_alert",
+        Severity.INFO, Alert.THREAD, ("change", "time"), ("reason", "requestedBy", "alerts"))
     ROW_UNREADABLE = "ROW_UNREADABLE", EventSpec(
         "a stored row can't be read: it is left as it is, and its date neither runs nor counts as late",
         "report_unreadable", Severity.ERROR, Alert.YES,
@@ -393,6 +404,9 @@ class EventType(StrEnum):
     # fmt: on
 
 
+#: Who asks for a rerun that no person asked for.
+AUTOMATIC = "interlock"
+
 #: Older names of types: queries, routes and scenarios accept them, but no event carries them.
 ALIASES = {"JOB_STARTED": EventType.JOB_TRIGGERED}
 
@@ -413,6 +427,15 @@ class Event(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_
     owner: str | None = None
     tags: dict[str, str] = {}
     detail: dict[str, Any] = {}
+
+
+def is_told_elsewhere(event: Event) -> bool:
+    """Whether people know of it without an alert of its own: another event tells the same failure, or the
+    person who asked for a rerun sees that it was refused.
+    """
+    if event.type is EventType.RERUN_REJECTED:
+        return event.detail.get("requestedBy") not in (None, "", AUTOMATIC)
+    return event.detail.get("follows") is not None
 
 
 class RowOverride(msgspec.Struct, frozen=True):

@@ -1,19 +1,30 @@
 """Alerts file: `alerts.yaml` from its text, and the checks between its parts."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import msgspec
 
-from interlock.domain import timestamp
-from interlock.domain.alerting.alert_rules import CONSOLE, Alerts, Mute
+from interlock.domain import duration, timestamp
+from interlock.domain.alerting.alert_rules import (
+    CONSOLE,
+    Alerts,
+    EscalationStep,
+    Mute,
+    Route,
+    RouteTarget,
+)
 from interlock.domain.alerting.mutes import is_endless
 from interlock.domain.alerting.sink_kinds import SinkConfig
 from interlock.files.json_nodes import node_of
 from interlock.files.loaded import in_order, read_whole, unreadable
-from interlock.files.nodes import Node, Unreadable
+from interlock.files.nodes import List, Map, Node, Unreadable
 from interlock.files.problem import Problem, ProblemKind, quoted
 from interlock.files.problem_collector import At, Check, ProblemCollector, known
+
+SOONEST_STEP = timedelta(minutes=1)
+LATEST_STEP = timedelta(days=7)
 
 ReadAlerts = tuple[Alerts | None, tuple[Problem, ...]]
 
@@ -26,6 +37,22 @@ def load_alerts(text: str | bytes, file: str = "") -> ReadAlerts:
         return _read(parse(text), file)
     except Unreadable as error:
         return None, (unreadable(error, file),)
+
+
+def alert_lines(text: str | bytes) -> dict[str, int]:
+    """The line of each sink, route and mute, by its place: `sinks.slack`, `routes.0`, `mutes.1`."""
+    from interlock.files.yaml_nodes import parse
+
+    root = parse(text)
+    found: dict[str, int] = {}
+    parts = root.items if isinstance(root, Map) else {}
+    for part in ("sinks", "routes", "mutes"):
+        node = parts.get(part)
+        if isinstance(node, Map):
+            found |= {f"{part}.{name}": key.line for name, key in node.keys.items()}
+        elif isinstance(node, List):
+            found |= {f"{part}.{number}": item.line for number, item in enumerate(node.items)}
+    return found
 
 
 def read_alerts(value: Any) -> ReadAlerts:
@@ -75,6 +102,32 @@ def _is_whole(mute: Mute) -> bool:
     return known(*weekly.days, weekly.since, weekly.until, weekly.timezone)
 
 
+def check_step(step: EscalationStep, at: At) -> None:
+    """An escalation comes after the alert, and while people still want it."""
+    if known(step.after) and not SOONEST_STEP <= duration.parse(step.after) <= LATEST_STEP:
+        at.error("after", ProblemKind.OUT_OF_RANGE, "must be from 1m to 7d")
+
+
+def check_route(route: Route, at: At) -> None:
+    """Each step comes later than the one before, and leads to people who don't have the alert yet."""
+    if not known(route.to) or not known(route.escalate):
+        return
+    before, reached = timedelta(), {to for to in route.to if known(to)}
+    for number, step in enumerate(route.escalate):
+        if not known(step) or not known(step.after) or not known(step.to):
+            continue
+        here, after = at.inner("escalate", number), duration.parse(step.after)
+        if after <= before:
+            here.error(
+                "after", ProblemKind.OUT_OF_RANGE, "must be longer than that of the step before"
+            )
+        for position, to in enumerate(step.to):
+            if known(to) and to in reached:
+                message = "the route leads there already: escalate to another sink or channel"
+                here.inner("to", position).error("sink", ProblemKind.CONFLICT, message)
+        before, reached = after, reached | {to for to in step.to if known(to)}
+
+
 def check_alerts(alerts: Alerts, at: At) -> None:
     """Every route must lead to an existing sink, and to a channel of it."""
     sinks = alerts.sinks if known(alerts.sinks) else None
@@ -95,9 +148,18 @@ def _leads(alerts: Alerts) -> Iterator[tuple[tuple[str | int, ...], str, str | N
     for number, route in enumerate(alerts.routes if known(alerts.routes) else ()):
         if not known(route) or not known(route.to):
             continue
-        for position, to in enumerate(route.to):
-            if known(to) and known(to.sink, to.channel):
-                yield ("routes", number, "to", position), to.sink, to.channel
+        yield from _leads_to(route.to, ("routes", number))
+        for step, each in enumerate(route.escalate if known(route.escalate) else ()):
+            if known(each) and known(each.to):
+                yield from _leads_to(each.to, ("routes", number, "escalate", step))
+
+
+def _leads_to(
+    targets: tuple[RouteTarget, ...], place: tuple[str | int, ...]
+) -> Iterator[tuple[tuple[str | int, ...], str, str | None]]:
+    for position, to in enumerate(targets):
+        if known(to) and known(to.sink, to.channel):
+            yield (*place, "to", position), to.sink, to.channel
 
 
 def _check_lead(
@@ -121,4 +183,9 @@ def _check_lead(
         )
 
 
-CHECKS: dict[type, Check] = {Mute: check_mute, Alerts: check_alerts}
+CHECKS: dict[type, Check] = {
+    Mute: check_mute,
+    EscalationStep: check_step,
+    Route: check_route,
+    Alerts: check_alerts,
+}

@@ -4,7 +4,7 @@ reports that a mute has ended. A message whose alert has not arrived yet comes b
 
 import logging
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
@@ -22,6 +22,9 @@ from interlock.wiring.aws_alerts import AwsAlerting
 from interlock.wiring.aws_settings import Function
 
 log = logging.getLogger(__name__)
+
+#: A timer is never set earlier than its time, nor less than a minute ahead.
+_JUST_FIRED = timedelta(seconds=30)
 
 _backend = home_of(Function.ALERT_DISPATCHER)
 
@@ -104,17 +107,28 @@ class _Batch:
                 self.failed.append(message)
 
     def _conclude(self, message: Message, deliveries: Sequence[Delivery], now: datetime) -> None:
-        """A message is done when none of its deliveries are pending. A held alert has its own timer."""
+        """A message is done when none of its deliveries are pending. A held alert and an escalation have
+        their own timers.
+        """
         if any(delivery.state is DeliveryState.DEAD for delivery in deliveries):
             self._alerting.queue.give_up(message)
         under_way = [
             delivery.due_at
             for delivery in deliveries
-            if not delivery.is_settled and delivery.state is not DeliveryState.HELD
+            if not delivery.is_settled and not _has_timer(delivery, now)
         ]
         if under_way:
             self.failed.append(message)
             self._alerting.queue.come_again(message, min(under_way) - now)
+
+
+def _has_timer(delivery: Delivery, now: datetime) -> bool:
+    """Whether another message brings it back. The timer of an escalation may just have fired, early by the
+    difference of two clocks.
+    """
+    if delivery.state is DeliveryState.WAITING:
+        return delivery.due_at > now + _JUST_FIRED
+    return delivery.state is DeliveryState.HELD
 
 
 def _read(message: Message) -> Event | Target | None:

@@ -5,12 +5,15 @@ Each command is declared here once, as each question is in `queries.py`.
 
 from typing import Any, Protocol
 
+from interlock.domain.alerting.handling import Handling
 from interlock.domain.cancellation import Cancellation
 from interlock.domain.config import Config
 from interlock.domain.lineage import LineageEvent
 from interlock.domain.rerun_request import RerunRequest
 from interlock.domain.run import Run
 from interlock.operations.requests import (
+    NewAcknowledgement,
+    NewAlertTest,
     NewBackfill,
     NewBackfillTurn,
     NewCancellation,
@@ -25,12 +28,14 @@ from interlock.operations.requests import (
     NewRetirement,
     NewRetry,
     NewSkip,
+    NewSnooze,
     NewToken,
     NewUnskip,
+    NewUnsnooze,
     Waiting,
     WatchQuery,
 )
-from interlock.operations.results import DateAnswer, Pruned, ReadingAnswer, Retried
+from interlock.operations.results import DateAnswer, Pruned, ReadingAnswer, Retried, TrialResult
 from interlock.operations.tokens import TokenShown
 from interlock.queries.backfill_progress import BackfillProgress
 from interlock.queries.paging import Page
@@ -102,6 +107,24 @@ class Commands(Protocol):
 
     def mark(self, pipeline: str, schedule: str, date: str, wanted: NewMark) -> Run:
         """State the outcome of a run by hand: done or failed. Launches nothing."""
+        ...
+
+    def acknowledge(
+        self, pipeline: str, schedule: str, date: str, wanted: NewAcknowledgement
+    ) -> Handling:
+        """Look after the alerts of a date: they no longer escalate, unless something new fails."""
+        ...
+
+    def snooze(self, pipeline: str, schedule: str, date: str, wanted: NewSnooze) -> Handling:
+        """Hold further alerts of a date for a while; critical ones only on request."""
+        ...
+
+    def unsnooze(self, pipeline: str, schedule: str, date: str, wanted: NewUnsnooze) -> Handling:
+        """End the snooze of a date: what it held is sent."""
+        ...
+
+    def test_alert(self, wanted: NewAlertTest) -> Page[TrialResult]:
+        """Send one test message through a route or to a sink; it publishes no event."""
         ...
 
     def pause(self, pipeline: str, wanted: NewPause = NewPause()) -> Config:

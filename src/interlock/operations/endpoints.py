@@ -165,6 +165,9 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     ),
     Endpoint("GET", "/events", "listEvents", Scope.READ, Queries.events),
     Endpoint("GET", "/events/alerts", "listAlerts", Scope.READ, Queries.alerts),
+    Endpoint("GET", "/alerts", "getAlerting", Scope.READ, Queries.alerting),
+    Endpoint("GET", "/alerts/{pipeline}/{schedule}/{date}", "getAlert", Scope.READ, Queries.alert),
+    Endpoint("POST", "/alerts/test", "testAlert", Scope.OPERATE, Commands.test_alert),
     Endpoint("GET", "/search", "search", Scope.READ, Queries.search),
     Endpoint("GET", "/timeline", "timeline", Scope.READ, Queries.timeline),
     Endpoint("GET", "/sla", "sla", Scope.READ, Queries.sla),
@@ -210,6 +213,27 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     ),
     Endpoint(
         "POST", "/pipelines/{pipeline}/dates", "actOnDates", Scope.OPERATE, Commands.act_on_dates
+    ),
+    Endpoint(
+        "POST",
+        "/alerts/{pipeline}/{schedule}/{date}/acknowledge",
+        "acknowledgeAlert",
+        Scope.OPERATE,
+        Commands.acknowledge,
+    ),
+    Endpoint(
+        "POST",
+        "/alerts/{pipeline}/{schedule}/{date}/snooze",
+        "snoozeAlert",
+        Scope.OPERATE,
+        Commands.snooze,
+    ),
+    Endpoint(
+        "POST",
+        "/alerts/{pipeline}/{schedule}/{date}/unsnooze",
+        "unsnoozeAlert",
+        Scope.OPERATE,
+        Commands.unsnooze,
     ),
     Endpoint("GET", "/pipelines/{pipeline}/backfill", "backfill", Scope.READ, Queries.backfill),
     Endpoint(

@@ -33,6 +33,7 @@ from interlock.operations.requests import (
 )
 from interlock.operations.results import DateAnswer, ForeseenReading, Prunable, RunHistory
 from interlock.operations.tokens import TokenShown
+from interlock.queries.alert_overview import AlertOverview, OpenAlert
 from interlock.queries.alerted import Alerted
 from interlock.queries.attainment import Attainment
 from interlock.queries.backfill_progress import BackfillDate, BackfillProgress
@@ -91,6 +92,14 @@ class Queries(Protocol):
 
     def alerts(self, query: EventsQuery = EventsQuery()) -> Page[Alerted]:
         """The event log, newest first, each event with the sinks that got it as an alert."""
+        ...
+
+    def alerting(self) -> AlertOverview:
+        """The routes, mutes and sinks in force, and the alerts that are open."""
+        ...
+
+    def alert(self, pipeline: str, schedule: str, date: str) -> OpenAlert:
+        """The open alerts of a date, and what people did about them."""
         ...
 
     def search(self, query: SearchQuery) -> Page[Found]:

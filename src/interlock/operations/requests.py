@@ -240,6 +240,44 @@ class NewMark(_Body, frozen=True, kw_only=True):
     ] = {}
 
 
+class NewAcknowledgement(_Body, frozen=True, kw_only=True):
+    """A request to look after the alerts of a date."""
+
+    reason: Reason
+
+
+class NewSnooze(_Body, frozen=True, rename="camel", kw_only=True):
+    """A request to hold further alerts of a date."""
+
+    reason: Reason
+    span: Annotated[
+        str, Meta(max_length=64, description="For how long, such as `2h`; up to `7d`.")
+    ] = msgspec.field(name="for")
+    include_critical: Annotated[bool, Meta(description="Whether critical alerts wait as well.")] = (
+        False
+    )
+
+
+class NewUnsnooze(_Body, frozen=True, kw_only=True):
+    """A request to end a snooze."""
+
+    reason: Reason
+
+
+class NewAlertTest(_Body, frozen=True, kw_only=True):
+    """A request for a test message."""
+
+    route: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=100,
+            description="The number of a route, the name of a sink, SINK:CHANNEL, or `default`.",
+        ),
+    ]
+    reason: Reason
+
+
 class NewFiles(_Body, frozen=True, kw_only=True):
     """Pipelines as their files declare them, by id."""
 

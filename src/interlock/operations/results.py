@@ -44,6 +44,13 @@ class DateAnswer(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     state: str
 
 
+class TrialResult(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a sink answered to a test message; without a problem, it was sent."""
+
+    target: str
+    problem: str | None = None
+
+
 class Prunable(msgspec.Struct, frozen=True):
     runs: int
 

@@ -7,17 +7,25 @@ from datetime import timedelta
 from functools import cache
 from typing import Any
 
+from interlock.domain import duration
+from interlock.domain.alerting.handling import Handling
+from interlock.domain.alerting.threads import SYSTEM, AlertKey
+from interlock.domain.alerting.trial import said, trial_note, trial_targets
 from interlock.domain.backfill import BackfillState
 from interlock.domain.callers import AuditEntry, RequestOutcome
 from interlock.domain.cancellation import Cancellation
 from interlock.domain.config import Config
+from interlock.domain.event import clean
 from interlock.domain.lineage import LineageEvent, LineageSource, sources_of
 from interlock.domain.rerun_request import RerunRequest
 from interlock.domain.run import MarkedAs, Run, RunKey
 from interlock.domain.sensor import Reading
 from interlock.errors import ConfigError, ConflictError, InterlockError, NotFoundError
+from interlock.operations.alert_access import AlertAccess
 from interlock.operations.many_dates import OrderedDate, ordered_dates
 from interlock.operations.requests import (
+    NewAcknowledgement,
+    NewAlertTest,
     NewBackfill,
     NewBackfillTurn,
     NewCancellation,
@@ -32,13 +40,15 @@ from interlock.operations.requests import (
     NewRetirement,
     NewRetry,
     NewSkip,
+    NewSnooze,
     NewToken,
     NewUnskip,
+    NewUnsnooze,
     Waiting,
     WatchQuery,
     label_of,
 )
-from interlock.operations.results import DateAnswer, Pruned, ReadingAnswer, Retried
+from interlock.operations.results import DateAnswer, Pruned, ReadingAnswer, Retried, TrialResult
 from interlock.operations.store_queries import state_file
 from interlock.operations.tokens import TokenShown, make_token, new_secret, shown
 from interlock.ports.state_file import StateFile
@@ -46,8 +56,10 @@ from interlock.queries.backfill_progress import BackfillProgress, backfill_progr
 from interlock.queries.paging import Page
 from interlock.queries.stored_reading import StoredReading, in_words, stored
 from interlock.queries.watchdog_pass import WatchdogPass, pass_in_words
+from interlock.usecases.acknowledge_alert import acknowledge_alert
 from interlock.usecases.admit_reading import foresee_reading
 from interlock.usecases.cancel_run import cancel_run
+from interlock.usecases.change_handling import AlertOrder
 from interlock.usecases.mark_run import mark_run
 from interlock.usecases.pause import pause, resume
 from interlock.usecases.ports import Ports
@@ -55,6 +67,7 @@ from interlock.usecases.put_reading import admissible_reading
 from interlock.usecases.request_rerun import RerunOrder, request_rerun
 from interlock.usecases.run_order import RunOrder
 from interlock.usecases.skip_run import skip_run
+from interlock.usecases.snooze_alert import snooze_alert, unsnooze_alert
 from interlock.usecases.start_backfill import BackfillOrder, start_backfill
 from interlock.usecases.steer_backfill import BackfillTurn, found_backfill, steer_backfill
 from interlock.usecases.take_lineage import take_lineage
@@ -64,6 +77,8 @@ from interlock.usecases.watch import watch
 
 log = logging.getLogger(__name__)
 
+#: As the HTTP API has it.
+LONGEST_REASON = 1000
 #: The caller's request was not acceptable; any other error is ours.
 _REFUSALS = (ConfigError, NotFoundError)
 
@@ -75,11 +90,13 @@ class StoreCommands:
         self,
         actor: str,
         ports: Ports,
+        alerts: AlertAccess,
         watchdog_every: timedelta,
         file: StateFile | None = None,
         lineage: Sequence[LineageSource] = (),
     ) -> None:
         self._actor, self._ports, self._every = actor, ports, watchdog_every
+        self._alerts = alerts
         self._file, self._lineage = file, lineage
 
     # --- readings
@@ -226,6 +243,46 @@ class StoreCommands:
         with self._ordered(f"mark {outcome}", place, wanted.reason) as order:
             return mark_run(order, outcome, wanted.evidence, self._ports)
 
+    # --- alerts
+
+    def acknowledge(
+        self, pipeline: str, schedule: str, date: str, wanted: NewAcknowledgement
+    ) -> Handling:
+        order = self._order(AlertKey(pipeline, schedule, date), wanted.reason)
+        with self._audited("acknowledge", str(order.key), wanted.reason, pipeline):
+            return acknowledge_alert(order, self._ports, self._alerts.stores)
+
+    def snooze(self, pipeline: str, schedule: str, date: str, wanted: NewSnooze) -> Handling:
+        order = self._order(AlertKey(pipeline, schedule, date), wanted.reason)
+        with self._audited("snooze", str(order.key), wanted.reason, pipeline):
+            critical = wanted.include_critical
+            span, stores = _span(wanted.span), self._alerts.stores
+            return snooze_alert(order, span, self._ports, stores, include_critical=critical)
+
+    def unsnooze(self, pipeline: str, schedule: str, date: str, wanted: NewUnsnooze) -> Handling:
+        order = self._order(AlertKey(pipeline, schedule, date), wanted.reason)
+        with self._audited("unsnooze", str(order.key), wanted.reason, pipeline):
+            return unsnooze_alert(order, self._ports, self._alerts.stores)
+
+    def test_alert(self, wanted: NewAlertTest) -> Page[TrialResult]:
+        _check_reason(wanted.reason)
+        send, alerts = self._alerts.send_trial, self._alerts.in_force().alerts
+        if send is None:
+            raise ConfigError("on AWS, only the alert dispatcher has the settings of the sinks")
+        note = trial_note(wanted.route, self._ports.clock())
+        with self._audited("alert test", wanted.route, wanted.reason):
+            targets = trial_targets(alerts, wanted.route)
+            return Page([TrialResult(str(to), said(send(alerts, to, note))) for to in targets])
+
+    def _order(self, key: AlertKey, reason: str) -> AlertOrder:
+        """Alerts without a date belong to a type of event, and some to no pipeline."""
+        _check_reason(reason)
+        if key.pipeline != SYSTEM:
+            self._check(key.pipeline)
+        date = str(label_of(key.date))
+        plain = clean(reason, LONGEST_REASON)
+        return AlertOrder(AlertKey(key.pipeline, key.schedule, date), self._actor, plain)
+
     def pause(self, pipeline: str, wanted: NewPause = NewPause()) -> Config:
         self._check(pipeline)
         with self._audited("pause", pipeline, wanted.reason, pipeline):
@@ -343,3 +400,10 @@ def _check_reason(reason: str) -> None:
     """Every entry point comes by here, also those that decode no request."""
     if not reason.strip():
         raise ConfigError("give a reason; it is recorded with your name")
+
+
+def _span(text: str) -> timedelta:
+    try:
+        return duration.parse(text)
+    except ValueError as error:
+        raise ConfigError(str(error)) from None

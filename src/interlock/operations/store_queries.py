@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar
 
+from interlock.domain.alerting.threads import AlertKey
 from interlock.domain.callers import AuditEntry, AuditFilter
 from interlock.domain.change import Parked
 from interlock.domain.config import Config, RefusedConfig
@@ -16,6 +17,7 @@ from interlock.domain.reading_doubts import reading_doubts
 from interlock.domain.run import Run, RunKey
 from interlock.domain.sensor import Reading
 from interlock.errors import ConfigError, NotFoundError
+from interlock.operations.alert_access import AlertAccess
 from interlock.operations.many_dates import foreseen_date, ordered_dates
 from interlock.operations.requests import (
     AuditQuery,
@@ -37,10 +39,15 @@ from interlock.operations.requests import (
 )
 from interlock.operations.results import DateAnswer, ForeseenReading, Prunable, RunHistory
 from interlock.operations.tokens import TokenShown, shown
-from interlock.ports.alerts import Deliveries
 from interlock.ports.jobs import JobOutputs
 from interlock.ports.reads import History
 from interlock.ports.state_file import StateFile
+from interlock.queries.alert_overview import (
+    AlertOverview,
+    OpenAlert,
+    alert_overview,
+    open_alert,
+)
 from interlock.queries.alerted import Alerted, alerted
 from interlock.queries.attainment import Attainment, attainments
 from interlock.queries.backfill_progress import (
@@ -82,12 +89,12 @@ class StoreQueries:
         self,
         ports: Ports,
         history: History,
-        deliveries: Deliveries,
+        alerts: AlertAccess,
         watchdog_every: timedelta,
         file: StateFile | None = None,
         outputs: JobOutputs | None = None,
     ) -> None:
-        self._ports, self._history, self._deliveries = ports, history, deliveries
+        self._ports, self._history, self._alerts = ports, history, alerts
         self._every, self._file, self._outputs = watchdog_every, file, outputs
 
     # --- pipelines and their readings
@@ -196,7 +203,19 @@ class StoreQueries:
 
     def alerts(self, query: EventsQuery = EventsQuery()) -> Page[Alerted]:
         page = self.events(query)
-        return Page(alerted(page.items, self._deliveries), page.next)
+        return Page(alerted(page.items, self._alerts.stores.deliveries), page.next)
+
+    def alerting(self) -> AlertOverview:
+        names = [config.pipeline.id for config in self._ports.pipelines.in_force()]
+        access = self._alerts
+        return alert_overview(access.in_force(), access.stores, names, self._ports.clock())
+
+    def alert(self, pipeline: str, schedule: str, date: str) -> OpenAlert:
+        key = AlertKey(pipeline, schedule, str(label_of(date)))
+        found = open_alert(key, self._alerts.stores, self._ports.clock())
+        if found is None:
+            raise NotFoundError(f"{pipeline} {key.date} has no open alert")
+        return found
 
     def search(self, query: SearchQuery) -> Page[Found]:
         return Page(search(query.q, query.limit, self._ports, self._history))

@@ -2,12 +2,13 @@
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import Any, Protocol
 
-from interlock.domain.alerting.deliveries import Answer, Delivery, Target
+from interlock.domain.alerting.deliveries import Answer, Delivery, SinkFigures, Target
+from interlock.domain.alerting.handling import Handling
 from interlock.domain.alerting.manner import Manner
 from interlock.domain.alerting.note import Note
-from interlock.domain.alerting.threads import Thread, ThreadKey
+from interlock.domain.alerting.threads import AlertKey, Thread, ThreadKey
 from interlock.domain.event import Event
 
 
@@ -32,6 +33,10 @@ class Deliveries(Protocol):
         """
         ...
 
+    def figures(self) -> dict[str, SinkFigures] | None:
+        """By sink; None where the store can't count them. For people."""
+        ...
+
     def held(self, target: Target, until: datetime) -> list[Delivery]:
         """The held deliveries of a target whose mute has ended by that instant, oldest event first."""
         ...
@@ -46,8 +51,31 @@ class Threads(Protocol):
         """In every channel that has one, by channel."""
         ...
 
+    def open(self, pipelines: Collection[str], limit: int) -> list[Thread]:
+        """Those of these pipelines, and of none, whose date has not recovered, newest first. For people."""
+        ...
+
     def save(self, thread: Thread) -> bool:
         """Store a thread's next version (the first: if absent). False if another writer was first."""
+        ...
+
+
+class Handlings(Protocol):
+    """What people did about the alerts of each date."""
+
+    def find(self, key: AlertKey) -> Handling | None:
+        """None for an unreadable row too: better alert twice than never."""
+        ...
+
+    def of_keys(self, keys: Collection[AlertKey]) -> dict[AlertKey, Handling]:
+        """Those that exist; for people."""
+        ...
+
+    def save(self, handling: Handling, event: Event | None = None) -> bool:
+        """Store the next version (the first: if absent). False if another writer was first.
+
+        The event is claimed with it, in one write: the caller publishes it, or the watchdog does.
+        """
         ...
 
 
@@ -71,6 +99,29 @@ class Switches(Protocol):
     def is_off(self, sink: str, declared: str) -> bool:
         """Whether it was turned off under its present settings: with other settings it is on again."""
         ...
+
+
+class AlertRoutes(Protocol):
+    """The last valid alerts file."""
+
+    def kept(self) -> Any:
+        """What is stored, decoded and not yet believed; None before the first."""
+        ...
+
+
+class AlertStores(Protocol):
+    """Everything that is stored about alerts."""
+
+    @property
+    def deliveries(self) -> Deliveries: ...
+    @property
+    def threads(self) -> Threads: ...
+    @property
+    def handlings(self) -> Handlings: ...
+    @property
+    def switches(self) -> Switches: ...
+    @property
+    def alert_routes(self) -> AlertRoutes: ...
 
 
 class Sink(Protocol):

@@ -23,6 +23,7 @@ def local_ports(store: Store, events: Events, sinks: Mapping[str, Sink]) -> Aler
         clock=store.clock,
         deliveries=store.deliveries,
         threads=store.threads,
+        handlings=store.handlings,
         paces=store.paces,
         switches=store.switches,
         events=events,

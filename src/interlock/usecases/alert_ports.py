@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from interlock.ports.alerts import Deliveries, Paces, Sink, Switches, Threads
+from interlock.ports.alerts import Deliveries, Handlings, Paces, Sink, Switches, Threads
 from interlock.ports.engine import Clock
 from interlock.ports.stores import Events
 
@@ -15,6 +15,7 @@ class AlertPorts:
     clock: Clock
     deliveries: Deliveries
     threads: Threads
+    handlings: Handlings
     paces: Paces
     switches: Switches
     events: Events

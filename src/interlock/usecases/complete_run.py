@@ -6,6 +6,7 @@ import msgspec
 
 from interlock.domain import duration
 from interlock.domain.admission import trigger_keys
+from interlock.domain.budgets import Budget
 from interlock.domain.event import Event, EventType
 from interlock.domain.job_record import JobRecord
 from interlock.domain.launch import launch_of
@@ -174,12 +175,19 @@ def _failed(run: Run, ending: JobRecord, pipeline: Pipeline, now: datetime) -> R
     done = run.to(Status.FAILED_FINAL, now, failure=failure)
     if ending.stopped or ending.final:
         return RunWrite(done)
-    return RunWrite(done, _exhausted(done, failure, retry.budget.spent, retry.budget.max, pipeline))
+    follows = None if run.failure is None else EventType.JOB_FAILED
+    return RunWrite(done, _exhausted(done, failure, retry.budget, pipeline, follows))
 
 
 def _exhausted(
-    run: Run, failure: Failure, spent: int, allowed: int, pipeline: Pipeline
+    run: Run,
+    failure: Failure,
+    budget: Budget,
+    pipeline: Pipeline,
+    follows: EventType | None,
 ) -> tuple[Event, ...]:
+    """`follows`: the event that has told of the same failure, and that it was the last."""
+    spent, allowed = budget.spent, budget.max
     return about_run(
         EventType.RETRY_EXHAUSTED,
         run,
@@ -192,4 +200,5 @@ def _exhausted(
         max=allowed,
         lastError=failure.message,
         runId=run.run_id,
+        follows=follows,
     )

@@ -36,7 +36,7 @@ def _events(run: Run, ending: JobRecord, retry: Retry, pipeline: Pipeline) -> tu
         EventType.JOB_FAILED,
         run,
         pipeline,
-        f"the job failed: {run.failure.message}",
+        f"the job failed{_last(retry, ending)}: {run.failure.message}",
         override=RowOverride(Severity.WARNING if retry.due_at else None),
         runId=run.run_id,
         category=ending.category,
@@ -47,3 +47,10 @@ def _events(run: Run, ending: JobRecord, retry: Retry, pipeline: Pipeline) -> tu
         max=retry.budget.max,
         output=None if ending.output is None else last_lines(ending.output),
     )
+
+
+def _last(retry: Retry, ending: JobRecord) -> str:
+    """That no retry follows, where the budget for retries is the reason."""
+    if retry.due_at is not None or ending.stopped or ending.final or not retry.budget.max:
+        return ""
+    return f", no retries left ({retry.budget.spent} of {retry.budget.max} spent)"

@@ -5,7 +5,7 @@ from typing import Any
 from interlock.domain import duration
 from interlock.domain.admission import has_changed
 from interlock.domain.drift import changes
-from interlock.domain.event import EventType
+from interlock.domain.event import AUTOMATIC, EventType
 from interlock.domain.pipeline import Pipeline
 from interlock.domain.post_run import late_window
 from interlock.domain.rerun_request import RerunRequest
@@ -63,6 +63,4 @@ def _of_dry_run(run: Run) -> dict[str, Any]:
 
 def rerun_request(key: RunKey, reason: str, run: Run) -> RerunRequest:
     """Interlock's own request; its id is the instant of the write that stores it."""
-    return RerunRequest(
-        key=key, reason=reason, requested_at=run.changed_at, requested_by="interlock"
-    )
+    return RerunRequest(key=key, reason=reason, requested_at=run.changed_at, requested_by=AUTOMATIC)

@@ -26,14 +26,15 @@ from interlock.domain.alerting.deliveries import (
     TryLater,
 )
 from interlock.domain.alerting.digest import split
+from interlock.domain.alerting.mutes import held_until
 from interlock.domain.alerting.note import AlertNote, DigestNote, RootNote
-from interlock.domain.alerting.threads import Thread, thread_key
+from interlock.domain.alerting.threads import Thread, alert_key, thread_key
 from interlock.domain.event import Event, EventType, Subject, clean, happened
 from interlock.errors import InterlockError, TransientError, UnavailableError
 from interlock.ports.alerts import Sink
 from interlock.usecases.alert_ports import AlertPorts
-from interlock.usecases.route_event import open_thread
-from interlock.usecases.update_thread import change_thread
+from interlock.usecases.escalate_alert import objection_to_escalate
+from interlock.usecases.update_thread import change_thread, open_thread
 
 log = logging.getLogger(__name__)
 
@@ -84,6 +85,8 @@ class Round:
         if delivery.state is DeliveryState.GIVEN_UP:
             self._tell_given_up(delivery)
             return
+        if delivery.escalates and delivery.needs_post and not self._still_escalates(delivery):
+            return
         sink = self._sink(delivery)
         if sink is None:
             return
@@ -94,6 +97,22 @@ class Round:
         self._save_last(delivery.postponed(until))
         if sink.manner.paced:  # the next in line waits for this one
             self._closed[delivery.target.place] = until + self.alerts.limits.every
+
+    def _still_escalates(self, delivery: Delivery) -> bool:
+        """Until people act, or the date recovers. While its date is snoozed or muted, it waits."""
+        event, now = delivery.event, self.ports.clock()
+        objection = objection_to_escalate(delivery, self.ports)
+        if objection is not None:
+            self._save_last(delivery.cancelled(now, objection))
+            return False
+        handling = self.ports.handlings.find(alert_key(event))
+        snooze = None if handling is None else handling.snoozed
+        until = held_until(self.alerts.mutes, event, now, snooze)
+        if until is not None:
+            self._save_last(delivery.waits(until))
+            return False
+        open_thread(event, delivery.target, self.ports)
+        return True
 
     def send_digest(self, digest: Sequence[Delivery]) -> None:
         """All in one message; each of them is sent, or fails, with it."""

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from interlock.domain.alerting.threads import Thread, ThreadKey
+from interlock.domain.alerting.deliveries import Target
+from interlock.domain.alerting.threads import Thread, ThreadKey, opened, thread_key
 from interlock.domain.event import Event
 from interlock.domain.run import RunKey
 from interlock.errors import TransientError
@@ -23,6 +24,19 @@ def change_thread(
         if changed is found or ports.threads.save(changed):
             return changed
     raise TransientError("too many senders are changing the thread at once")
+
+
+def open_thread(event: Event, target: Target, ports: AlertPorts) -> Thread:
+    """The thread of its date, opened if there is none."""
+    key = thread_key(event, target.place)
+    found = ports.threads.find(key)
+    if found is not None:
+        return found
+    told: Sequence[Event] = events_of_date(event, ports)
+    thread = opened(event, target, ports.clock(), told)
+    if ports.threads.save(thread):
+        return thread
+    return ports.threads.find(key) or thread  # another process got there first
 
 
 def events_of_date(event: Event, ports: AlertPorts) -> Sequence[Event]:

@@ -24,6 +24,7 @@ from interlock.web.api.event_stream import Streams, stream_query
 from interlock.web.api.openapi import document
 from interlock.web.api.output_stream import OUTPUT_STREAM, OutputStreams
 from interlock.web.api.pings import ping_routes
+from interlock.web.api.slack_actions import slack_routes
 from interlock.web.gate import LOGIN, Gate, KnownHosts, caller_of, wants_page
 from interlock.web.http_problem import HttpProblem, problem, problem_of
 from interlock.web.login import Login
@@ -50,6 +51,7 @@ def application(context: ApiContext, hosts: KnownHosts) -> ASGIApp:
         Route(LOGIN, login.enter, methods=["POST"]),
         Route("/logout", login.leave, methods=["POST"]),
         *ping_routes(context),
+        *slack_routes(context),
         *site.routes(),
     ]
     app = Starlette(

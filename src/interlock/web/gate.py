@@ -27,6 +27,8 @@ LOGIN = "/login"
 STATIC = "/static/"
 #: The token in the path is the credential.
 PING = "/ping/"
+#: Slack signs what it sends here.
+SLACK_ACTIONS = "/slack/actions"
 #: Logging in needs no caller; everything else does.
 _WITHOUT_CALLER = OPEN_PATHS | {LOGIN}
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -125,7 +127,7 @@ class Gate:
             raise HttpProblem(400, "exactly one Host header is required")
         if path not in OPEN_PATHS and not self._hosts.admits(hosts[0]):
             raise HttpProblem(421, "unknown host name; add it to `hosts` in interlock.toml")
-        if path.startswith(PING):
+        if path.startswith(PING) or path == SLACK_ACTIONS:
             return None
         authorization = headers.get("authorization")
         caller: Caller | None

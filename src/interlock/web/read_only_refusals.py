@@ -21,16 +21,26 @@ INSTEAD: dict[str, str] = {
     "skip": "skip {pipeline} {date} --reason WHY",
     "unskip": "unskip {pipeline} {date} --reason WHY",
     "mark": "mark {pipeline} {date} done --reason WHY",
+    "acknowledgeAlert": "alert ack {pipeline} {date} --schedule {schedule} --reason WHY",
+    "snoozeAlert": "alert snooze {pipeline} {date} --schedule {schedule} --for 2h --reason WHY",
+    "unsnoozeAlert": "alert unsnooze {pipeline} {date} --schedule {schedule} --reason WHY",
     "pause": "pause {pipeline}",
     "resume": "resume {pipeline}",
     "retryChanges": "doctor --retry",
     "parkedChanges": "doctor --retry",
+}
+INSTEAD |= {
+    "acknowledge": INSTEAD["acknowledgeAlert"],
+    "snooze": INSTEAD["snoozeAlert"],
+    "unsnooze": INSTEAD["unsnoozeAlert"],
 }
 #: Actions that do not exist on this backend, and why.
 UNSUPPORTED: dict[str, str] = {
     "retire": "`terraform apply` without its file retires a pipeline at once",
     "prunable": "rows expire by themselves",
     "prune": "rows expire by themselves",
+    "testAlert": "only the alert dispatcher has the settings of the sinks",
+    "test": "only the alert dispatcher has the settings of the sinks",
     "listAudit": "CloudTrail records who called what",
     "listTokens": "its only token is the INTERLOCK_TOKEN it was started with",
     "createToken": "its only token is the INTERLOCK_TOKEN it was started with",

@@ -6,6 +6,7 @@ import socket
 from collections.abc import Callable
 
 from interlock.adapters.alerts.console import ConsoleAlerts
+from interlock.adapters.alerts.slack_signature import SlackSignature
 from interlock.adapters.prepared import prepare_types
 from interlock.domain.event import Severity
 from interlock.errors import ConfigError
@@ -24,6 +25,8 @@ from interlock.web.metrics import Metrics
 from interlock.wiring.local_backend import LocalBackend, utc_now
 from interlock.wiring.local_controller import controller_of
 from interlock.wiring.settings import Settings
+
+_SECRET = "secret://"  # noqa: S105 - how a reference to one begins
 
 Say = Callable[[str], None]
 Show = Callable[[Severity, str], None]
@@ -47,7 +50,7 @@ def serve(
 
     def sink(backend: LocalBackend) -> ConsoleAlerts:
         log_to_stderr(backend.secrets.mask, debug)
-        return ConsoleAlerts(settings.state, show)
+        return ConsoleAlerts(settings.state, show, settings.public_url)
 
     where: list[socket.socket] = []
 
@@ -93,7 +96,24 @@ def local_context(
         intake=ReadingBatcher(backend.store.sensors.submit_all),
         pings=backend.settings.pings,
         lineage=backend.settings.lineage,
+        slack=_slack(backend),
     )
+
+
+def _slack(backend: LocalBackend) -> SlackSignature | None:
+    """The signing secret may be a reference; what it stands for is never shown."""
+    written, secrets = backend.settings.slack_signing_secret, backend.secrets
+    if written is None:
+        return None
+
+    def secret() -> str:
+        if not written.startswith(_SECRET):
+            return written
+        value = secrets.get(written.removeprefix(_SECRET)).reveal().strip()
+        secrets.learn(value)
+        return value
+
+    return SlackSignature(secret, backend.ports.clock)
 
 
 def answer(

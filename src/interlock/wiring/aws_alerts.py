@@ -9,7 +9,6 @@ from pathlib import Path
 from interlock.adapters.alerts.lines import LineAlerts
 from interlock.adapters.alerts.sinks import sinks_of, slack_channel
 from interlock.adapters.aws.alert_queue import AlertQueue
-from interlock.adapters.aws.alert_routes import DynamoAlertRoutes
 from interlock.adapters.aws.deliveries import DynamoDeliveries
 from interlock.adapters.aws.rows import millis
 from interlock.adapters.aws.table import Table
@@ -17,9 +16,9 @@ from interlock.adapters.aws.timers import MUTE
 from interlock.adapters.http.addresses import NOWHERE, AllowedHosts
 from interlock.adapters.jobs.aws.secrets_manager import fetch_secret
 from interlock.adapters.secrets.references import FetchSecret, Secrets
-from interlock.adapters.unreadable_rows import DAMAGED
 from interlock.domain.alerting.alert_rules import Alerts, with_sinks
-from interlock.domain.alerting.deliveries import Delivery
+from interlock.domain.alerting.deliveries import Delivery, DeliveryState
+from interlock.domain.event import envelope
 from interlock.domain.timer import Timer
 from interlock.domain.unreadable import unreadable_event
 from interlock.files.alerts_file import read_alerts
@@ -45,6 +44,8 @@ class AwsSinkSettings:
     slack_channel: str | None = None
     slack_secret_arn: str | None = None
     slack_token: str | None = field(default=None, repr=False)
+    #: Nothing there takes clicks.
+    slack_signing_secret: None = None
 
 
 def sink_settings(environment: Mapping[str, str]) -> AwsSinkSettings:
@@ -68,9 +69,8 @@ class AwsAlerting:
         self._backend = backend
         self._settings = sink_settings(backend.settings.environment)
         self._secrets = Secrets(backend.settings.environment, fetch=fetch)
-        self._console = console or LineAlerts()
+        self._console = console or LineAlerts(base_url=self._settings.public_url)
         events = Table(backend.store.client, backend.store.names.events, backend.store.unreadable)
-        self._routes = DynamoAlertRoutes(events)
         self.deliveries = DynamoDeliveries(events, backend.ports.clock, self._arm_release)
         self.queue = AlertQueue(
             backend.client("sqs"), backend.settings.alert_queue_arn, backend.settings.alert_dlq_url
@@ -91,10 +91,7 @@ class AwsAlerting:
         self._read_at = now
 
     def _declared(self) -> Alerts | None:
-        try:
-            stored = self._routes.find()
-        except DAMAGED:
-            stored = "no JSON"
+        stored = self._backend.store.alert_routes.kept()
         if stored is None:
             return Alerts()
         alerts, problems = read_alerts(stored)
@@ -110,6 +107,7 @@ class AwsAlerting:
             clock=clock,
             deliveries=self.deliveries,
             threads=backend.store.threads,
+            handlings=backend.store.handlings,
             paces=backend.store.paces,
             switches=backend.store.switches,
             events=backend.ports.events,
@@ -126,8 +124,15 @@ class AwsAlerting:
             met.reported(row)
 
     def _arm_release(self, held: Delivery) -> None:
-        """At the end of a mute a message tells us to release what it held."""
+        """At the end of a mute a message tells us to release what it held. The message of an escalation is
+        its event, once more.
+        """
         target = held.target
+        if held.state is DeliveryState.WAITING:
+            name = f"escalate.{held.event.event_id}.{target.place}.{millis(held.due_at)}"
+            timer = Timer(name, MUTE, held.due_at, envelope(held.event))
+            self._backend.ports.timers.arm([timer])
+            return
         name = f"mute.{target.sink}.{target.channel}.{millis(held.due_at)}"
         release = {"release": {"sink": target.sink, "channel": target.channel}}
         self._backend.ports.timers.arm([Timer(name, MUTE, held.due_at, release)])

@@ -13,8 +13,10 @@ from typing import Any
 
 from interlock.adapters.aws.clients import FOR_PEOPLE, MakeClient, make_client
 from interlock.errors import ConfigError
+from interlock.operations.alert_access import AlertAccess
 from interlock.operations.store_queries import StoreQueries
 from interlock.ports.engine import Clock
+from interlock.queries.alerts_in_force import stored_alerts
 from interlock.wiring.aws_jobs import aws_jobs, aws_outputs
 from interlock.wiring.aws_ports import AwsBackend, open_aws_ports
 from interlock.wiring.aws_settings import REQUIRED, AwsSettings, Function, read_aws_settings
@@ -44,9 +46,13 @@ def aws_queries(backend: AwsBackend, watchdog_every: timedelta) -> StoreQueries:
     """What can be asked of it."""
     store = backend.store
     outputs = aws_outputs(backend.ports.clock)
-    return StoreQueries(
-        backend.ports, store.history, store.deliveries, watchdog_every, outputs=outputs
-    )
+    access = alert_access(backend)
+    return StoreQueries(backend.ports, store.history, access, watchdog_every, outputs=outputs)
+
+
+def alert_access(backend: AwsBackend) -> AlertAccess:
+    store = backend.store
+    return AlertAccess(store, partial(stored_alerts, store.alert_routes))
 
 
 def names_of(project: Path, environment: Mapping[str, str]) -> dict[str, str]:

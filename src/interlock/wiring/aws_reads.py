@@ -23,7 +23,7 @@ from interlock.ports.reads import History
 from interlock.runtime.feed_poller import FeedPoller
 from interlock.runtime.ttl_cache import TtlCache
 from interlock.usecases.ports import Ports
-from interlock.wiring.aws_backend import maker, names_of, settings_from
+from interlock.wiring.aws_backend import alert_access, maker, names_of, settings_from
 from interlock.wiring.aws_jobs import aws_outputs
 from interlock.wiring.aws_ports import AwsBackend, open_aws_ports
 from interlock.wiring.backend import BackendInfo
@@ -98,7 +98,7 @@ def open_aws_reads(
     every, outputs = settings.watchdog_every, aws_outputs(store.clock)
     return AwsReads(
         backend,
-        StoreQueries(backend.ports, history, store.deliveries, every, outputs=outputs),
+        StoreQueries(backend.ports, history, alert_access(backend), every, outputs=outputs),
         history,
         lookout,
         BackendInfo(

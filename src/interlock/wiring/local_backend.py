@@ -3,9 +3,12 @@
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
 from typing import Self
 
+from interlock.adapters.alerts.sinks import slack_channel
+from interlock.adapters.alerts.trial_sender import TrialSender
 from interlock.adapters.jobs.by_pipeline import JobsByPipeline
 from interlock.adapters.jobs.by_type import JobsByType
 from interlock.adapters.secrets.references import Secrets
@@ -13,11 +16,13 @@ from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.retention import SqliteRetention
 from interlock.adapters.sqlite.store import Store
 from interlock.errors import ConfigError, InterlockError
+from interlock.operations.alert_access import AlertAccess
 from interlock.operations.store_commands import StoreCommands
 from interlock.operations.store_queries import StoreQueries
 from interlock.ports.alerts import Deliveries
 from interlock.ports.engine import Clock
 from interlock.ports.reads import EventFeed, History
+from interlock.queries.alerts_in_force import alerts_of_project
 from interlock.usecases.ports import Ports
 from interlock.wiring.backend import HERE, BackendInfo
 from interlock.wiring.clock import utc_now as utc_now
@@ -36,6 +41,7 @@ class LocalBackend:
     queries: StoreQueries
     secrets: Secrets
     jobs: JobsByType
+    alerting: AlertAccess
 
     @property
     def history(self) -> History:
@@ -55,7 +61,7 @@ class LocalBackend:
 
     def commands(self, actor: str) -> StoreCommands:
         every, lineage = self.settings.watchdog_every, self.settings.lineage
-        return StoreCommands(actor, self.ports, every, self.store, lineage)
+        return StoreCommands(actor, self.ports, self.alerting, every, self.store, lineage)
 
     def mask(self, text: str) -> str:
         return self.secrets.mask(text)
@@ -138,5 +144,10 @@ def _put_together(
     )
     every = settings.watchdog_every
     outputs = jobs.outputs()
-    queries = StoreQueries(ports, store.history, store.deliveries, every, store, outputs)
-    return LocalBackend(settings, database, store, ports, queries, secrets, jobs)
+    alerting = AlertAccess(
+        store,
+        partial(alerts_of_project, settings.project, store.alert_routes, slack_channel(settings)),
+        TrialSender(settings, settings.state, secrets, clock),
+    )
+    queries = StoreQueries(ports, store.history, alerting, every, store, outputs)
+    return LocalBackend(settings, database, store, ports, queries, secrets, jobs, alerting)

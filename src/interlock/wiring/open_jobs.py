@@ -43,8 +43,9 @@ def open_previews(settings: Settings, clock: Clock) -> JobsByType:
 
 
 def _learn_own(settings: Settings, secrets: Secrets) -> None:
-    for known in (settings.token, settings.dead_man_url, settings.slack_token):
-        if known is not None:
+    signing = settings.slack_signing_secret
+    for known in (settings.token, settings.dead_man_url, settings.slack_token, signing):
+        if known is not None and not known.startswith("secret://"):
             secrets.learn(known)
     for source in settings.pings:
         secrets.learn(source.token)

@@ -66,6 +66,8 @@ class Settings:
     slack_channel: str | None = None
     slack_token: str | None = field(default=None, repr=False)
     slack_secret_arn: str | None = None
+    #: Proves that a click comes from Slack; it may be a reference to a secret.
+    slack_signing_secret: str | None = field(default=None, repr=False)
     slack_api: str | None = None
     lineage: tuple[LineageSource, ...] = ()
     pings: tuple[PingSource, ...] = ()
@@ -238,6 +240,12 @@ def _slack_token(value: Any) -> str:
     return value
 
 
+def _reference(value: Any) -> str:
+    if not isinstance(value, str) or not value.startswith("secret://") or not _is_plain(value):
+        raise ValueError("needs a reference such as secret://file/slack-signing")
+    return value
+
+
 #: What may stand in the file.
 _LINES: dict[str, Callable[[Any], Any]] = {
     "state": _path,
@@ -249,6 +257,7 @@ _LINES: dict[str, Callable[[Any], Any]] = {
     "watchdog_every": _span,
     "retention": _retention,
     "public_url": _base_url,
+    "slack_signing_secret": _reference,
     "lineage": lineage_sources,
     "ping": ping_sources,
 }
@@ -267,5 +276,6 @@ _VARIABLES: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "SLACK_CHANNEL_ID": ("slack_channel", _channel),
     "SLACK_BOT_TOKEN": ("slack_token", _slack_token),
     "SLACK_SECRET_ARN": ("slack_secret_arn", _text),
+    "SLACK_SIGNING_SECRET": ("slack_signing_secret", _token),
     "SLACK_API_URL": ("slack_api", _base_url),
 }

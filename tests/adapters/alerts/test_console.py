@@ -55,6 +55,14 @@ def test_a_failure_is_printed_with_the_last_lines_of_its_job(
     assert (shown[1], shown[-1]) == ("  | line 20", "  | line 39")
 
 
+def test_the_address_of_the_run_is_printed_below_the_alert(tmp_path: Path, screen: Screen) -> None:
+    sink = ConsoleAlerts(tmp_path, screen.show, "https://interlock.example")
+    sink.post("-", AlertNote(FAILED), None)
+    url = "https://interlock.example/runs/silver-orders/stream/2026-03-03"
+    assert [line for _, line in screen.lines][1:] == [f"  {url}"]
+    assert json.loads((tmp_path / "alerts.log").read_text())["data"]["url"] == url
+
+
 def test_every_note_is_printed(tmp_path: Path, screen: Screen) -> None:
     sink = ConsoleAlerts(tmp_path, screen.show)
     for note in (

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from alert_samples import told
 from contracts.samples import NOW, a_thread
 from interlock.adapters.alerts import slack_blocks as block_kit
-from interlock.adapters.alerts.slack_blocks import fit, message
+from interlock.adapters.alerts.slack_blocks import BUTTONS, SlackLook, fit, message
 from interlock.domain.alerting.note import (
     AlertNote,
     DigestNote,
@@ -82,7 +82,7 @@ def notes_about(event: Event) -> list[Note]:
 def test_every_type_can_be_shown(kind: EventType) -> None:
     detail = dict.fromkeys(kind.spec.detail, "2026-03-03T12:00:00Z")
     for note in notes_about(told(kind, detail=detail)):
-        check(message(note, URL))
+        check(message(note, SlackLook(URL)))
 
 
 @pytest.mark.parametrize("text", NASTY)
@@ -105,7 +105,7 @@ def test_no_value_can_do_harm(text: str) -> None:
         },
     )
     for note in notes_about(nasty):
-        check(message(note, URL))
+        check(message(note, SlackLook(URL)))
 
 
 @given(st.text(max_size=600), st.integers(2, 400))
@@ -122,7 +122,7 @@ def test_it_is_cut_on_a_word() -> None:
 
 def test_a_failure_shows_the_last_lines_of_its_job() -> None:
     output = "\n".join(f"line {number} <b> ```" for number in range(40))
-    sent = message(AlertNote(told(E.JOB_FAILED, detail={"output": output})), URL)
+    sent = message(AlertNote(told(E.JOB_FAILED, detail={"output": output})), SlackLook(URL))
     (block,) = [text for text in texts(sent) if text.startswith("```")]
     lines = block.split("\n")
     assert lines[0] == lines[-1] == "```" and len(lines) == 22
@@ -148,7 +148,7 @@ def test_an_alert_says_what_is_expected_and_what_is() -> None:
             "durationSeconds": 42,
         },
     )  # fmt: skip
-    sent = message(AlertNote(event), URL)
+    sent = message(AlertNote(event), SlackLook(URL))
     assert sent["text"].startswith("error: silver-orders 2026-03-03: validation window closed")
     header, what, fields, hint, context = sent["blocks"]
     assert header["text"]["text"] == "🔴 error · silver-orders · 2026-03-03 · validation exhausted"
@@ -166,6 +166,13 @@ def test_an_alert_says_what_is_expected_and_what_is() -> None:
         "owner orders-team · schedule stream · attempt 0 · 10:00:00 UTC"
         " · <https://interlock.example/runs/silver-orders/stream/2026-03-03|open run>"
     )
+
+
+def test_every_line_of_a_digest_links_to_its_run() -> None:
+    event = told()
+    for note in (DigestNote((event,) * 3), SummaryNote(NOW, (event,) * 3, ())):
+        said = " ".join(texts(message(note, SlackLook("https://interlock.example"))))
+        assert said.count("/runs/silver-orders/stream/2026-03-03|open run>") == 3
 
 
 def test_without_an_address_there_are_no_links() -> None:
@@ -220,7 +227,7 @@ def test_what_can_not_be_read_as_an_instant_is_shown_as_it_is() -> None:
 def test_blocks_that_are_too_many_or_too_long_are_left_out() -> None:
     event = told(message="word " * 60)
     for note in (DigestNote((event,) * 400), SummaryNote(NOW, (event,) * 40, (event,) * 40)):
-        sent = message(note, URL)
+        sent = message(note, SlackLook(URL))
         check(sent)
         assert "all events" in str(sent["blocks"][-1])
 
@@ -230,3 +237,24 @@ def test_a_message_that_is_too_long_as_a_whole_keeps_its_beginning_and_its_end()
     last = {"type": "context", "elements": [{"type": "mrkdwn", "text": "all events"}]}
     kept = block_kit._bounded([block] * 5 + [last])
     assert kept == [block] * 3 + [last]
+
+
+def test_buttons_stand_in_the_first_message_of_an_unhealthy_date_alone() -> None:
+    failed = told(E.JOB_FAILED, 60)
+    look = SlackLook(URL, buttons=True)
+    thread = a_thread().moved(failed)
+    sent = message(RootNote(thread, failed), look)
+    check(sent)
+    (actions,) = [block for block in sent["blocks"] if block["type"] == "actions"]
+    assert [each["action_id"] for each in actions["elements"]] == [*BUTTONS]
+    assert {each["value"] for each in actions["elements"]} == {"silver-orders/stream/2026-03-03"}
+    done = thread.moved(told(E.JOB_COMPLETED, 90))
+    others = (RootNote(done, failed), AlertNote(failed), DigestNote((failed,)))
+    assert not any("actions" in str(message(each, look)["blocks"]) for each in others)
+    assert "actions" not in str(message(RootNote(thread, failed), SlackLook(URL))["blocks"])
+
+
+def test_the_first_message_shows_what_people_did() -> None:
+    thread = a_thread().after(told(E.JOB_FAILED, 60), "acknowledged by <!here> at 10:00 UTC: *x*")
+    said = texts(message(RootNote(thread, told(E.JOB_FAILED, 60))))
+    assert any("✔ acknowledged by &lt;!here&gt;" in each for each in said)

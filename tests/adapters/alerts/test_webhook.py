@@ -51,12 +51,23 @@ def receiver() -> Iterator[Receiver]:
 
 
 def hook(
-    receiver: Receiver, *secrets: str, allowed: str = "127.0.0.1", now: datetime | None = None
+    receiver: Receiver,
+    *secrets: str,
+    allowed: str = "127.0.0.1",
+    now: datetime | None = None,
+    base_url: str | None = None,
 ) -> Webhook:
     assert receiver.server is not None
     place = WebhookTarget(f"{receiver.server.url}/hook", secrets or (SECRET,))
     send = guarded(HttpClient(AllowedHosts.parse(allowed) if allowed else NOWHERE), Secrets({}))
-    return Webhook("ops", lambda: place, send, lambda: now or datetime.now(UTC))
+    return Webhook("ops", lambda: place, send, lambda: now or datetime.now(UTC), base_url)
+
+
+def test_the_body_has_the_address_of_the_run(receiver: Receiver) -> None:
+    hook(receiver, base_url="https://interlock.example").post("-", NOTE, None)
+    (asked,) = receiver.asked
+    url = "https://interlock.example/runs/silver-orders/stream/2026-03-03"
+    assert asked.body["data"]["url"] == url
 
 
 def test_the_signature_is_that_of_the_reference_vector() -> None:

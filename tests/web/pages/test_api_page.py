@@ -28,15 +28,18 @@ def test_every_reference_leads_to_a_schema(visitor: Visitor) -> None:
     assert len(links) > 50 and {link[1:] for link in links} <= ids
 
 
-def test_every_group_has_operations(visitor: Visitor) -> None:
+def test_every_group_has_its_section_and_no_place_is_named_twice(visitor: Visitor) -> None:
     tags = {
         tag
         for operations in document()["paths"].values()
         for operation in operations.values()
         for tag in operation["tags"]
     }
-    assert tags == {"readings", "pipelines", "runs", "events", "search", "upkeep"}
-    assert tags <= {each.get("id") for each in visitor.see("/docs").all("section")}
+    page = visitor.see("/docs")
+    assert {"readings", "pipelines", "runs", "events"} <= tags
+    assert {f"group-{tag}" for tag in tags} <= {each.get("id") for each in page.all("section")}
+    ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
 
 
 def test_a_form_has_a_field_for_each_parameter_and_a_body_to_begin_with(visitor: Visitor) -> None:

@@ -34,13 +34,14 @@ class ConsoleAlerts:
 
     manner = SINK_KINDS["console"].manner
 
-    def __init__(self, folder: Path, show: Show) -> None:
+    def __init__(self, folder: Path, show: Show, base_url: str | None = None) -> None:
+        """`base_url` is where our own pages are, for links to runs."""
         self._path = folder / NAME
-        self._show = show
+        self._show, self._base_url = show, base_url
         self._lock = threading.Lock()
 
     def post(self, channel: str, note: Note, thread: str | None) -> Answer:
-        told = document(note)
+        told = document(note, self._base_url)
         try:
             with self._lock:
                 self._append(f"{canonical.encode(told)}\n".encode())
@@ -48,7 +49,7 @@ class ConsoleAlerts:
             return SendFailed(f"{self._path} can't be written: {error.strerror}")
         events = about(note)
         severity = severest(events) if events else Severity.INFO
-        for line in (_spoken(note, told), *_printed(note)):
+        for line in (_spoken(note, told), *_printed(note), *_linked(told)):
             self._show(severity, line)
         return Posted("")
 
@@ -88,3 +89,8 @@ def _printed(note: Note) -> list[str]:
     if not isinstance(output, str) or not output.strip():
         return []
     return [f"  | {line}" for line in last_lines(output).split("\n")]
+
+
+def _linked(told: dict[str, Any]) -> list[str]:
+    url = told["data"].get("url")
+    return [] if url is None else [f"  {url}"]

@@ -17,11 +17,14 @@ class LineAlerts:
 
     manner = Manner(delays=DELAYS)
 
-    def __init__(self, write: Callable[[str], object] | None = None) -> None:
-        self._write = write or sys.stdout.write
+    def __init__(
+        self, write: Callable[[str], object] | None = None, base_url: str | None = None
+    ) -> None:
+        self._write, self._base_url = write or sys.stdout.write, base_url
 
     def post(self, channel: str, note: Note, thread: str | None) -> Answer:
-        self._write(f"{canonical.encode({'action': 'alert', **document(note)})}\n")
+        told = document(note, self._base_url)
+        self._write(f"{canonical.encode({'action': 'alert', **told})}\n")
         return Posted("")
 
     def update(self, channel: str, receipt: str, note: Note) -> Answer:

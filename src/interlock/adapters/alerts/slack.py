@@ -9,7 +9,7 @@ from typing import Any
 
 from interlock.adapters.alerts.exchange import Outgoing, Reply, Send
 from interlock.adapters.alerts.sink_context import SinkContext, SinkSettings
-from interlock.adapters.alerts.slack_blocks import message
+from interlock.adapters.alerts.slack_blocks import SlackLook, message
 from interlock.adapters.secrets.references import Secrets
 from interlock.domain import canonical
 from interlock.domain.alerting.deliveries import (
@@ -41,9 +41,17 @@ class Slack:
     manner = SINK_KINDS["slack"].manner
 
     def __init__(
-        self, send: Send, token: Token, *, base_url: str | None = None, api: str = API
+        self,
+        send: Send,
+        token: Token,
+        *,
+        base_url: str | None = None,
+        api: str = API,
+        buttons: bool = False,
     ) -> None:
-        self._send, self._token, self._base_url = send, token, base_url
+        """`buttons`: whether our server takes clicks on them."""
+        self._send, self._token = send, token
+        self._look = SlackLook(base_url, buttons)
         self._api = api.rstrip("/")
 
     def post(self, channel: str, note: Note, thread: str | None) -> Answer:
@@ -51,7 +59,7 @@ class Slack:
             "channel": channel,
             "unfurl_links": False,
             "unfurl_media": False,
-            **message(note, self._base_url),
+            **message(note, self._look),
         }
         if thread is not None:
             body["thread_ts"] = thread
@@ -60,7 +68,7 @@ class Slack:
         return self._ask("chat.postMessage", body)
 
     def update(self, channel: str, receipt: str, note: Note) -> Answer:
-        body = {"channel": channel, "ts": receipt, **message(note, self._base_url)}
+        body = {"channel": channel, "ts": receipt, **message(note, self._look)}
         return self._ask("chat.update", body)
 
     def _ask(self, method: str, body: dict[str, Any]) -> Answer:
@@ -95,7 +103,8 @@ def slack_sink(context: SinkContext[SlackConfig]) -> Slack:
     settings = context.settings
     token = SlackToken(settings, context.secrets)
     api = settings.slack_api or API
-    return Slack(context.send, token, base_url=settings.public_url, api=api)
+    buttons = settings.slack_signing_secret is not None
+    return Slack(context.send, token, base_url=settings.public_url, api=api, buttons=buttons)
 
 
 class SlackToken:

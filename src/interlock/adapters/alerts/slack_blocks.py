@@ -3,10 +3,11 @@
 No value can mention a person or make a link: what Slack would read as such is escaped in every value.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, assert_never
+
+import msgspec
 
 from interlock.domain import canonical, duration, timestamp
 from interlock.domain.alerting.note import (
@@ -17,10 +18,12 @@ from interlock.domain.alerting.note import (
     SummaryNote,
     TrialNote,
     counts,
+    event_page,
     headline,
     severest,
     subject_of,
 )
+from interlock.domain.alerting.threads import AlertKey
 from interlock.domain.check import in_symbols, symbol_of
 from interlock.domain.event import Event, Phase, Severity, clean
 from interlock.domain.job_output import last_lines
@@ -37,13 +40,31 @@ WHOLE = 10_000
 LINES = 20
 _LINE = 240
 _TEXT = 600
-#: Ids and dates are made of these; what is not has no page.
-_PATH = re.compile(r"[A-Za-z0-9._-]{1,63}(/[A-Za-z0-9._-]{1,63}){2}")
+#: What the buttons of a first message ask for, and their words.
+ACKNOWLEDGE = "interlock_acknowledge"
+SNOOZE = "interlock_snooze_"
+BUTTONS = {
+    ACKNOWLEDGE: "Acknowledge",
+    f"{SNOOZE}1h": "Snooze 1 h",
+    f"{SNOOZE}4h": "Snooze 4 h",
+}
+_LINK_WORDS = {"runs": "open run", "pipelines": "open pipeline", "events": "all events"}
 
 
-def message(note: Note, base_url: str | None = None) -> dict[str, Any]:
+class SlackLook(msgspec.Struct, frozen=True):
+    """What a message may refer to: our pages, and our server for clicks on buttons."""
+
+    base_url: str | None = None
+    buttons: bool = False
+
+
+#: Without pages and without buttons.
+PLAIN = SlackLook()
+
+
+def message(note: Note, look: SlackLook = PLAIN) -> dict[str, Any]:
     """`text` for notifications and screen readers, and `blocks`."""
-    return {"text": fit(headline(note), _TEXT), "blocks": _bounded(_blocks(note, base_url))}
+    return {"text": fit(headline(note), _TEXT), "blocks": _bounded(_blocks(note, look))}
 
 
 def fit(text: str, limit: int) -> str:
@@ -61,14 +82,15 @@ def escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _blocks(note: Note, base_url: str | None) -> list[Block]:
+def _blocks(note: Note, look: SlackLook) -> list[Block]:
+    base_url = look.base_url
     match note:
         case AlertNote(event, why):
             return _alert(event, why, base_url)
         case RootNote():
-            return _root(note, base_url)
+            return _root(note, look)
         case DigestNote(events):
-            lines = _sections(_line(event) for event in events[:LINES])
+            lines = _sections(_line(event, base_url) for event in events[:LINES])
             rest = [_context(f"and {len(events) - LINES} more")] if len(events) > LINES else []
             title = f"{_mark(severest(events))} {len(events)} alerts at once"
             return [_header(title), _section(counts(events)), *lines, *rest, *_link(base_url)]
@@ -86,7 +108,7 @@ def _alert(event: Event, why: str, base_url: str | None) -> list[Block]:
     return [_header(title), _section(event.message), *_details(event, why), _about(event, base_url)]
 
 
-def _root(note: RootNote, base_url: str | None) -> list[Block]:
+def _root(note: RootNote, look: SlackLook) -> list[Block]:
     """What is so now; and how it began, with all its details while nothing else has happened."""
     thread, event = note.thread, note.event
     severity = thread.severity or event.severity
@@ -99,17 +121,35 @@ def _root(note: RootNote, base_url: str | None) -> list[Block]:
         blocks += _details(event, note.note)
     elif thread.first != thread.latest:
         blocks.append(_section(f"began with: {thread.first}"))
-    return [*blocks, _about(event, base_url)]
+    if thread.handled:
+        blocks.append(_section(f"✔ {thread.handled}"))
+    if look.buttons and state is not Phase.DONE:
+        blocks.append(_buttons(thread.key.alert))
+    return [*blocks, _about(event, look.base_url)]
+
+
+def _buttons(key: AlertKey) -> Block:
+    """What a click asks for; Slack sends the value back as it is."""
+    elements = [
+        {
+            "type": "button",
+            "action_id": action,
+            "text": {"type": "plain_text", "text": words, "emoji": False},
+            "value": str(key),
+        }
+        for action, words in BUTTONS.items()
+    ]
+    return {"type": "actions", "block_id": "interlock", "elements": elements}
 
 
 def _summary(note: SummaryNote, base_url: str | None) -> list[Block]:
     mark = _mark(severest(note.open)) if note.open else "🟢"
     held = len(note.open) + len(note.recovered)
-    blocks = [_header(f"{mark} {held} held while muted"), _section(headline(note))]
+    blocks = [_header(f"{mark} {held} held while muted or snoozed"), _section(headline(note))]
     for title, events in (("still open", note.open), ("recovered", note.recovered)):
         if events:
             rest = [f"and {len(events) - LINES} more"] if len(events) > LINES else []
-            lines = [_line(event) for event in events[:LINES]]
+            lines = [_line(event, base_url) for event in events[:LINES]]
             blocks += _sections([f"*{title}*", *lines, *rest])
     return [*blocks, *_link(base_url)]
 
@@ -196,15 +236,16 @@ def _about(event: Event, base_url: str | None) -> Block:
         f"{event.timestamp:%H:%M:%S} UTC",
     ]
     said = fit(" · ".join(part for part in parts if part), FIELD)
-    link = _run_link(event, base_url)
+    link = _page_link(event, base_url)
     return {"type": "context", "elements": [_text(f"{said} · {link}" if link else said)]}
 
 
-def _run_link(event: Event, base_url: str | None) -> str:
-    path = f"{event.pipeline_id}/{event.schedule_id}/{event.date}"
-    if base_url is None or event.date is None or _PATH.fullmatch(path) is None:
+def _page_link(event: Event, base_url: str | None) -> str:
+    if base_url is None:
         return ""
-    return f"<{base_url}/runs/{path}|open run>"
+    url = event_page(event, base_url)
+    kind = url.removeprefix(f"{base_url}/").partition("/")[0]
+    return f"<{url}|{_LINK_WORDS[kind]}>"
 
 
 def _link(base_url: str | None) -> list[Block]:
@@ -213,9 +254,10 @@ def _link(base_url: str | None) -> list[Block]:
     return [{"type": "context", "elements": [_text(f"<{base_url}/events|all events>")]}]
 
 
-def _line(event: Event) -> str:
+def _line(event: Event, base_url: str | None) -> str:
     text = f"{event.severity}: {subject_of(event)}: {event.type}: {event.message}"
-    return f"• {fit(text, _LINE)}"
+    link = _page_link(event, base_url)
+    return f"• {fit(text, _LINE)} {link}".rstrip()
 
 
 def _sections(lines: Iterable[str]) -> list[Block]:

@@ -44,12 +44,14 @@ class Webhook:
         place: Callable[[], WebhookTarget],
         send: Send,
         clock: Callable[[], datetime],
+        base_url: str | None = None,
     ) -> None:
         self._name, self._place, self._send, self._clock = name, place, send, clock
+        self._base_url = base_url
 
     def post(self, channel: str, note: Note, thread: str | None) -> Answer:
         name = message_id(self._name, note)
-        body = canonical.encode(document(note)).encode()
+        body = canonical.encode(document(note, self._base_url)).encode()
         now = int(self._clock().timestamp())
         try:
             place = self._place()
@@ -75,7 +77,8 @@ class Webhook:
 
 
 def webhook_sink(context: SinkContext[WebhookConfig]) -> Webhook:
-    return Webhook(context.name, partial(_target, context), context.send, context.clock)
+    target, base_url = partial(_target, context), context.settings.public_url
+    return Webhook(context.name, target, context.send, context.clock, base_url)
 
 
 def _target(context: SinkContext[WebhookConfig]) -> WebhookTarget:

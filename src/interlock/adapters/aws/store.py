@@ -24,8 +24,10 @@ from interlock.domain.sensor import Reading
 from interlock.ports.engine import Clock
 
 if TYPE_CHECKING:  # a function imports only what it needs, and starts sooner
+    from interlock.adapters.aws.alert_routes import DynamoAlertRoutes
     from interlock.adapters.aws.deliveries import DynamoDeliveries
     from interlock.adapters.aws.disabled_sinks import DynamoSwitches
+    from interlock.adapters.aws.handlings import DynamoHandlings
     from interlock.adapters.aws.history import DynamoHistory
     from interlock.adapters.aws.parallel_reads import Fan
     from interlock.adapters.aws.rate_limits import DynamoPaces
@@ -112,7 +114,14 @@ class Store:
     def threads(self) -> "DynamoThreads":
         from interlock.adapters.aws.threads import DynamoThreads
 
-        return DynamoThreads(self._events)
+        return DynamoThreads(self._events, self.fan)
+
+    @cached_property
+    def handlings(self) -> "DynamoHandlings":
+        from interlock.adapters.aws.handlings import DynamoHandlings
+
+        control = Table(self.client, self.names.control, self.unreadable)
+        return DynamoHandlings(self._events, control)
 
     @cached_property
     def paces(self) -> "DynamoPaces":
@@ -125,6 +134,12 @@ class Store:
         from interlock.adapters.aws.disabled_sinks import DynamoSwitches
 
         return DynamoSwitches(self._events)
+
+    @cached_property
+    def alert_routes(self) -> "DynamoAlertRoutes":
+        from interlock.adapters.aws.alert_routes import DynamoAlertRoutes
+
+        return DynamoAlertRoutes(self._events)
 
     @cached_property
     def history(self) -> "DynamoHistory":

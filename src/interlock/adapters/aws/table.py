@@ -251,7 +251,17 @@ def _of_date(sort_key: str) -> tuple[str | None, str | None]:
 _OURS = frozenset({"outbox", "outboxAt", "watchShard", "watchAt"})
 #: The kinds of rows whose key continues with a schedule and a date.
 _OF_A_DATE = frozenset(
-    {"TRIGGER", "DRY_RUN", "RERUN_REQUEST", "JOB", "DRY_JOB", "RERUN", "DRY_RERUN", "THREAD"}
+    {
+        "TRIGGER",
+        "DRY_RUN",
+        "RERUN_REQUEST",
+        "JOB",
+        "DRY_JOB",
+        "RERUN",
+        "DRY_RERUN",
+        "THREAD",
+        "HANDLING",
+    }
 )
 
 

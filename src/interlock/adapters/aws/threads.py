@@ -3,18 +3,21 @@
 The first channel of a date has the plain row; each further channel has its own row, named after it.
 """
 
+from collections.abc import Collection
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
 import msgspec
 
-from interlock.adapters.aws.keys import AFTER, partition
+from interlock.adapters.aws.keys import AFTER, LAST, partition
+from interlock.adapters.aws.parallel_reads import Fan
 from interlock.adapters.aws.rows import KEPT, seconds, unchanged
 from interlock.adapters.aws.table import Key, Table, WriteResult
 from interlock.adapters.aws.values import Item
 from interlock.domain import canonical
-from interlock.domain.alerting.threads import Thread, ThreadKey
+from interlock.domain.alerting.threads import SYSTEM, Thread, ThreadKey
+from interlock.domain.event import Phase
 from interlock.domain.unreadable import UnreadableRow
 
 _FIELDS = tuple(
@@ -29,8 +32,9 @@ _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 class DynamoThreads:
     """Every write is conditional on the version before it."""
 
-    def __init__(self, events: Table) -> None:
+    def __init__(self, events: Table, fan: Fan | None = None) -> None:
         self._events = events
+        self._fan = fan or Fan()
 
     def find(self, key: ThreadKey) -> Thread | None:
         """A row without a channel serves every channel until one of them takes it."""
@@ -47,6 +51,26 @@ class DynamoThreads:
             named, lambda row: _thread(ThreadKey(pipeline, schedule, date, row["channelId"]), row)
         )
         return sorted(threads, key=lambda thread: thread.key.channel)
+
+    def open(self, pipelines: Collection[str], limit: int) -> list[Thread]:
+        """One request per pipeline."""
+        found = [
+            thread
+            for threads in self._fan.map(self._open_of, (*pipelines, SYSTEM))
+            for thread in threads
+        ]
+        newest = sorted(found, key=lambda thread: thread.created_at, reverse=True)
+        return newest[:limit]
+
+    def _open_of(self, pipeline: str) -> list[Thread]:
+        rows = self._events.query(
+            partition(pipeline),
+            "THREAD#",
+            f"THREAD#{LAST}",
+            keep="(attribute_not_exists(#state) OR #state <> :done) AND attribute_exists(#channelId)",
+            done=Phase.DONE,
+        )
+        return list(self._events.readable(rows, lambda row: _thread(_key_of(pipeline, row), row)))
 
     def save(self, thread: Thread) -> bool:
         answer = self._put(_plain(thread.key), thread)
@@ -103,6 +127,12 @@ def _thread(key: ThreadKey, row: Item) -> Thread:
     thread = msgspec.convert({**bare, **plain, "key": msgspec.to_builtins(key)}, Thread)
     shown = thread.root_hash or (thread.face if thread.version == 0 else "")
     return msgspec.structs.replace(thread, root_hash=shown)
+
+
+def _key_of(pipeline: str, row: Item) -> ThreadKey:
+    """Raises ValueError when the sort key is none of a thread's."""
+    _, schedule, date, *_ = str(row["SK"]).split("#")
+    return ThreadKey(pipeline, schedule, date, str(row["channelId"]))
 
 
 def _plain(key: ThreadKey) -> Key:

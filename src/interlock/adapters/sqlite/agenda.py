@@ -25,7 +25,7 @@ SELECT
   EXISTS (SELECT 1 FROM outbox),
   (SELECT max(seq) FROM events) >
     coalesce((SELECT seq FROM cursors WHERE feed = '{FeedName.EVENTS}' AND consumer = ?), 0),
-  (SELECT min(due_at) FROM alerts WHERE state IN ('queued', 'sending', 'given_up')),
+  (SELECT min(due_at) FROM alerts WHERE state IN ('queued', 'sending', 'given_up', 'waiting')),
   (SELECT min(due_at) FROM alerts WHERE state = 'held')
 """
 

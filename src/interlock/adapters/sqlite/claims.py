@@ -37,10 +37,9 @@ class SqliteClaims:
 
     def claim(self, event: Event) -> bool:
         now = self._clock()
-        place = _claim_place(event.event_id)
 
         def unit(connection: sqlite3.Connection) -> bool:
-            won = put_first(connection, place, "{}", now, now + KEPT)
+            won = put_claim(connection, event, now)
             if won:
                 outbox.put_in(connection, event.event_id, [event], now)
             return won
@@ -142,6 +141,11 @@ def put_baseline(
 def baseline_of(database: Database, key: RunKey, now: datetime) -> Baseline | None:
     rows = _bodies(database, [_baseline_place(key)], now)
     return next(iter(BASELINES.all(database, rows)), None)
+
+
+def put_claim(connection: sqlite3.Connection, event: Event, now: datetime) -> bool:
+    """False if the event was claimed before."""
+    return put_first(connection, _claim_place(event.event_id), "{}", now, now + KEPT)
 
 
 def put_first(

@@ -3,17 +3,29 @@
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.rows import Reader, Row, decoder, instant, listed, micros
 from interlock.domain import canonical
-from interlock.domain.alerting.deliveries import Delivery, DeliveryState, Target
+from interlock.domain.alerting.deliveries import Delivery, DeliveryState, SinkFigures, Target
 from interlock.domain.event import Event, event_from_id
 from interlock.domain.unreadable import UnreadableRow
 
 _event = decoder(Event).decode
 
-_DUE = "state IN ('queued', 'sending', 'given_up')"
+_DUE = "state IN ('queued', 'sending', 'given_up', 'waiting')"
+
+
+#: The figure in which each state is counted.
+_COUNTED = {
+    DeliveryState.QUEUED: "queued",
+    DeliveryState.SENDING: "queued",
+    DeliveryState.WAITING: "waiting",
+    DeliveryState.HELD: "held",
+    DeliveryState.GIVEN_UP: "dead",
+    DeliveryState.DEAD: "dead",
+}
 
 
 class SqliteDeliveries:
@@ -52,6 +64,29 @@ class SqliteDeliveries:
             micros(until),
         )
         return sorted(self._readable(rows), key=lambda delivery: delivery.event.timestamp)
+
+    def figures(self) -> dict[str, SinkFigures]:
+        counted, failed = self._database.read(
+            lambda connection: (
+                connection.execute(
+                    "SELECT sink, state, count(*), max(due_at) FROM alerts GROUP BY sink, state"
+                ).fetchall(),
+                connection.execute(
+                    "SELECT sink, max(due_at), error FROM alerts INDEXED BY alerts_failed"
+                    " WHERE error IS NOT NULL AND state <> 'cancelled' GROUP BY sink"
+                ).fetchall(),
+            )
+        )
+        found: dict[str, dict[str, Any]] = {}
+        for sink, state, count, at in counted:
+            figures = found.setdefault(sink, {})
+            if state in _COUNTED:
+                figures[_COUNTED[state]] = figures.get(_COUNTED[state], 0) + count
+            elif state == DeliveryState.SENT:
+                figures["sent_at"] = instant(at)
+        for sink, at, error in failed:
+            found[sink] |= {"failed_at": instant(at), "error": error}
+        return {sink: SinkFigures(**figures) for sink, figures in found.items()}
 
     def due(self, now: datetime, limit: int, but: Sequence[str] = ()) -> list[Delivery]:
         """The deliveries due by now, the longest due first, except those of the sinks in `but`.
@@ -114,9 +149,14 @@ def _save(connection: sqlite3.Connection, delivery: Delivery) -> bool:
 def _insert(connection: sqlite3.Connection, delivery: Delivery) -> sqlite3.Cursor:
     return connection.execute(
         "INSERT INTO alerts (state, due_at, tries, error, receipt, quiet, released, note, version,"
-        " settled_at, sink, channel, event_id, body)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        (*_columns(delivery), *_place(delivery), canonical.encode(delivery.event)),
+        " settled_at, sink, channel, event_id, body, escalates)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        (
+            *_columns(delivery),
+            *_place(delivery),
+            canonical.encode(delivery.event),
+            delivery.escalates,
+        ),
     )
 
 
@@ -171,7 +211,8 @@ def _state(text: str) -> DeliveryState:
 
 
 def _of(row: Row, event: Event, state: DeliveryState) -> Delivery:
-    sink, channel, _, _, _, due_at, tries, error, receipt, quiet, released, note, version = row
+    sink, channel, _, _, _, due_at, tries, error, receipt, quiet, released, note = row[:12]
+    escalates, version = row[12:]
     return Delivery(
         event=event,
         target=Target(sink, channel),
@@ -183,6 +224,7 @@ def _of(row: Row, event: Event, state: DeliveryState) -> Delivery:
         quiet=bool(quiet),
         released=bool(released),
         note=note,
+        escalates=escalates,
         version=version,
     )
 
@@ -190,7 +232,7 @@ def _of(row: Row, event: Event, state: DeliveryState) -> Delivery:
 ALERTS = Reader(
     "alerts",
     "sink, channel, event_id, body, state, due_at, tries, error, receipt, quiet, released, note,"
-    " version",
+    " escalates, version",
     3,
     _delivery,
     text=3,

@@ -11,6 +11,7 @@ from interlock.adapters.sqlite.claims import BASELINES, WATCHES
 from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.deliveries import ALERTS
 from interlock.adapters.sqlite.events import EVENTS, is_known
+from interlock.adapters.sqlite.handlings import HANDLINGS
 from interlock.adapters.sqlite.job_log import JOB_LOG
 from interlock.adapters.sqlite.outbox import OUTBOX
 from interlock.adapters.sqlite.pipelines import CONFIGS
@@ -29,7 +30,7 @@ MOST = 20_000
 
 READERS: tuple[Reader[Any], ...] = (
     CONFIGS, RUNS, READINGS, REQUESTS, RERUNS, BACKFILLS, JOB_LOG, WATCHES, BASELINES, EVENTS, OUTBOX,
-    CHANGES, PARKED, TIMERS, EXECUTIONS, ALERTS, THREADS, TOKENS, AUDIT, WATCHDOG,
+    CHANGES, PARKED, TIMERS, EXECUTIONS, ALERTS, THREADS, HANDLINGS, TOKENS, AUDIT, WATCHDOG,
 )  # fmt: skip
 
 

@@ -127,4 +127,5 @@ _EXPIRED = {
     "executions": ("ended_at <= ?", "executions"),
     "alerts": ("settled_at <= ?", "alerts"),
     "threads": ("created_at <= ?", "threads"),
+    "handlings": ("changed_at <= ?", "threads"),
 }

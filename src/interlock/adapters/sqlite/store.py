@@ -16,6 +16,7 @@ from interlock.adapters.sqlite.disabled_sinks import SqliteSwitches
 from interlock.adapters.sqlite.events import SqliteEvents
 from interlock.adapters.sqlite.figures import SqliteFigures
 from interlock.adapters.sqlite.file_notes import SqliteFileNotes, missing_files, refused_files
+from interlock.adapters.sqlite.handlings import SqliteHandlings
 from interlock.adapters.sqlite.history import SqliteHistory
 from interlock.adapters.sqlite.job_log import SqliteJobLog
 from interlock.adapters.sqlite.outbox import SqliteOutbox
@@ -58,6 +59,7 @@ class Store:
     cursors: SqliteCursors = field(init=False)
     deliveries: SqliteDeliveries = field(init=False)
     threads: SqliteThreads = field(init=False)
+    handlings: SqliteHandlings = field(init=False)
     paces: SqlitePaces = field(init=False)
     switches: SqliteSwitches = field(init=False)
     alert_routes: SqliteAlertRoutes = field(init=False)
@@ -90,6 +92,7 @@ class Store:
         self.cursors = SqliteCursors(database)
         self.deliveries = SqliteDeliveries(database)
         self.threads = SqliteThreads(database)
+        self.handlings = SqliteHandlings(database)
         self.paces = SqlitePaces(database)
         self.switches = SqliteSwitches(database)
         self.alert_routes = SqliteAlertRoutes(database)

@@ -296,6 +296,25 @@ CREATE INDEX backfills_ended ON backfills (ended_at) WHERE ended_at IS NOT NULL;
 ALTER TABLE rerun_requests ADD COLUMN refused TEXT;
 """
 
+#: An escalation waits as a row of its own state; open threads are found without the closed ones.
+_HANDLED = """
+CREATE TABLE handlings (
+  pipeline TEXT NOT NULL, schedule TEXT NOT NULL, date TEXT NOT NULL,
+  body TEXT NOT NULL, changed_at INTEGER NOT NULL, version INTEGER NOT NULL,
+  PRIMARY KEY (pipeline, schedule, date)
+) STRICT;
+CREATE INDEX handlings_by_time ON handlings (changed_at);
+ALTER TABLE threads ADD COLUMN handled TEXT NOT NULL DEFAULT '';
+CREATE INDEX threads_open ON threads (created_at) WHERE state <> 'done';
+ALTER TABLE alerts ADD COLUMN escalates TEXT NOT NULL DEFAULT '';
+CREATE INDEX alerts_of_sink ON alerts (sink, state, due_at);
+CREATE INDEX alerts_failed ON alerts (sink, due_at)
+  WHERE error IS NOT NULL AND state <> 'cancelled';
+DROP INDEX alerts_due;
+CREATE INDEX alerts_due ON alerts (due_at)
+  WHERE state IN ('queued', 'sending', 'given_up', 'waiting');
+"""
+
 SCRIPTS: tuple[str, ...] = (
     _FIRST,
     _LOOKED_AT,
@@ -304,4 +323,5 @@ SCRIPTS: tuple[str, ...] = (
     _RUNS_STAY,
     _WHO_AND_WHY,
     _BACKFILLS,
+    _HANDLED,
 )

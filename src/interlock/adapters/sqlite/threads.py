@@ -1,17 +1,19 @@
 """Threads: the thread that holds the alerts of one date in one channel."""
 
 import sqlite3
+from collections.abc import Collection
 
 from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.rows import (
     Reader,
     Row,
     instant,
+    listed,
     maybe_instant,
     maybe_micros,
     micros,
 )
-from interlock.domain.alerting.threads import Thread, ThreadKey
+from interlock.domain.alerting.threads import SYSTEM, Thread, ThreadKey
 from interlock.domain.event import Phase, Severity
 
 
@@ -41,6 +43,18 @@ class SqliteThreads:
         )
         return THREADS.all(self._database, rows)
 
+    def open(self, pipelines: Collection[str], limit: int) -> list[Thread]:
+        wanted = listed((*pipelines, SYSTEM))
+        rows = self._database.read(
+            lambda connection: connection.execute(
+                f"SELECT {THREADS.columns} FROM threads INDEXED BY threads_open"
+                " WHERE state <> 'done' AND pipeline IN (SELECT value FROM json_each(?))"
+                " ORDER BY created_at DESC LIMIT ?",
+                (wanted, limit),
+            ).fetchall()
+        )
+        return THREADS.all(self._database, rows)
+
     def save(self, thread: Thread) -> bool:
         return self._database.write(lambda connection: _save(connection, thread))
 
@@ -53,8 +67,8 @@ def _save(connection: sqlite3.Connection, thread: Thread) -> bool:
 def _insert(connection: sqlite3.Connection, thread: Thread) -> sqlite3.Cursor:
     return connection.execute(
         "INSERT INTO threads (created_at, sink, thread_ts, claimed_by, claim_until, state, state_at,"
-        " severity, first, latest, root_hash, version, pipeline, schedule, date, channel)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        " severity, first, latest, root_hash, handled, version, pipeline, schedule, date, channel)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
         (micros(thread.created_at), thread.sink, *_values(thread), *_columns(thread.key)),
     )
 
@@ -62,7 +76,7 @@ def _insert(connection: sqlite3.Connection, thread: Thread) -> sqlite3.Cursor:
 def _update(connection: sqlite3.Connection, thread: Thread) -> sqlite3.Cursor:
     return connection.execute(
         "UPDATE threads SET thread_ts = ?, claimed_by = ?, claim_until = ?, state = ?,"
-        " state_at = ?, severity = ?, first = ?, latest = ?, root_hash = ?, version = ?"
+        " state_at = ?, severity = ?, first = ?, latest = ?, root_hash = ?, handled = ?, version = ?"
         " WHERE pipeline = ? AND schedule = ? AND date = ? AND channel = ? AND version = ?",
         (*_values(thread), *_columns(thread.key), thread.version - 1),
     )
@@ -79,6 +93,7 @@ def _values(thread: Thread) -> tuple[object, ...]:
         thread.first,
         thread.latest,
         thread.root_hash,
+        thread.handled,
         thread.version,
     )
 
@@ -95,7 +110,7 @@ def _thread(row: Row) -> Thread:
 
 def _of(row: Row, state: Phase | None, severity: Severity | None) -> Thread:
     created_at, sink, claimed_by, claim_until, version, ts, _, state_at = row[4:12]
-    _, first, latest, root_hash = row[12:]
+    _, first, latest, root_hash, handled = row[12:]
     return Thread(
         key=ThreadKey(*row[:4]),
         created_at=instant(created_at),
@@ -110,6 +125,7 @@ def _of(row: Row, state: Phase | None, severity: Severity | None) -> Thread:
         first=first,
         latest=latest,
         root_hash=root_hash,
+        handled=handled,
     )
 
 
@@ -117,7 +133,7 @@ def _of(row: Row, state: Phase | None, severity: Severity | None) -> Thread:
 THREADS = Reader(
     "threads",
     "pipeline, schedule, date, channel, created_at, sink, claimed_by, claim_until, version,"
-    " thread_ts, state, state_at, severity, first, latest, root_hash",
+    " thread_ts, state, state_at, severity, first, latest, root_hash, handled",
     4,
     _thread,
     otherwise=lambda row: _of(row, None, None),

@@ -14,7 +14,7 @@ from interlock.domain import canonical
 from interlock.domain.alerting.deliveries import NO_CHANNEL, Target
 from interlock.domain.alerting.sink_kinds import SINK_KINDS, Channel, SinkConfig
 from interlock.domain.event import Severity
-from interlock.domain.pipeline import CLOCK, Clock, Declared, Weekday, Zone, text_form
+from interlock.domain.pipeline import CLOCK, Clock, Declared, Span, Weekday, Zone, text_form
 
 SINK_NAME = r"[a-z0-9][a-z0-9-]{0,31}"
 
@@ -59,6 +59,15 @@ class RouteTarget(Declared, frozen=True):
     ] = None
 
 
+class EscalationStep(Declared, frozen=True):
+    """Who gets an alert if it is neither acknowledged nor over by then."""
+
+    after: Annotated[
+        Span, Meta(description="How long after the alert, from `1m` to `7d`; on AWS to the minute.")
+    ]
+    to: Annotated[tuple[RouteTarget, ...], Meta(description="Where it goes then.", min_length=1)]
+
+
 class Route(Declared, frozen=True):
     """Which events go where. The first match ends the search, unless it has `continue`."""
 
@@ -69,6 +78,12 @@ class Route(Declared, frozen=True):
     goes_on: Annotated[bool, Meta(description="Whether the routes below are tried as well.")] = (
         field(default=False, name="continue")
     )
+    escalate: Annotated[
+        tuple[EscalationStep, ...],
+        Meta(
+            description="Where an alert goes next, until it is acknowledged or its date recovers."
+        ),
+    ] = ()
 
 
 class Weekly(Declared, frozen=True):

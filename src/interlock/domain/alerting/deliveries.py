@@ -34,18 +34,27 @@ class Target(msgspec.Struct, frozen=True, order=True):
 
 
 class DeliveryState(StrEnum):
-    """The state of an alert. Sent and dead ones are settled; one given up still has to be reported."""
+    """The state of an alert. Sent, dead and cancelled ones are settled; one given up still has to be
+    reported. An escalation waits, and is cancelled if people act in time.
+    """
 
+    WAITING = "waiting"
     QUEUED = "queued"
     SENDING = "sending"
     HELD = "held"
     GIVEN_UP = "given_up"
     SENT = "sent"
     DEAD = "dead"
+    CANCELLED = "cancelled"
 
 
-_DUE = (DeliveryState.QUEUED, DeliveryState.SENDING, DeliveryState.GIVEN_UP)
-_SETTLED = (DeliveryState.SENT, DeliveryState.DEAD)
+_DUE = (
+    DeliveryState.WAITING,
+    DeliveryState.QUEUED,
+    DeliveryState.SENDING,
+    DeliveryState.GIVEN_UP,
+)
+_SETTLED = (DeliveryState.SENT, DeliveryState.DEAD, DeliveryState.CANCELLED)
 
 
 class Delivery(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
@@ -69,6 +78,8 @@ class Delivery(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     released: bool = False
     #: What its reader must know besides the event, such as why it was sent here.
     note: str = ""
+    #: For an escalation: after how long without an acknowledgement it is sent, such as `30m`.
+    escalates: str = ""
     version: int = 1
 
     @property
@@ -115,6 +126,14 @@ class Delivery(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
         """The event that it was given up can't be published now."""
         return self._next(DeliveryState.GIVEN_UP, until)
 
+    def waits(self, until: datetime) -> "Delivery":
+        """An escalation that is not due yet."""
+        return self._next(DeliveryState.WAITING, until)
+
+    def cancelled(self, now: datetime, why: str) -> "Delivery":
+        """It is not needed any more."""
+        return self._next(DeliveryState.CANCELLED, now, error=why)
+
     def dead(self, now: datetime, error: str | None = None) -> "Delivery":
         return self._next(DeliveryState.DEAD, now, error=error or self.error)
 
@@ -129,6 +148,19 @@ class Delivery(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
         return msgspec.structs.replace(
             self, state=state, due_at=due_at, version=self.version + 1, **changes
         )
+
+
+class SinkFigures(msgspec.Struct, frozen=True, rename="camel", kw_only=True, omit_defaults=True):
+    """How many alerts of a sink are in which state, and how its last ones went."""
+
+    queued: int = 0
+    #: Escalations that are not due yet.
+    waiting: int = 0
+    held: int = 0
+    dead: int = 0
+    sent_at: datetime | None = None
+    failed_at: datetime | None = None
+    error: str | None = None
 
 
 # --- what a sink answers --------------------------------------------------------------------------

@@ -26,4 +26,5 @@ def in_order(deliveries: Sequence[Delivery]) -> list[Delivery]:
 
 
 def _may_join(delivery: Delivery) -> bool:
-    return delivery.needs_post and not delivery.is_critical and not delivery.released
+    is_alone = delivery.is_critical or delivery.released or delivery.escalates
+    return delivery.needs_post and not is_alone

@@ -5,6 +5,7 @@ from datetime import datetime, time, timedelta
 
 from interlock.domain import timestamp
 from interlock.domain.alerting.alert_rules import Mute, Weekly
+from interlock.domain.alerting.handling import Snooze
 from interlock.domain.alerting.routes import matches
 from interlock.domain.event import Event, Severity
 from interlock.domain.pipeline import Weekday
@@ -16,13 +17,33 @@ _WEEKDAYS = tuple(Weekday)
 _DAY = timedelta(days=1)
 
 
-def muted_until(mutes: Sequence[Mute], event: Event, now: datetime) -> datetime | None:
-    """When the windows that cover it now end, one after another; None when none does."""
+def held_until(
+    mutes: Sequence[Mute], event: Event, now: datetime, snooze: Snooze | None = None
+) -> datetime | None:
+    """When the windows that cover it now end, one after another, the snooze of its date among them; None
+    when none does.
+    """
     mine = [mute for mute in mutes if _covers(mute, event)]
     end = now
-    while end < now + LONGEST and (later := _end_of(mine, end)) is not None:
+    while end < now + LONGEST and (later := _end_of(mine, end, event, snooze)) is not None:
         end = later
     return min(end, now + LONGEST) if end > now else None
+
+
+def next_start(mute: Mute, now: datetime) -> datetime | None:
+    """When its next window begins, after now; None if it has none."""
+    if mute.weekly is None:
+        since = timestamp.instant(mute.since) if mute.since else None
+        return since if since is not None and since > now else None
+    where = zone(mute.weekly.timezone)
+    today = now.astimezone(where).date()
+    days = (today + timedelta(days=n) for n in range(8))
+    begins = (
+        datetime.combine(day, _time(mute.weekly.since), where).astimezone(now.tzinfo)
+        for day in days
+        if _WEEKDAYS[day.weekday()] in mute.weekly.days
+    )
+    return next((moment for moment in begins if moment > now), None)
 
 
 def is_endless(weekly: Weekly) -> bool:
@@ -40,12 +61,16 @@ def _covers(mute: Mute, event: Event) -> bool:
     return matches(mute.match, event)
 
 
-def _end_of(mutes: Sequence[Mute], moment: datetime) -> datetime | None:
-    ends = [end for mute in mutes if (end := _window_end(mute, moment)) is not None]
+def _end_of(
+    mutes: Sequence[Mute], moment: datetime, event: Event, snooze: Snooze | None
+) -> datetime | None:
+    ends = [end for mute in mutes if (end := window_end(mute, moment)) is not None]
+    if snooze is not None and snooze.holds(event, moment):
+        ends.append(snooze.until)
     return max(ends, default=None)
 
 
-def _window_end(mute: Mute, moment: datetime) -> datetime | None:
+def window_end(mute: Mute, moment: datetime) -> datetime | None:
     """The end of its window around a moment. A window does not include its own end."""
     if mute.weekly is not None:
         return _weekly_end(mute.weekly, moment)

@@ -1,5 +1,6 @@
 """Note: the content of a message to people, before a sink formats it."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
@@ -52,6 +53,7 @@ class TrialNote(msgspec.Struct, frozen=True):
 
 Note = AlertNote | RootNote | DigestNote | SummaryNote | TrialNote
 
+_PATH_PART = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,62}")
 _SEVEREST_FIRST = tuple(reversed(Severity))
 
 
@@ -92,7 +94,7 @@ def headline(note: Note) -> str:
         case SummaryNote(open=still_open, recovered=recovered):
             held = len(still_open) + len(recovered)
             return (
-                f"{_alerts(held)} held while muted: {len(still_open)} still open,"
+                f"{_alerts(held)} held while muted or snoozed: {len(still_open)} still open,"
                 f" {len(recovered)} recovered meanwhile"
             )
         case TrialNote(text):
@@ -107,27 +109,49 @@ def subject_of(event: Event) -> str:
     return " ".join(part for part in parts if part) or "interlock"
 
 
-def document(note: Note) -> dict[str, Any]:
+def page_of(note: Note, base_url: str | None) -> str | None:
+    """The address of the page that shows it; None while the settings don't say where the pages are."""
+    if base_url is None or isinstance(note, TrialNote):
+        return None
+    events = about(note)
+    return event_page(events[0], base_url) if len(events) == 1 else f"{base_url}/events"
+
+
+def event_page(event: Event, base_url: str) -> str:
+    """The run of its date, otherwise its pipeline, otherwise all events."""
+    run = (event.pipeline_id, event.schedule_id, event.date)
+    if all(map(_is_path_part, run)):
+        return f"{base_url}/runs/{'/'.join(map(str, run))}"
+    if _is_path_part(event.pipeline_id):
+        return f"{base_url}/pipelines/{event.pipeline_id}"
+    return f"{base_url}/events"
+
+
+def _is_path_part(text: str | None) -> bool:
+    """Ids and dates are made of these; what is not has no page."""
+    return text is not None and _PATH_PART.fullmatch(text) is not None
+
+
+def document(note: Note, base_url: str | None = None) -> dict[str, Any]:
     """The note for programs: `type`, `timestamp`, `data`."""
     match note:
         case AlertNote(event, why) | RootNote(event=event, note=why):
             told = envelope(event)
             extra = {"note": why} if why else {}
-            return _document(told["detail-type"], event.timestamp, {**told["detail"], **extra})
+            kind, at, data = told["detail-type"], event.timestamp, {**told["detail"], **extra}
         case DigestNote(events):
             at = max(event.timestamp for event in events)
-            return _document("ALERTS_DIGEST", at, _listed(note, events=events))
+            kind, data = "ALERTS_DIGEST", _listed(note, events=events)
         case SummaryNote(until, still_open, recovered):
             lists = _listed(note, open=still_open, recovered=recovered)
-            return _document("ALERTS_HELD", until, lists)
-        case TrialNote(text, at):
-            return _document("ALERT_TEST", at, {"message": text})
+            kind, at, data = "ALERTS_HELD", until, lists
+        case TrialNote(text, trial_at):
+            kind, at, data = "ALERT_TEST", trial_at, {"message": text}
         case _:
             assert_never(note)
-
-
-def _document(kind: str, at: datetime, told: dict[str, Any]) -> dict[str, Any]:
-    return {"type": kind, "timestamp": timestamp.spell(at), "data": told}
+    url = page_of(note, base_url)
+    link = {} if url is None else {"url": url}
+    return {"type": kind, "timestamp": timestamp.spell(at), "data": {**data, **link}}
 
 
 def _listed(note: Note, **events: Sequence[Event]) -> dict[str, Any]:

@@ -46,6 +46,11 @@ def _decoded(body: bytes) -> Any:
     return value
 
 
+async def read_bytes(request: Request, largest: int) -> bytes:
+    """As it was sent: a signature is over exactly these."""
+    return await _read(request, largest)
+
+
 async def read_text(request: Request, largest: int) -> str:
     """A form as a browser sends it, not yet taken apart."""
     return (await _read(request, largest)).decode("utf-8", "replace")

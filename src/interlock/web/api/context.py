@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
+from interlock.adapters.alerts.slack_signature import SlackSignature
 from interlock.domain.lineage import LineageSource
 from interlock.domain.ping import PingSource
 from interlock.operations.commands import Commands
@@ -45,6 +46,8 @@ class ApiContext:
     decisions: Decisions | None = None
     pings: tuple[PingSource, ...] = ()
     lineage: tuple[LineageSource, ...] = ()
+    #: Tells whether a click comes from Slack; None without a signing secret.
+    slack: SlackSignature | None = None
     #: The files of the pipelines as written, where they are at hand.
     written: WrittenFiles = field(default_factory=WrittenFiles)
     history: History = field(init=False)

@@ -159,10 +159,10 @@ def _tag(path: str) -> str:
     """What an operation is about: the readings of a pipeline are readings."""
     parts = path.removeprefix(API).strip("/").split("/")
     names = (*reversed(parts[:3:2]), parts[0])
-    return next(_TAGS[name] for name in names if name in _TAGS)
+    return next((_TAGS[name] for name in names if name in _TAGS), parts[0])
 
 
-#: By the parts of a path that name something.
+#: By the parts of a path that name something; an operation of another part has that for its tag.
 _TAGS = {
     "sensors": "readings",
     "readings": "readings",
@@ -180,6 +180,7 @@ _TAGS = {
     "timeline": "runs",
     "sla": "runs",
     "events": "events",
+    "alerts": "alerts",
     "search": "search",
     "watchdog": "upkeep",
     "prune": "upkeep",

@@ -7,11 +7,14 @@ from typing import Any
 import msgspec
 
 from interlock.domain import duration
+from interlock.domain.alerting.threads import AlertKey
 from interlock.domain.callers import Scope
 from interlock.domain.run import RunKey
 from interlock.domain.typed_value import typed_value
 from interlock.operations.requests import (
     ForeseeReading,
+    NewAcknowledgement,
+    NewAlertTest,
     NewCancellation,
     NewHandReading,
     NewMark,
@@ -19,11 +22,14 @@ from interlock.operations.requests import (
     NewRerun,
     NewResume,
     NewSkip,
+    NewSnooze,
     NewUnskip,
+    NewUnsnooze,
 )
 from interlock.web.access import Caller
 from interlock.web.api.context import ApiContext
 from interlock.web.http_problem import HttpProblem
+from interlock.web.pages import alerts_page
 from interlock.web.pages.form_fields import FormFields, checked
 from interlock.web.pages.many_dates_form import foreseen, wanted_dates
 from interlock.web.pages.page_request import Shown
@@ -178,6 +184,41 @@ def _put_reading(form: SentForm) -> str:
     return f"{pipeline_url(name)}?done=stored"
 
 
+def _acknowledge(form: SentForm) -> str:
+    done = form.commands.acknowledge(*form.place, checked(form.reason, NewAcknowledgement))
+    return _after_alert(form, done.key, "acknowledged")
+
+
+def _snooze(form: SentForm) -> str:
+    wanted = form.reason | {
+        "for": form.fields.get("for"),
+        "includeCritical": form.fields.get("include_critical") == "1",
+    }
+    done = form.commands.snooze(*form.place, checked(wanted, NewSnooze))
+    return _after_alert(form, done.key, "snoozed")
+
+
+def _unsnooze(form: SentForm) -> str:
+    done = form.commands.unsnooze(*form.place, checked(form.reason, NewUnsnooze))
+    return _after_alert(form, done.key, "unsnoozed")
+
+
+def _test_alert(form: SentForm) -> str:
+    wanted = checked(form.reason | {"route": form.fields.get("route")}, NewAlertTest)
+    results = form.commands.test_alert(wanted).items
+    problems = [f"{each.target}: {each.problem}" for each in results if each.problem]
+    if problems:
+        raise HttpProblem(502, f"the test message was not delivered: {'; '.join(problems)}")
+    return f"{alerts_page.PAGE.path}?done=sent"
+
+
+def _after_alert(form: SentForm, key: AlertKey, done: str) -> str:
+    """Back to where the form was."""
+    if key.run is None or form.fields.get("from") == "alerts":
+        return f"{alerts_page.PAGE.path}?done={done}"
+    return f"{run_url(key.run)}?asked={done}"
+
+
 FORMS: dict[str, FormRow] = {
     "/runs/{pipeline}/{schedule}/{date}/rerun": FormRow(_rerun),
     "/runs/{pipeline}/{schedule}/{date}/cancel": FormRow(_cancel),
@@ -190,4 +231,8 @@ FORMS: dict[str, FormRow] = {
     "/pipelines/{pipeline}/dates": FormRow(_act_on_dates),
     "/pipelines/{pipeline}/readings/preview": FormRow(_preview_reading, Scope.OBSERVE),
     "/pipelines/{pipeline}/readings": FormRow(_put_reading, Scope.OBSERVE),
+    "/alerts/{pipeline}/{schedule}/{date}/acknowledge": FormRow(_acknowledge),
+    "/alerts/{pipeline}/{schedule}/{date}/snooze": FormRow(_snooze),
+    "/alerts/{pipeline}/{schedule}/{date}/unsnooze": FormRow(_unsnooze),
+    "/alerts/test": FormRow(_test_alert),
 }

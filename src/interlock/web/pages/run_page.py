@@ -19,6 +19,7 @@ from interlock.domain.skipping import objection_to_skip
 from interlock.domain.sla import explain_record
 from interlock.errors import InterlockError, NotFoundError
 from interlock.operations.requests import OnDate, OutputQuery, label_of
+from interlock.queries.alert_overview import OpenAlert
 from interlock.queries.run_output import RunOutput
 from interlock.usecases.run_order import objection_to_date
 from interlock.web.pages.page_request import Number, PageRequest, PageRow, Shown
@@ -31,7 +32,20 @@ LINES, MOST_SHOWN = 20, 1000
 
 class RunQuery(msgspec.Struct, frozen=True, kw_only=True):
     #: The action just requested.
-    asked: Literal["rerun", "cancel", "unstopped", "skip", "unskip", "mark"] | None = None
+    asked: (
+        Literal[
+            "rerun",
+            "cancel",
+            "unstopped",
+            "skip",
+            "unskip",
+            "mark",
+            "acknowledged",
+            "snoozed",
+            "unsnoozed",
+        ]
+        | None
+    ) = None
     #: The output to show: of which attempt, which stream, how many of its last lines.
     attempt: Number | None = None
     stream: Literal["both", "stdout", "stderr"] = "both"
@@ -77,6 +91,7 @@ def build(asked: PageRequest) -> Shown:
         and config is not None
         and not config.is_retired,
         "was_asked": asked.query.asked,
+        "alert": _alert(asked, key),
     }
 
 
@@ -102,6 +117,14 @@ def _output(asked: PageRequest, run: Run) -> RunOutput | None:
     try:
         key = run.key
         return asked.context.queries.output(key.pipeline_id, key.schedule_id, key.date, wanted)
+    except InterlockError:
+        return None
+
+
+def _alert(asked: PageRequest, key: RunKey) -> OpenAlert | None:
+    """The open alerts of the date. A page without them is better than none."""
+    try:
+        return asked.context.queries.alert(key.pipeline_id, key.schedule_id, key.date)
     except InterlockError:
         return None
 

@@ -24,6 +24,7 @@ from interlock.web.api.context import ApiContext
 from interlock.web.gate import caller_of, cookie_of
 from interlock.web.http_problem import HttpProblem, status_of
 from interlock.web.pages import (
+    alerts_page,
     api_page,
     audit_page,
     dependencies_page,
@@ -59,6 +60,7 @@ PAGES: tuple[PageRow, ...] = (
     sla_page.PAGE,
     dependencies_page.PAGE,
     events_page.PAGE,
+    alerts_page.PAGE,
     audit_page.PAGE,
     search_page.PAGE,
     api_page.PAGE,
@@ -147,7 +149,7 @@ class Site:
         if self._context.only_reads:
             name = path.rpartition("/")[2]
             raise refusal(self._context.backend.info, name, request.path_params)
-        row, pipeline = FORMS[path], request.path_params["pipeline"]
+        row, pipeline = FORMS[path], request.path_params.get("pipeline")
         caller = caller_of(request, row.scope, pipeline)
         if not form.get("reason").strip():
             raise HttpProblem(422, "enter a reason; it is recorded with your name")

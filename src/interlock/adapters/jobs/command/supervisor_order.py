@@ -92,7 +92,7 @@ def _inherited(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 #: Settings of the controller that hold secrets under names which are not ours to choose.
-_OURS = frozenset({"SLACK_BOT_TOKEN", "DEAD_MAN_URL"})
+_OURS = frozenset({"SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET", "DEAD_MAN_URL"})
 
 
 def _about(values: Mapping[str, str]) -> dict[str, str]:
