@@ -21,7 +21,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 ARCHITECTURES = {"arm64": "aarch64", "x86_64": "x86_64"}
-LIBRARIES = ("boto3", "cronsim", "msgspec", "tzdata", "urllib3")
+LIBRARIES = ("boto3", "cronsim", "google-re2", "msgspec", "tzdata", "urllib3")
+#: What the functions run on, Amazon Linux 2023, has glibc 2.34: wheels for these run there.
+PLATFORMS = ("manylinux2014", "manylinux_2_28")
 #: The services that the functions call, and the jobs on AWS.
 SERVICES = (
     "dynamodb", "emr", "emr-serverless", "events", "glue", "lambda", "logs", "scheduler",
@@ -70,11 +72,12 @@ def build(arch: str, python: str, dist: Path, fetched: Path | None = None) -> Pa
 
 def fetch(arch: str, python: str, folder: Path) -> Path:
     """The libraries for the target, as pip lays them out."""
-    platform = f"manylinux2014_{ARCHITECTURES[arch]}"
+    platforms = [f"{base}_{ARCHITECTURES[arch]}" for base in PLATFORMS]
     command = [
         sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile",
         "--target", str(folder), "--only-binary=:all:", "--implementation", "cp",
-        "--platform", platform, "--python-version", python,
+        *(word for platform in platforms for word in ("--platform", platform)),
+        "--python-version", python,
         "--constraint", str(ROOT / "constraints.txt"), *LIBRARIES,
     ]  # fmt: skip
     subprocess.run(command, check=True)

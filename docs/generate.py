@@ -39,8 +39,8 @@ from interlock.domain.alerting.alert_rules import Alerts
 from interlock.domain.check import Check, CheckSpec
 from interlock.domain.event import ALIASES, EventSpec, EventType
 from interlock.domain.job_kinds import JOB_KINDS
-from interlock.domain.pipeline import Calendar
-from interlock.domain.rules import REASONS
+from interlock.domain.pipeline import Calendar, Rule, RuleGroup
+from interlock.domain.reasons import REASONS
 from interlock.domain.run import BY_HAND, TRANSITIONS
 from interlock.files import load_text
 from interlock.files.authored import PipelineFile
@@ -126,9 +126,13 @@ def _rows(kind: type, prefix: str, skip: str | None = None) -> Iterator[Row]:
     for field in info.fields:
         path = f"{prefix}{field.encode_name}"
         yield _row(path, field, kind)
+        if kind is RuleGroup:
+            continue  # its rules have the fields of every rule
         inner, below = _below(field.type)
         if inner is not None and f"{path}{below}" != skip:
             yield from _rows(inner, f"{path}{below}.", skip)
+        if _has_groups(field.type):
+            yield from _rows(RuleGroup, f"{path}{below}.")
 
 
 def _variant_rows(kind: type, prefix: str) -> Iterator[Row]:
@@ -163,8 +167,17 @@ def _stripped(kind: inspect.Type) -> tuple[inspect.Type, dict[str, Any]]:
             return kind, facts
 
 
+def _has_groups(kind: inspect.Type) -> bool:
+    """Whether a list may have groups of rules among its rules."""
+    plain, _ = _stripped(kind)
+    item = plain.item_type if isinstance(plain, inspect.VarTupleType) else plain
+    return _stripped(item)[1].get("rule") == "or group"
+
+
 def _type(kind: inspect.Type) -> str:
     plain, facts = _stripped(kind)
+    if "rule" in facts:
+        return "map"
     if "one of" in facts:
         return " ".join(f"`{name}`" for name in facts["one of"])
     if "form" in facts:
@@ -221,7 +234,9 @@ def _doc(plain: inspect.Type) -> str:
 
 def _below(kind: inspect.Type) -> tuple[type | None, str]:
     """The struct inside a field, and how the path goes on to it."""
-    plain, _ = _stripped(kind)
+    plain, facts = _stripped(kind)
+    if "rule" in facts:
+        return Rule, ""
     if isinstance(plain, inspect.StructType):
         return plain.cls, ""
     if isinstance(plain, inspect.VarTupleType):
@@ -267,7 +282,8 @@ def text_forms() -> str:
         for meta in getattr(alias, "__metadata__", ()):
             pattern = (meta.extra_json_schema or {}).get("pattern", "")
             shown = f"`{pattern.removeprefix('^').removesuffix('$')}`" if pattern else ""
-            rows.append((str(meta.extra["form"]), str(meta.description), shown))
+            if "form" in (meta.extra or {}):
+                rows.append((str(meta.extra["form"]), str(meta.description), shown))
     return table(("form", "description", "pattern"), sorted(rows))
 
 
@@ -340,7 +356,8 @@ def checks() -> str:
 
 def _needed(spec: CheckSpec) -> str:
     """What a rule of a check must give."""
-    field = ["field"] if spec.test is not None else []
+    optional = "field (optional)" if spec.wants_absence else "field"
+    field = [optional] if spec.test is not None else []
     value = [spec.value.name] if spec.value is not None else []
     return ", ".join(field + value) or "nothing"
 

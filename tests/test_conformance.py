@@ -15,13 +15,21 @@ from interlock.conformance import ANSWERS, main
 _TESTS = Path(__file__).parent
 _FOLDERS = (_TESTS / "vectors", _TESTS.parent.parent / "shared" / "vectors")
 
+#: Vectors beside the project that it no longer follows, and why; our own copy has their present form.
+OUTDATED = {"cfg-check-unknown-op-neq": "it takes not_equals for unknown, which is a check by now"}
+
 
 def _vectors() -> list[Any]:
     """Every vector of our own copy and of the folder beside the project; ids are unique."""
     found: dict[str, Any] = {}
     for file in (file for folder in _FOLDERS for file in sorted(folder.glob("*.json"))):
         document = json.loads(file.read_text(), parse_float=Decimal)
-        found |= {each["id"]: (document["area"], each) for each in document["vectors"]}
+        skipped = OUTDATED if file.parent != _FOLDERS[0] else {}
+        found |= {
+            each["id"]: (document["area"], each)
+            for each in document["vectors"]
+            if each["id"] not in skipped
+        }
     return [pytest.param(area, each, id=f"{area}-{name}") for name, (area, each) in found.items()]
 
 

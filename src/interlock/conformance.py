@@ -18,9 +18,10 @@ from interlock.domain.calendars import excluded
 from interlock.domain.deadline import closes_at, deadlines
 from interlock.domain.drift import drift
 from interlock.domain.partition import Label
-from interlock.domain.pipeline import Calendar, Mode, Rule, Schedule, Sla
+from interlock.domain.pipeline import Calendar, Mode, RuleEntry, Schedule, Sla, Validation
+from interlock.domain.previous_date import previous_key
 from interlock.domain.schedule import cron_moments
-from interlock.domain.sensor import Reading, Rejection, reading_label, serving
+from interlock.domain.sensor import Reading, Rejection, reading_label, serving, unreadable_reading
 from interlock.domain.zones import zone
 from interlock.files import load_text, read_part
 from interlock.files.holidays import named_calendars
@@ -81,25 +82,42 @@ def _in_order(area: str, value: Any) -> Any:
 
 def _rules(given: Mapping[str, Any]) -> dict[str, Any]:
     now = _instant(given["now"])
-    declared = [
-        msgspec.convert(rule, Rule) for rule in given.get("rules", [given.get("rule")]) if rule
-    ]
+    entries = [rule for rule in given.get("rules", [given.get("rule")]) if rule]
+    declared = msgspec.convert({"rules": entries}, Validation).rules if entries else ()
     readings = _readings(given, declared, now)
     if "rules" in given:
         mode = Mode(given["trigger"].upper())
         return {"ready": rules.judge(declared, readings, now, mode).ready}
-    result = rules.judge_one(declared[0], readings.get(declared[0].key), now)
+    (result,) = rules.judge(declared, readings, now).results
     return {"passed": result.passed} | ({} if result.passed else {"kind": result.kind})
 
 
 def _readings(
-    given: Mapping[str, Any], declared: list[Rule], now: datetime
+    given: Mapping[str, Any], declared: Sequence[RuleEntry], now: datetime
 ) -> Mapping[str, Reading]:
-    rows = {key: Reading("p", key, fields, now) for key, fields in given["sensors"].items()}
+    """The sensors of a vector; `null` is one that can't be read, `receivedAt` says when each came, and
+    `previous` has those of the previous date.
+    """
+    came = given.get("receivedAt", {})
+    rows = {
+        key: _reading(key, fields, _instant(came[key]) if key in came else now)
+        for key, fields in given["sensors"].items()
+    }
+    previous = {
+        previous_key(key): _reading(key, fields, now)
+        for key, fields in given.get("previous", {}).items()
+    }
     if "date" not in given:
-        return rows
-    keys = frozenset(rule.key for rule in declared)
-    return serving(keys, rows, Label.parse(given["date"]), zone("UTC"))
+        return rows | previous
+    validation = Validation(tuple(declared))
+    keys = frozenset(key for rule in validation.every_rule for key in rule.keys)
+    return serving(keys, rows, Label.parse(given["date"]), zone("UTC")) | previous
+
+
+def _reading(key: str, fields: dict[str, Any] | None, at: datetime) -> Reading:
+    if fields is None:
+        return unreadable_reading("p", key, at, "it is damaged")
+    return Reading("p", key, fields, at)
 
 
 def _durations(given: Mapping[str, Any]) -> dict[str, Any]:

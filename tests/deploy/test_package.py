@@ -52,11 +52,12 @@ _NOBODYS = {
     "ctypes",
     "jsonschema",
     "multiprocessing",
+    "re2",  # only a rule that matches a pattern loads it
     "sqlite3",
     "unittest",
     "yaml",
 }
-_MOST_OF_OURS = 185
+_MOST_OF_OURS = 200
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from interlock.domain.check import Check
 from interlock.domain.event import EventType
 from interlock.domain.job_kinds import JOB_KINDS
 from interlock.domain.pipeline import Declared
-from interlock.domain.rules import REASONS
+from interlock.domain.reasons import REASONS
 from interlock.domain.run import Status
 from interlock.files import calendar_schema, pipeline_schema
 from interlock.files.problem import ProblemKind

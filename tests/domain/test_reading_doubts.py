@@ -60,6 +60,35 @@ def test_a_schedule_without_a_trigger_has_only_its_rules() -> None:
     assert list(reading_doubts(pipeline, "orders", {})) == []
 
 
+FORMS = declared(
+    "validation: {rules: ["
+    "{anyOf: [{key: orders, check: between, field: count, value: [1, 5]}]},"
+    " {key: orders, check: absent, field: error},"
+    " {key: orders, check: gte, field: count, value: {field: due}},"
+    " {key: orders, check: gte, field: count, value: {field: rows, key: manifest}}]}"
+)
+
+
+@pytest.mark.parametrize(
+    ("key", "fields", "doubts"),
+    [
+        ("orders", {"count": 1, "due": 1}, []),  # nothing misses a field that must be absent
+        ("orders", {"count": 1}, ["rules read orders.due, which the reading does not have"]),
+        ("manifest", {"rows": 1}, []),
+        ("manifest", {}, ["rules read manifest.rows, which the reading does not have"]),
+        (
+            "orders",
+            {"count": True, "due": 1},
+            ["orders.count is True, and a rule compares it with a number"] * 3,
+        ),
+    ],
+)
+def test_fields_that_rules_compare_with_are_looked_for_too(
+    key: str, fields: dict[str, Any], doubts: list[str]
+) -> None:
+    assert list(reading_doubts(FORMS, key, fields)) == doubts
+
+
 _DAY_TOO_FINE = "the pipeline runs once a day, and the reading is about an hour; leave the hour out"
 _HOUR_TOO_COARSE = "the pipeline runs every hour, and the reading is about a day; add the hour"
 _EXISTS = "validation: {rules: [{key: orders, check: exists}]}"

@@ -9,15 +9,9 @@ import pytest
 from declared import declared
 from interlock.domain.check import Check, number
 from interlock.domain.pipeline import Mode, Rule, Validation
-from interlock.domain.rules import (
-    REASONS,
-    Result,
-    explain,
-    field_value,
-    judge,
-    judge_date,
-    judge_one,
-)
+from interlock.domain.reasons import REASONS
+from interlock.domain.rule_text import explain
+from interlock.domain.rules import Result, field_value, judge, judge_date, judge_one
 from interlock.domain.sensor import Reading, unreadable_reading
 
 NOW = datetime(2026, 3, 3, 12, 0, tzinfo=UTC)
@@ -77,6 +71,24 @@ CASES: list[tuple[Check, Any, Any, str | None]] = [
     (Check.AGE_GT, EPOCH - 3600, "1h", "too_young"),
     (Check.AGE_GT, EPOCH + 61, "1h", "timestamp_in_future"),
     (Check.AGE_GT, True, "1h", "timestamp_invalid"),
+    (Check.AGE_LT, "2026-03-03T11:30:00Z", 3600, "value_not_duration"),  # a row that no file has
+    (Check.NOT_EQUALS, 4, 5, None),
+    (Check.NOT_EQUALS, "5", 5, "equal"),  # as `equals` compares
+    (Check.IN, "b", ["a", "b"], None),
+    (Check.IN, "c", ["a", "b"], "not_in"),
+    (Check.IN, "c", "abc", "not_in"),  # no list, nothing in it
+    (Check.BETWEEN, 1, [1, 3], None),
+    (Check.BETWEEN, 3, [1, 3], None),
+    (Check.BETWEEN, 4, [1, 3], "out_of_range"),
+    (Check.BETWEEN, "many", [1, 3], "not_numeric"),
+    (Check.BETWEEN, 1, [1], "not_numeric"),
+    (Check.MATCHES, "abc", "[a-c]+", None),
+    (Check.MATCHES, "abcd", "[a-c]+", "no_match"),
+    (Check.MATCHES, 5, "5", "not_text"),
+    (Check.MATCHES, "a", "(", "no_match"),
+    (Check.ABSENT, 0, None, "present"),
+    (Check.CHANGED_BY, 1, "20%", "previous_missing"),
+    (Check.CHANGED_BY, "x", "20%", "not_numeric"),
 ]
 
 
@@ -91,7 +103,13 @@ def test_the_kinds_are_those_that_checks_tell() -> None:
     told = {expected for _, _, _, expected in CASES if expected is not None}
     of_receipt = {"received_too_old", "received_unknown"}
     of_row = {"sensor_missing", "sensor_unreadable", "field_missing"}
-    assert set(REASONS) == told | of_receipt | of_row
+    of_value = {"value_missing", "value_sensor_missing", "value_sensor_unreadable"}
+    of_other_receipt = {f"value_{kind}" for kind in of_receipt}
+    of_previous = {"previous_unreadable", "previous_not_numeric", "changed_too_much"}
+    of_stability = {"not_stable_yet", "since_unknown"}
+    assert set(REASONS) == set().union(
+        told, of_receipt, of_row, of_value, of_other_receipt, of_previous, of_stability
+    )
     assert {check for check, _, _, _ in CASES} == set(Check) - {Check.EXISTS}
 
 
@@ -128,7 +146,7 @@ def test_the_age_of_a_validation_is_that_of_its_rules() -> None:
     rules = (Rule("a", Check.EXISTS), Rule("b", Check.EXISTS, max_age="3d"))
     assert Validation(rules).bounded_rules == rules
     bounded = Validation(rules, max_age="12h").bounded_rules
-    assert [rule.max_age for rule in bounded] == ["12h", "3d"]
+    assert [rule.max_age for rule in Validation(bounded).every_rule] == ["12h", "3d"]
 
 
 BOTH = declared(

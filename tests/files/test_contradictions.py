@@ -30,6 +30,26 @@ from interlock.files import load_text, read_config
         ("age_lt, field: t, value: 1h", "age_gt, field: t, value: 1h", True),
         ("age_gt, field: t, value: 30m", "age_lt, field: t, value: 1h", False),
         ("exists", "equals, field: s, value: 1", False),
+        ("in, field: s, value: [a, b]", "equals, field: s, value: c", True),
+        ("in, field: s, value: [a, b]", "in, field: s, value: [b, c]", False),
+        ("in, field: s, value: [a, b]", "in, field: s, value: [c, d]", True),
+        ("not_equals, field: s, value: a", "equals, field: s, value: a", True),
+        ("not_equals, field: s, value: a", "in, field: s, value: [a, b]", False),
+        ("matches, field: s, value: '[0-9]+'", "equals, field: s, value: a", True),
+        ("between, field: n, value: [1, 3]", "gt, field: n, value: 3", True),
+        ("between, field: n, value: [1, 3]", "gte, field: n, value: 3", False),
+        ("lt, field: n, value: 1", "between, field: n, value: [1, 3]", True),
+        ("between, field: n, value: [1, 3]", "between, field: n, value: [4, 5]", True),
+        ("between, field: n, value: [1, 3]", "age_lt, field: n, value: 1h", False),
+        ("absent, field: n", "equals, field: n, value: 1", True),
+        ("absent, field: n", "gt, field: n, value: 1", False),
+        ("gt, field: n, value: {field: m}", "lt, field: n, value: 1", False),
+        ("changed_by, field: n, value: 1", "equals, field: n, value: 1", False),
+        ("gt, field: n, value: 5", "not_equals, field: n, value: 5", False),
+        ("equals, field: s, value: 5", "matches, field: s, value: '[0-9]+'", False),  # the text 5
+        ("equals, field: s, value: 5", "not_equals, field: s, value: '5'", False),  # the text 5.0
+        ("equals, field: s, value: 5", "not_equals, field: s, value: 5", True),
+        ("equals, field: s, value: '5'", "not_equals, field: s, value: '5'", True),
     ],
 )
 def test_rules_that_can_not_hold_together(first: str, second: str, contradict: bool) -> None:
@@ -75,3 +95,40 @@ def test_a_stored_config_has_no_lines_to_name() -> None:
 
 
 _PAIR = "{key: a, check: equals, field: s, value: a}, {key: a, check: equals, field: s, value: b}"
+
+
+@pytest.mark.parametrize("other", ["exists", "equals, field: s, value: 1", "absent, field: s"])
+def test_a_key_that_must_have_no_reading_contradicts_every_rule_that_needs_one(other: str) -> None:
+    rules = f"[{{key: a, check: {other}, maxAge: 1d}}, {{key: a, check: absent}}]"
+    found = errors(pipeline_text(validation=f"{{rules: {rules}}}"))
+    assert found == [("validation.rules[1]", "conflict")]
+
+
+_LOW = "{key: a, check: lt, field: n, value: 5, maxAge: 1d}"
+_HIGH = "{key: a, check: gt, field: n, value: 5, maxAge: 1d}"
+
+
+@pytest.mark.parametrize(
+    ("rules", "where"),
+    [
+        (f"[{{anyOf: [{_LOW}, {_HIGH}]}}]", None),
+        (f"[{{allOf: [{_LOW}, {_HIGH}]}}]", "validation.rules[0].allOf[1]"),
+        (f"[{_LOW}, {{allOf: [{_HIGH}]}}]", "validation.rules[1].allOf[0]"),
+        (f"[{_LOW}, {{anyOf: [{_HIGH}]}}]", None),
+    ],
+)
+def test_contradictions_are_looked_for_where_rules_must_hold_together(
+    rules: str, where: str | None
+) -> None:
+    found = errors(pipeline_text(validation=f"{{rules: {rules}}}"))
+    assert found == ([] if where is None else [(where, "conflict")])
+
+
+def test_a_group_is_named_by_its_place() -> None:
+    rules = f"[{_LOW}, {{allOf: [{_HIGH}]}}, {{key: a, check: absent}}]"
+    first, second = load_text(pipeline_text(validation=f"{{rules: {rules}}}")).errors[:2]
+    assert (
+        "contradicts rule [0] in line" in first.message
+        and "n can't be < 5 and > 5" in first.message
+    )
+    assert second.message.endswith("a can't be < 5 and absent")

@@ -46,6 +46,14 @@ VALID_FILES = [
         dryRun="true",
     ),
     pipeline_text(schedule="{trigger: {pipeline: up, hours: all}}"),
+    pipeline_text(
+        validation="{rules: [{anyOf: [{key: a, check: absent}, {key: a, check: in, field: f, value: [1]}]},"
+        " {allOf: [{key: a, check: between, field: f, value: [0.5, '2']}]},"
+        " {key: a, check: matches, field: f, value: 'a+', stableFor: 10m},"
+        " {key: a, check: not_equals, field: f, value: {field: g, key: b}},"
+        " {key: a, check: changed_by, field: f, value: 20%}, {key: a, check: changed_by, field: f, value: 5},"
+        " {key: a, check: changed_by, field: f, value: {down: 5, up: 10%, first: pass}}]}"
+    ),
     *(
         pipeline_text(job=f"\n  type: {kind}\n  config:{config}".replace("yes", "true"))
         for kind, config in VALID.items()

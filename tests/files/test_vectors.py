@@ -9,6 +9,7 @@ import pytest
 
 from interlock.domain.pipeline import Calendar
 from interlock.files import load_text, read_part
+from test_conformance import OUTDATED
 
 _PROJECT = Path(__file__).parents[2]
 _FILES = [
@@ -23,7 +24,8 @@ def _vectors() -> list[Any]:
     found: dict[str, Any] = {}
     for file in _FILES:
         document = json.loads(file.read_text(), parse_float=Decimal)
-        found |= {vector["id"]: vector for vector in document["vectors"]}
+        skipped = OUTDATED if file != _FILES[0] else {}
+        found |= {each["id"]: each for each in document["vectors"] if each["id"] not in skipped}
     return [pytest.param(vector, id=name) for name, vector in found.items()]
 
 

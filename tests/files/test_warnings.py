@@ -177,3 +177,37 @@ def test_a_key_is_safe_only_if_every_schedule_is_triggered_by_it() -> None:
         validation="{rules: [{key: landed, check: exists}]}",
     )
     assert warnings(text) == [("validation.rules[0].key", "missing")]
+
+
+@pytest.mark.parametrize(
+    ("rules", "where"),
+    [
+        ("[{key: b, check: gte, field: n, value: {field: n, key: c}}]", ["[0].key", "[0].value"]),
+        ("[{key: b, check: gte, field: n, value: {field: n, key: c}, maxAge: 1h}]", []),
+        ("[{anyOf: [{key: b, check: exists}]}]", ["[0].anyOf[0].key"]),
+        (
+            "[{key: b, check: exists}, {anyOf: [{key: b, check: age_lt, field: t, value: 1h}]}]",
+            ["[0].key"],  # the age is one of several ways to pass
+        ),
+        (
+            "[{key: b, check: exists}, {allOf: [{key: b, check: age_lt, field: t, value: 1h}]}]",
+            [],
+        ),
+        ("[{key: b, check: absent}]", []),
+        ("[{key: b, check: absent, field: n}]", ["[0].key"]),
+    ],
+)
+def test_every_key_that_yesterdays_reading_could_pass_is_named(
+    rules: str, where: list[str]
+) -> None:
+    found = warnings(pipeline_text(validation=f"{{rules: {rules}}}"))
+    assert found == [(f"validation.rules{each}", "missing") for each in where]
+
+
+def test_the_other_spelling_of_a_group_is_accepted_with_a_hint() -> None:
+    rules = "[{any_of: [{key: b, check: exists, maxAge: 1h}]}]"
+    loaded = load_text(pipeline_text(validation=f"{{rules: {rules}}}"))
+    (problem,) = loaded.problems
+    assert (problem.path, problem.hint) == ("validation.rules[0].any_of", "write anyOf")
+    assert loaded.pipeline is not None
+    assert [rule.key for rule in loaded.pipeline.validation.every_rule] == ["b"]

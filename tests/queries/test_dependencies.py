@@ -26,6 +26,14 @@ def test_triggers_and_rules_are_edges() -> None:
     ]
 
 
+def test_keys_in_groups_and_in_values_are_edges_too() -> None:
+    checked = declared(
+        "pipeline: {id: d}\nvalidation: {rules: [{anyOf: [{key: 'pipeline:a', check: exists}]},"
+        " {key: orders, check: gte, field: n, value: {field: n, key: 'pipeline:b'}}]}"
+    )
+    assert edges_of([checked]) == [Edge(name, "d", "is checked by") for name in "ab"]
+
+
 def test_what_comes_later_stands_further_on() -> None:
     edges = [Edge("a", "b", "opens"), Edge("b", "c", "opens"), Edge("a", "c", "opens")]
 

@@ -115,4 +115,4 @@ def test_the_reference_has_its_row_and_its_reasons() -> None:
     assert "| `multiple_of` | field, number | the value is a whole multiple |" in made.checks()
     kinds = made.reason_kinds()
     assert "| `not_a_multiple` | `multiple_of`: the value is no whole multiple |" in kinds
-    assert "| `not_numeric` | `gt` `gte` `lt` `lte` `multiple_of`: " in kinds
+    assert "| `not_numeric` | `gt` `gte` `lt` `lte` `between` `changed_by` `multiple_of`: " in kinds

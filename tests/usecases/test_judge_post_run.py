@@ -361,3 +361,31 @@ def test_the_watchdog_makes_up_for_a_look_whose_timer_is_lost(home: Home) -> Non
     home.pass_time(hours=1, minutes=5)
     home.settle()
     assert len(home.events(FAILED)) == 1
+
+
+COMPARED = """
+postRun:
+  rules: [{key: totals, check: equals, field: n, value: {field: n, key: ledger}}]
+  sensorTimeout: 1h
+"""
+
+
+def test_a_rule_waits_for_the_reading_that_it_is_compared_with(home: Home) -> None:
+    home.adopt(COMPARED)
+    home.completed()
+    home.pass_time(minutes=5)
+    home.admit("totals", n=5)
+    assert home.events(PASSED) == home.events(FAILED) == []
+    home.admit("ledger", n=6)
+    assert home.event(FAILED).message == "totals.n is 5, needs ledger.n (6)"
+    home.admit("ledger", n=5)
+    assert home.run().post_run.outcome == "passed"
+
+
+def test_the_key_that_a_rule_is_compared_with_is_missed_too(home: Home) -> None:
+    home.adopt(COMPARED)
+    home.completed()
+    home.admit("totals", n=5)
+    home.pass_time(hours=2)
+    home.settle()
+    assert home.event(EventType.POST_RUN_SENSOR_MISSING).detail["missing"] == ["ledger"]

@@ -21,8 +21,7 @@ from interlock.cli.shown import (
     value,
 )
 from interlock.cli.typed_values import date_label
-from interlock.domain.check import in_symbols
-from interlock.domain.rules import receipt_need
+from interlock.domain.rule_text import needed
 from interlock.domain.run import RETRYING, Status
 from interlock.operations.requests import OnDate
 from interlock.queries.why import RuleState, Why
@@ -69,20 +68,20 @@ def _show(why: Why) -> None:
 def _rule(rule: RuleState, why: Why) -> tuple[str | StyledText, ...]:
     name = f"{rule.key}.{rule.field}" if rule.field else rule.key
     return (
-        name,
-        _need(rule),
+        name if rule.group is None else f"{rule.group} {name}",
+        needed(rule),
         "no reading" if rule.kind == "sensor_missing" else value(rule.actual),
-        StyledText("holds", "green") if rule.kind is None else StyledText("fails", "red"),
+        _outcome(rule),
         age(rule.received_at, why.judged_at),
         clock(rule.since, why.timezone, why.date),
     )
 
 
-def _need(rule: RuleState) -> str:
-    received = receipt_need(rule.kind, rule.expected)
-    if received is not None:
-        return received
-    return in_symbols(rule.check, value(rule.expected))
+def _outcome(rule: RuleState) -> StyledText:
+    """Of an `anyOf` that holds, the other members are not needed."""
+    if rule.kind is None:
+        return StyledText("holds", "green")
+    return StyledText("fails", "red") if rule.blocks else StyledText("not needed", "yellow")
 
 
 def _facts(why: Why) -> Iterator[tuple[str, str]]:

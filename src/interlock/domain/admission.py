@@ -184,8 +184,8 @@ def reopens_since(pipeline: Pipeline, schedule: Schedule, reading: Reading) -> s
 
 
 def rule_keys(pipeline: Pipeline) -> frozenset[str]:
-    """The sensor keys that the rules of an open run use."""
-    return frozenset(rule.key for rule in pipeline.validation.rules)
+    """The sensor keys that the rules of an open run use, also to compare with."""
+    return frozenset(key for rule in pipeline.validation.every_rule for key in rule.keys)
 
 
 def trigger_keys(schedule: Schedule) -> frozenset[str]:

@@ -4,17 +4,13 @@ Drift compares one number with its baseline; late data compares the whole conten
 """
 
 from collections.abc import Mapping
-from decimal import MAX_EMAX, MIN_EMIN, ROUND_DOWN, Context, Decimal
+from decimal import Decimal
 from typing import Any
 
 import msgspec
 
-from interlock.domain.check import number
+from interlock.domain.numbers import EXACT, number
 from interlock.domain.rules import field_value
-
-#: Exact for any two numbers whose digits span fewer than 5,000 places; the default 28 is not. Rounding
-#: down and without traps, the farthest numbers that a reading can hold have a difference too.
-_EXACT = Context(prec=5000, rounding=ROUND_DOWN, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
 
 
 class Drift(msgspec.Struct, frozen=True):
@@ -36,7 +32,7 @@ def drift(
     before, after = number(field_value(baseline, field)), number(field_value(current, field))
     if before is None or after is None:
         return None
-    delta = _EXACT.subtract(Decimal(after), Decimal(before))
+    delta = EXACT.subtract(Decimal(after), Decimal(before))
     return Drift(field, before, after, delta) if delta.copy_abs() > threshold else None
 
 

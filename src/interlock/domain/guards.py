@@ -37,6 +37,7 @@ from interlock.domain.findings import (
 )
 from interlock.domain.opening import instants
 from interlock.domain.pipeline import Pipeline, Schedule
+from interlock.domain.post_run import watched_keys
 from interlock.domain.run import LEASE_MARGIN, DeadlineKind, EngineState, Run, RunKey, Status
 from interlock.domain.schedule import covers
 from interlock.domain.sensor import Reading
@@ -217,7 +218,7 @@ def post_run_sensors(seen: Snapshot, now: datetime) -> Iterator[WatchdogFinding]
         over = run.post_run_due_at is not None and now >= run.post_run_due_at
         if run.status is Status.COMPLETED and over and not run.post_run.missing_judged:
             inputs = judged_keys(seen.pipeline, seen.schedule)
-            keys = dict.fromkeys(rule.key for rule in seen.pipeline.post_run.rules)
+            keys = watched_keys(seen.pipeline.post_run)
             there = inputs | seen.seen_after.get(run.key.date, frozenset())
             yield PostRunMissing(run, tuple(key for key in keys if key not in there))
         look_at = run.post_run_look_at

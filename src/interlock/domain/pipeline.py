@@ -5,10 +5,11 @@ reference are generated from their types, bounds and descriptions. Texts such as
 as the author wrote them and parsed where they are used.
 """
 
+from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -17,6 +18,7 @@ from msgspec.structs import force_setattr
 from interlock.domain import duration
 from interlock.domain.check import Check
 from interlock.domain.job_kinds import JOB_KINDS
+from interlock.domain.value_reference import reference_of
 
 PIPELINE_ID = r"[a-z0-9][a-z0-9._-]{0,62}"
 SCHEDULE_ID = r"[a-z0-9-]{1,24}"
@@ -98,12 +100,84 @@ class Rule(Declared, frozen=True):
     check: Annotated[Check, Meta(description="The operator.")]
     field: FieldPath | None = None
     value: Annotated[
-        Any, Meta(description="What the field is compared with; needed by all but `exists`.")
+        Any,
+        Meta(
+            description="What the field is compared with; needed by all but `exists` and `absent`. "
+            "`{field: NAME}`, or `{field: NAME, key: KEY}`, compares with another field."
+        ),
     ] = None
     max_age: Annotated[
         Span | None,
         Meta(description="The reading must have been received within this time; default none."),
     ] = None
+    stable_for: Annotated[
+        Span | None,
+        Meta(
+            description="The rule counts once it has held for this long without a new reading; "
+            "default at once."
+        ),
+    ] = None
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The sensor keys that it looks at: its own, and the one that its value names."""
+        reference = reference_of(self.value)
+        named = None if reference is None else reference.key
+        return (self.key,) if named is None else (self.key, named)
+
+    @property
+    def wants_no_reading(self) -> bool:
+        """Whether it holds when there is no reading at all."""
+        return self.check.spec.wants_absence and self.field is None
+
+
+_Members = Annotated[
+    tuple[Annotated[Rule, Meta(extra={"rule": "in a group"})], ...], Meta(min_length=1)
+]
+
+
+class RuleGroup(Declared, frozen=True):
+    """Several rules that count as one."""
+
+    any_of: Annotated[
+        _Members | None, Meta(description="The group holds if one of these rules does.")
+    ] = None
+    all_of: Annotated[
+        _Members | None, Meta(description="The group holds if all of these rules do.")
+    ] = None
+
+    @property
+    def members(self) -> tuple[Rule, ...]:
+        return self.any_of or self.all_of or ()
+
+    @property
+    def mode(self) -> Mode:
+        return Mode.ALL if self.any_of is None else Mode.ANY
+
+    @property
+    def name(self) -> str:
+        """As it is written in a file."""
+        return "allOf" if self.any_of is None else "anyOf"
+
+    def bounded(self, max_age: str) -> "RuleGroup":
+        """The same, with an age for each member that has none."""
+        members = tuple(bounded(rule, max_age) for rule in self.members)
+        return RuleGroup(all_of=members) if self.any_of is None else RuleGroup(any_of=members)
+
+
+if TYPE_CHECKING:
+    RuleEntry = Rule | RuleGroup
+else:
+    RuleEntry = (
+        Any  # msgspec decodes no union of structs without a tag: Validation converts each map
+    )
+
+
+def bounded(rule: Rule, max_age: str) -> Rule:
+    """The rule with the age that its reading may have, unless it says so itself or wants no reading."""
+    if rule.max_age is not None or rule.wants_no_reading:
+        return rule
+    return msgspec.structs.replace(rule, max_age=max_age)
 
 
 class Trigger(Declared, frozen=True):
@@ -247,11 +321,14 @@ class Sla(Declared, frozen=True):
 class Validation(Declared, frozen=True):
     """What must be true before the job may start."""
 
-    rules: Annotated[tuple[Rule, ...], Meta(description="The rules.", min_length=1)]
+    rules: Annotated[
+        tuple[Annotated[RuleEntry, Meta(extra={"rule": "or group"})], ...],
+        Meta(description="The rules, and groups of rules.", min_length=1),
+    ]
     trigger: Annotated[
         Mode,
         Meta(
-            description="`ALL` rules must hold, or `ANY` of them.",
+            description="`ALL` rules must hold, or `ANY` of them; a group counts as one.",
             extra={"any case": True},
         ),
     ] = Mode.ALL
@@ -260,15 +337,43 @@ class Validation(Declared, frozen=True):
         Meta(description="`maxAge` of every rule that has none of its own."),
     ] = None
 
+    def __post_init__(self) -> None:
+        """A store holds each entry as a map."""
+        stored: Any = self.rules
+        if isinstance(stored, tuple) and any(isinstance(each, _STORED) for each in stored):
+            force_setattr(self, "rules", tuple(map(_entry, stored)))
+
     @property
-    def bounded_rules(self) -> tuple[Rule, ...]:
-        """The rules, each with the age that its reading may have."""
-        if self.max_age is None:
+    def every_rule(self) -> Iterator[Rule]:
+        """The rules, those in groups too."""
+        for entry in self.rules:
+            if isinstance(entry, RuleGroup):
+                yield from entry.members
+            else:
+                yield entry
+
+    @property
+    def bounded_rules(self) -> tuple[RuleEntry, ...]:
+        """The rules and groups, each rule with the age that its reading may have."""
+        age = self.max_age
+        if age is None:
             return self.rules
         return tuple(
-            rule if rule.max_age else msgspec.structs.replace(rule, max_age=self.max_age)
-            for rule in self.rules
+            entry.bounded(age) if isinstance(entry, RuleGroup) else bounded(entry, age)
+            for entry in self.rules
         )
+
+
+#: What JSON has in place of a struct.
+_STORED = (dict, list, str, int, Decimal, float, type(None))
+
+
+def _entry(entry: Any) -> RuleEntry:
+    if not isinstance(entry, dict):
+        raise ValueError("a rule is a map")
+    if "anyOf" in entry or "allOf" in entry:
+        return msgspec.convert(entry, RuleGroup)
+    return msgspec.convert(entry, Rule)
 
 
 class Job(Declared, frozen=True):
@@ -343,7 +448,7 @@ class PostRun(Declared, frozen=True):
     """What to watch after completion."""
 
     rules: Annotated[
-        tuple[Rule, ...],
+        tuple[Annotated[Rule, Meta(extra={"rule": "after the job"})], ...],
         Meta(description="Judged as readings arrive; all must hold.", min_length=1),
     ]
     evaluation: PostRunEvaluation = PostRunEvaluation()

@@ -32,8 +32,12 @@ class Drifted(msgspec.Struct, frozen=True):
 
 
 def post_run_keys(pipeline: Pipeline) -> frozenset[str]:
-    post_run = pipeline.post_run
-    return frozenset() if post_run is None else frozenset(rule.key for rule in post_run.rules)
+    return frozenset() if pipeline.post_run is None else frozenset(watched_keys(pipeline.post_run))
+
+
+def watched_keys(post_run: PostRun) -> tuple[str, ...]:
+    """The keys of its rules, in their order, also those that they compare with."""
+    return tuple(dict.fromkeys(key for rule in post_run.rules for key in rule.keys))
 
 
 def post_run_window(post_run: PostRun) -> timedelta:
@@ -113,7 +117,9 @@ def outcome(
     """The result of the post-run rules; all must hold. None while some have no reading yet and none fails:
     a reading that never arrives is reported separately. One that was `seen` and is gone fails its rule.
     """
-    there = [rule for rule in post_run.rules if rule.key in readings or rule.key in seen]
+    there = [
+        rule for rule in post_run.rules if all(key in readings or key in seen for key in rule.keys)
+    ]
     verdict = judge(there, readings, now)
     is_settled = verdict.failing or len(there) == len(post_run.rules)
     return verdict if is_settled else None

@@ -4,16 +4,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from interlock.domain.admission import used_keys
-from interlock.domain.check import Bound, number
+from interlock.domain.check import number
 from interlock.domain.partition import Grain
 from interlock.domain.pipeline import Pipeline, Rule, Schedule
 from interlock.domain.schedule import cron_grain
 from interlock.domain.sensor import split_key
 from interlock.domain.suggestion import did_you_mean
+from interlock.domain.value_reference import reference_of
 
 #: Fields that Interlock itself reads.
 _OWN = frozenset({"date", "hour", "minute", "dates"})
-_ORDERED = frozenset({Bound.ABOVE, Bound.FROM, Bound.BELOW, Bound.UP_TO})
 
 
 def reading_doubts(pipeline: Pipeline, key: str, fields: Mapping[str, Any]) -> Iterator[str]:
@@ -27,8 +27,9 @@ def reading_doubts(pipeline: Pipeline, key: str, fields: Mapping[str, Any]) -> I
         yield f"no rule reads {base}" + (f"; {hint}" if hint else "")
         return
     yield from _grain_doubts(pipeline, period, fields)
-    rules = [rule for rule in _rules(pipeline) if rule.key == base and rule.field]
-    wanted = {(rule.field or "").split(".")[0] for rule in rules}
+    every = [*_rules(pipeline)]
+    rules = [rule for rule in every if rule.key == base and rule.field]
+    wanted = {each.split(".")[0] for rule in every for each in _fields(rule, base)}
     post_run = pipeline.post_run
     if post_run is not None and post_run.drift_field:
         wanted.add(post_run.drift_field.split(".")[0])
@@ -41,9 +42,21 @@ def reading_doubts(pipeline: Pipeline, key: str, fields: Mapping[str, Any]) -> I
             yield f"rules read {base}.{name}, which the reading does not have"
     for rule in rules:
         value = fields.get(rule.field or "")
-        wants_number = rule.check.spec.bound in _ORDERED and not rule.check.spec.ages
-        if wants_number and isinstance(value, str | bool) and number(value) is None:
+        if (
+            rule.check.spec.compares_numbers
+            and isinstance(value, str | bool)
+            and number(value) is None
+        ):
             yield f"{base}.{rule.field} is {value!r}, and a rule compares it with a number"
+
+
+def _fields(rule: Rule, key: str) -> Iterator[str]:
+    """The fields that a reading of a key must have for a rule: its own, and the one that its value names."""
+    if rule.key == key and rule.field and not rule.check.spec.wants_absence:
+        yield rule.field
+    reference = reference_of(rule.value)
+    if reference is not None and (reference.key or rule.key) == key:
+        yield reference.field
 
 
 def _grain_doubts(
@@ -80,7 +93,7 @@ def _named(period: str | None, fields: Mapping[str, Any]) -> Grain | None:
 
 
 def _rules(pipeline: Pipeline) -> Iterator[Rule]:
-    yield from pipeline.validation.rules
+    yield from pipeline.validation.every_rule
     for schedule in pipeline.schedules:
         if schedule.trigger is not None:
             yield schedule.trigger.rule

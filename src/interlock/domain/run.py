@@ -147,6 +147,11 @@ class RuleRecord(msgspec.Struct, frozen=True, rename="camel"):
     actual: Any = None
     kind: str | None = None
     since: datetime | None = None
+    #: The value of the other field, or of the previous date, that `actual` was compared with.
+    against: Any = None
+    #: The group that the rule belongs to, such as `anyOf[1]`: the second entry of the rules.
+    group: str | None = None
+    stable_for: str | None = None
 
 
 class Judgement(msgspec.Struct, frozen=True, rename="camel"):

@@ -13,7 +13,9 @@ from interlock.domain import duration
 from interlock.domain.check import Check
 from interlock.domain.deadline import SlaVerdict
 from interlock.domain.pipeline import Pipeline, Rule
-from interlock.domain.rules import AGES, Result, explain
+from interlock.domain.reasons import OF_RECEIPT
+from interlock.domain.rule_text import explain, obstacle_lines
+from interlock.domain.rules import Result
 from interlock.domain.run import DeadlineKind, Judgement, RuleRecord, Run, RunKey, Status
 
 WARNINGS = {
@@ -238,11 +240,8 @@ def failing_lines(verdict: Judgement | None, now: datetime) -> list[str]:
     if verdict is None or verdict.ready:
         return []
     as_of = _as_of(verdict.at, now)
-    return [
-        explain_record(record, verdict.at) + (as_of if record.kind in AGES else "")
-        for record in verdict.results
-        if record.kind
-    ]
+    lines = obstacle_lines([recorded_result(each) for each in verdict.results], verdict.at)
+    return [f"{line.text}{as_of}" if line.tells_age else line.text for line in lines]
 
 
 def _as_of(at: datetime, now: datetime) -> str:
@@ -255,6 +254,12 @@ def _as_of(at: datetime, now: datetime) -> str:
 
 def explain_record(record: RuleRecord, at: datetime) -> str:
     """The line of a stored result, as of when it was judged."""
-    # `expected` is the rule's value or its maxAge: the kind of the result says which
-    rule = Rule(record.key, Check(record.check), record.field, record.expected, record.expected)
-    return explain(Result(rule, record.kind, record.actual), at)
+    return explain(recorded_result(record), at)
+
+
+def recorded_result(record: RuleRecord) -> Result:
+    """The result as it was judged."""
+    is_age = record.kind in OF_RECEIPT  # then `expected` is the maxAge, and not the value
+    value, age = (None, record.expected) if is_age else (record.expected, None)
+    rule = Rule(record.key, Check(record.check), record.field, value, age, record.stable_for)
+    return Result(rule, record.kind, record.actual, record.against, record.since, record.group)

@@ -7,13 +7,13 @@ are skipped.
 from datetime import timedelta
 
 from interlock.domain import duration
-from interlock.domain.check import Check as Operator
-from interlock.domain.check import ValueType
 from interlock.domain.pipeline import (
     Evaluation,
     Job,
+    PostRun,
     PostRunEvaluation,
     Rule,
+    RuleGroup,
     Schedule,
     Sla,
     Trigger,
@@ -22,70 +22,16 @@ from interlock.domain.pipeline import (
 from interlock.files.job_checks import check_job
 from interlock.files.problem import ProblemKind
 from interlock.files.problem_collector import At, Check, known
+from interlock.files.rule_checks import (
+    check_group,
+    check_post_run,
+    check_rule,
+    check_trigger,
+    check_validation,
+)
 
 _LONGEST_SLA = timedelta(hours=24)
 _SHORTEST_INTERVAL = timedelta(seconds=1)
-
-
-def check_rule(rule: Rule, at: At) -> None:
-    """A rule must have what its operator needs, and an age that a reading can have."""
-    check_operator(rule, at)
-    check_max_age(rule, at)
-
-
-def check_max_age(bounded: Rule | Validation, at: At) -> None:
-    """A reading is never received within zero time."""
-    age = bounded.max_age
-    if age is not None and known(age) and not duration.seconds(age):
-        at.error("maxAge", ProblemKind.OUT_OF_RANGE, "must be more than 0s")
-
-
-def check_operator(rule: Rule | Trigger, at: At) -> None:
-    """The value of a check must be present and of the right type."""
-    operator = rule.check
-    if operator is None or not known(operator):
-        return
-    if operator.spec.test is not None and rule.field is None:
-        at.error("field", ProblemKind.MISSING, f"{operator} needs the field to look at")
-    if operator.spec.value is None:
-        return
-    if rule.value is None:
-        _no_value(operator, at)
-    elif known(rule.value):
-        _check_value(rule.value, operator, operator.spec.value, at)
-
-
-def _no_value(operator: Operator, at: At) -> None:
-    hint = "to ask only whether the sensor is there, use check: exists"
-    at.error("value", ProblemKind.MISSING, f"{operator} needs a value to compare with", hint)
-
-
-def _check_value(value: object, operator: Operator, kind: ValueType, at: At) -> None:
-    if not kind.fits(value):
-        message = f"{operator} compares with {kind.described}"
-        at.error("value", ProblemKind.WRONG_TYPE, message)
-    elif (objection := kind.objection(operator, value)) is not None:
-        at.error("value", ProblemKind.BAD_VALUE, objection)
-
-
-def check_trigger(trigger: Trigger, at: At) -> None:
-    """A trigger is either a sensor or another pipeline."""
-    if trigger.pipeline is None:
-        _check_sensor_trigger(trigger, at)
-    elif trigger.key is not None and known(trigger.key, trigger.pipeline):
-        at.error("pipeline", ProblemKind.CONFLICT, "a trigger has a key or a pipeline, not both")
-
-
-def _check_sensor_trigger(trigger: Trigger, at: At) -> None:
-    if trigger.key is None:
-        at.error(
-            "key", ProblemKind.MISSING, "needs the sensor key that opens a run (or a pipeline)"
-        )
-    if trigger.check is None:
-        at.error("check", ProblemKind.MISSING, "is missing")
-    if trigger.hours is not None and known(trigger.hours):
-        at.error("hours", ProblemKind.CONFLICT, "hours belongs to a trigger with pipeline")
-    check_operator(trigger, at)
 
 
 def check_evaluation(evaluation: Evaluation | PostRunEvaluation, at: At) -> None:
@@ -129,7 +75,9 @@ def check_sla(sla: Sla, at: At) -> None:
 CHECKS: dict[type, Check] = {
     Rule: check_rule,
     Trigger: check_trigger,
-    Validation: check_max_age,
+    RuleGroup: check_group,
+    Validation: check_validation,
+    PostRun: check_post_run,
     Evaluation: check_evaluation,
     PostRunEvaluation: check_evaluation,
     Schedule: check_schedule,

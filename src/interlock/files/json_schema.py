@@ -10,9 +10,9 @@ import msgspec
 
 from interlock.domain.alerting.alert_rules import Alerts
 from interlock.domain.alerting.sink_kinds import SINK_KINDS
-from interlock.domain.check import Check
+from interlock.domain.check import LIMIT, LIST, PATTERN, RANGE, Check
 from interlock.domain.job_kinds import JOB_KINDS, JobKind
-from interlock.domain.pipeline import Calendar
+from interlock.domain.pipeline import Calendar, Rule, RuleGroup
 from interlock.files.authored import PipelineFile
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -22,8 +22,9 @@ Schema = dict[str, Any]
 
 def pipeline_schema() -> Schema:
     """The schema of a pipeline file."""
-    (whole, *configs), definitions = msgspec.json.schema_components(
-        [PipelineFile, *(kind.config for kind in JOB_KINDS.values())], ref_template="#/$defs/{name}"
+    (whole, rule, group, *configs), definitions = msgspec.json.schema_components(
+        [PipelineFile, Rule, RuleGroup, *(kind.config for kind in JOB_KINDS.values())],
+        ref_template="#/$defs/{name}",
     )
     for name, extra in _EXTRA.items():
         definitions[name] |= extra
@@ -32,6 +33,7 @@ def pipeline_schema() -> Schema:
     ]
     definitions["Job"]["properties"]["type"]["enum"] = [*JOB_KINDS]
     definitions["PipelineFile"]["properties"]["schedules"] = _LISTED
+    definitions["Validation"]["properties"]["rules"]["items"] = {"anyOf": [rule, group]}
     return _whole("Interlock pipeline", whole, definitions)
 
 
@@ -112,10 +114,38 @@ def _retyped(schema: Schema) -> Schema:
     return {**schema, "type": types[0] if len(types) == 1 else types}
 
 
+def _value_of(check: Check) -> Schema:
+    """What the value of a check looks like, where a schema can say it."""
+    kind = check.spec.value
+    known: dict[str, Schema] = {
+        LIST.name: {"type": "array", "minItems": 1},
+        RANGE.name: {"type": "array", "minItems": 2, "maxItems": 2},
+        PATTERN.name: {"type": "string"},
+        LIMIT.name: _LIMIT,
+    }
+    return {
+        "if": {"properties": {"check": {"const": str(check)}}, "required": ["check"]},
+        "then": {"properties": {"value": known[kind.name if kind else ""]}},
+    }
+
+
+_LIMIT: Schema = {
+    "anyOf": [
+        {"type": "number", "minimum": 0},
+        {"type": "string"},
+        {"type": "null"},
+        {"type": "object", "minProperties": 1, "propertyNames": {"enum": ["down", "up", "first"]}},
+    ]
+}
 _NEEDS_NOTHING = [str(check) for check in Check if check.spec.value is None]
 _NEEDS_VALUE = {
     "if": {"properties": {"check": {"not": {"enum": _NEEDS_NOTHING}}}, "required": ["check"]},
     "then": {"required": ["field", "value"]},
+    "allOf": [
+        _value_of(check)
+        for check in Check
+        if check.spec.value is not None and not check.spec.value.can_be_field
+    ],
 }
 
 _LISTED: Schema = {
@@ -129,6 +159,7 @@ _LISTED: Schema = {
 _EXTRA: dict[str, Schema] = {
     "PipelineFile": {"oneOf": [{"required": ["schedule"]}, {"required": ["schedules"]}]},
     "Rule": _NEEDS_VALUE,
+    "RuleGroup": {"oneOf": [{"required": ["anyOf"]}, {"required": ["allOf"]}]},
     "Trigger": {
         "oneOf": [{"required": ["key", "check"]}, {"required": ["pipeline"]}],
         **_NEEDS_VALUE,

@@ -13,6 +13,8 @@ from typing import Any
 from msgspec import inspect
 
 from interlock.domain.objection import Objector
+from interlock.domain.pipeline import Rule, RuleGroup
+from interlock.files.group_nodes import no_group_here, respelt_group
 from interlock.files.nodes import List, Map, Node, Scalar
 from interlock.files.problem import Path, ProblemKind
 from interlock.files.problem_collector import BROKEN, At, ProblemCollector
@@ -39,7 +41,8 @@ def reader(kind: type) -> Read:
 def _reader(kind: inspect.Type, extra: Extra) -> Read:
     if isinstance(kind, inspect.Metadata):
         return _reader(kind.type, {**(kind.extra or {}), **extra})
-    read = _MAKERS[type(kind)](kind, extra)
+    make = _MAKERS[type(kind)] if "rule" not in extra else _rule_entry
+    read = make(kind, extra)
     rewrite = REWRITES.get(extra.get("also", ""))
     return read if rewrite is None else _rewritten(rewrite, read)
 
@@ -92,6 +95,29 @@ def _dict(kind: inspect.DictType, extra: Extra) -> Read:
         return values
 
     return read_dict
+
+
+def _rule_entry(kind: inspect.Type, extra: Extra) -> Read:
+    """A rule or, where groups are allowed, a group: the keys that are written decide."""
+    place = extra["rule"]
+    read_rule = _struct(_struct_info(Rule), {})
+    read_group = _struct(_struct_info(RuleGroup), {}) if place == "or group" else None
+
+    def read_entry(node: Node, path: Path, reading: ProblemCollector) -> Any:
+        group = respelt_group(node, path, reading)
+        if group is None:
+            return read_rule(node, path, reading)
+        if read_group is None:
+            return no_group_here(group, path, reading, place)
+        return read_group(group, path, reading)
+
+    return read_entry
+
+
+def _struct_info(kind: type) -> inspect.StructType:
+    info = inspect.type_info(kind)
+    assert isinstance(info, inspect.StructType)
+    return info
 
 
 def _anything(kind: inspect.AnyType, extra: Extra) -> Read:
@@ -166,8 +192,7 @@ def _variant(kind: inspect.StructType) -> Read:
 @lru_cache(maxsize=64)
 def _keys(kind: type) -> dict[str, bool]:
     """The keys of a struct in a file, and whether each is required."""
-    info = inspect.type_info(kind)
-    assert isinstance(info, inspect.StructType)
+    info = _struct_info(kind)
     return {field.encode_name: field.required for field in info.fields}
 
 

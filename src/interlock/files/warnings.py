@@ -11,6 +11,7 @@ from interlock.domain.pipeline import (
     Evaluation,
     Job,
     Rule,
+    RuleEntry,
     Schedule,
     Weekday,
     holiday_calendar,
@@ -21,6 +22,7 @@ from interlock.files.job_warnings import job_warnings
 from interlock.files.pipeline_checks import is_daily, placed_schedules
 from interlock.files.problem import Path, ProblemKind
 from interlock.files.problem_collector import At
+from interlock.files.rule_checks import placed_rules
 
 #: The default time limit of one execution.
 EXECUTION_TIMEOUT = timedelta(hours=4)
@@ -132,8 +134,8 @@ def _never_runs(schedule: Schedule) -> Iterator[Remark]:
 
 
 def _rule_warnings(file: PipelineFile) -> Iterator[Remark]:
-    rules = file.validation.rules
-    yield from _odd_rules(rules, ("validation", "rules"))
+    rules, where = file.validation.rules, ("validation", "rules")
+    yield from _odd_rules(rules, where)
     if file.post_run is not None:
         yield from _odd_rules(file.post_run.rules, ("postRun", "rules"))
     yield from _ageless_rules(file)
@@ -145,26 +147,37 @@ def _ageless_rules(file: PipelineFile) -> Iterator[Remark]:
     if declared.max_age is not None:
         return
     owned = [trigger_keys(schedule) for _, schedule in placed_schedules(file)]
-    aging = {r.key for r in declared.rules if r.check.spec.limits_age or r.max_age is not None}
-    seen = set(aging)
-    for position, rule in enumerate(declared.rules):
-        if rule.key in seen or rule.key.startswith(RESERVED):
+    rules = [*placed_rules(declared.rules)]
+    seen = {key for path, rule in rules if "anyOf" not in path for key in _aging_keys(rule)}
+    for path, rule in rules:
+        if rule.max_age is not None or rule.wants_no_reading:
             continue
-        seen.add(rule.key)
-        if not all(rule.key in keys for keys in owned):
-            message = (
-                f"yesterday's reading of {rule.key} would pass today, unless its readings carry a "
-                "date: add maxAge, or an age_lt rule"
-            )
-            yield ("validation", "rules", position, "key"), ProblemKind.MISSING, message
+        for key in rule.keys:
+            if key in seen or key.startswith(RESERVED):
+                continue
+            seen.add(key)
+            if not all(key in keys for keys in owned):
+                message = (
+                    f"yesterday's reading of {key} would pass today, unless its readings carry a "
+                    "date: add maxAge, or an age_lt rule"
+                )
+                place = "key" if key == rule.key else "value"
+                yield ("validation", "rules", *path, place), ProblemKind.MISSING, message
 
 
-def _odd_rules(rules: Sequence[Rule], path: Path) -> Iterator[Remark]:
-    for position, rule in enumerate(rules):
-        yield from _odd_key(rule.key, (*path, position, "key"))
+def _aging_keys(rule: Rule) -> tuple[str, ...]:
+    """The keys whose readings a rule refuses once they are old."""
+    if rule.max_age is not None:
+        return rule.keys
+    return (rule.key,) if rule.check.spec.limits_age else ()
+
+
+def _odd_rules(entries: Sequence[RuleEntry], path: Path) -> Iterator[Remark]:
+    for inner, rule in placed_rules(entries):
+        yield from _odd_key(rule.key, (*path, *inner, "key"))
         if rule.check.spec.value is None and rule.value is not None:
             message = f"{rule.check} compares with nothing"
-            yield (*path, position, "value"), ProblemKind.CONFLICT, message
+            yield (*path, *inner, "value"), ProblemKind.CONFLICT, message
 
 
 def _odd_key(key: str, path: Path) -> Iterator[Remark]:

@@ -30,7 +30,9 @@ def handle(event: dict[str, Any], context: Any, backend: AwsBackend) -> dict[str
 
 
 def _prefetch(event: dict[str, Any], backend: AwsBackend) -> None:
-    """An evaluation reads its run and the readings of its rules in one request."""
+    """An evaluation reads its run and the readings of its rules in one request; rules that look back read
+    the previous date separately.
+    """
     step = step_of(event)
     label = Label.parse(step.key.date)
     names = judged_keys(step.pipeline, step.pipeline.schedule(step.key.schedule_id))

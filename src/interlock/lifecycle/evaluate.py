@@ -1,21 +1,25 @@
 """Evaluate: judge the rules of an open run once, and keep the evidence."""
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
 import msgspec
 
-from interlock.domain.admission import judged_keys, passes
+from interlock.domain import duration
+from interlock.domain.admission import passes
 from interlock.domain.event import Event, EventType
 from interlock.domain.opening import window_end
 from interlock.domain.pipeline import Schedule
 from interlock.domain.places import LOOK
-from interlock.domain.rules import Verdict, explain, judge_date
+from interlock.domain.rule_text import obstacle_lines
+from interlock.domain.rules import Verdict, judge_date
 from interlock.domain.run import Judgement, Run, RunKey, Status
 from interlock.domain.run_events import about_run
 from interlock.domain.sensor import Reading
+from interlock.domain.stability import NOT_STABLE
 from interlock.lifecycle.step import Step, config_of, seconds_until
-from interlock.usecases.evidence import as_evidence, readings_for, rule_records
+from interlock.usecases.evidence import as_evidence, judged_readings, rule_records
 from interlock.usecases.hand_over import has_waited_long, tell_handover
 from interlock.usecases.note_first_sensor import note_first_sensor
 from interlock.usecases.ports import Ports
@@ -48,9 +52,8 @@ def evaluate(step: Step, ports: Ports) -> dict[str, Any]:
         if not _is_asked(step, run):
             return None
         schedule = step.pipeline.schedule(run.key.schedule_id)
-        keys = judged_keys(step.pipeline, schedule)
-        readings = readings_for(run.key, step.pipeline, ports, keys, run)
-        verdict = judge_date(step.pipeline, schedule, readings, now)
+        readings = judged_readings(run.key, step.pipeline, ports, run)
+        verdict = judge_date(step.pipeline, schedule, readings, now, run.verdict)
         if first is None and run.first_sensor_at is None:
             first = _opening_reading(schedule, readings, run, now)
         in_time = now < _until(step, run) or run.verdict is None or bool(run.waits_for)
@@ -70,7 +73,8 @@ def evaluate(step: Step, ports: Ports) -> dict[str, Any]:
         run = note_first_sensor(step.key, first, config_of(step, ports), ports)
     if not step.owns(run):
         tell_handover(run, ports)
-    failing = [] if verdict is None else [explain(result, now) for result in verdict.failing]
+    results = () if verdict is None else verdict.results
+    failing = [line.text for line in obstacle_lines(results, now)]
     return _answer(step, run, failing, now)
 
 
@@ -166,4 +170,12 @@ def _wait(step: Step, run: Run, now: datetime, until: datetime) -> int:
     every = step.pipeline.schedule(step.key.schedule_id).evaluation.every
     if run.waits_for:
         return seconds_until(now + min(every, LOOK), now)
-    return min(seconds_until(now + every, now), seconds_until(until, now))
+    looks = [now + every, until, *_stable_at(run, now)]
+    return min(seconds_until(at, now) for at in looks)
+
+
+def _stable_at(run: Run, now: datetime) -> Iterator[datetime]:
+    """When the rules that hold, but not yet for long enough, will have done so."""
+    for record in () if run.verdict is None else run.verdict.results:
+        if record.kind == NOT_STABLE and record.since is not None and record.stable_for is not None:
+            yield max(record.since + duration.parse(record.stable_for), now)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
+from interlock.domain.admission import rule_keys
 from interlock.domain.pipeline import Pipeline, UpstreamHours
 from interlock.domain.sensor import RESERVED
 
@@ -36,9 +37,9 @@ def _into(pipeline: Pipeline) -> Iterator[Edge]:
             opened.add(trigger.pipeline)
             kind = "opens daily" if trigger.hours is UpstreamHours.ALL else "opens"
             yield Edge(trigger.pipeline, pipeline.id, kind)
-    for rule in pipeline.validation.rules:
-        upstream = rule.key.removeprefix(RESERVED)
-        if rule.key.startswith(RESERVED) and upstream not in opened:
+    for key in rule_keys(pipeline):
+        upstream = key.removeprefix(RESERVED)
+        if key.startswith(RESERVED) and upstream not in opened:
             yield Edge(upstream, pipeline.id, "is checked by")
 
 

@@ -13,6 +13,7 @@ import msgspec
 from interlock.domain.config import Config
 from interlock.domain.event import EventType
 from interlock.domain.pipeline import Pipeline
+from interlock.domain.post_run import watched_keys
 from interlock.domain.sensor import RESERVED
 from interlock.ports.reads import History
 from interlock.usecases.ports import Ports
@@ -130,8 +131,8 @@ def _readings(configs: Sequence[Config], words: Sequence[str]) -> Iterator[Found
 
 def _keys(pipeline: Pipeline) -> list[str]:
     triggers = [each.trigger.key for each in pipeline.schedules if each.trigger is not None]
-    rules = [rule.key for rule in pipeline.validation.rules]
-    after = [] if pipeline.post_run is None else [rule.key for rule in pipeline.post_run.rules]
+    rules = [key for rule in pipeline.validation.every_rule for key in rule.keys]
+    after = [] if pipeline.post_run is None else watched_keys(pipeline.post_run)
     found = dict.fromkeys((*triggers, *rules, *after))
     return [key for key in found if key is not None and not key.startswith(RESERVED)]
 

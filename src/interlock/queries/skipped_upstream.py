@@ -1,5 +1,6 @@
 """Skipped upstream: the dates that a date waits for and that need not run, so that waiting may be in vain."""
 
+from interlock.domain.admission import judged_keys
 from interlock.domain.config import Config
 from interlock.domain.partition import Grain, Label
 from interlock.domain.pipeline import Pipeline
@@ -25,9 +26,7 @@ def skipped_upstream(key: RunKey, run: Run | None, config: Config, ports: Ports)
 
 def _upstreams(pipeline: Pipeline, schedule_id: str) -> set[str]:
     """By the key of the readings that a completion makes."""
-    trigger = pipeline.schedule(schedule_id).trigger
-    keys = {rule.key for rule in pipeline.validation.rules}
-    keys |= set() if trigger is None else {trigger.rule.key}
+    keys = judged_keys(pipeline, pipeline.schedule(schedule_id))
     return {key.removeprefix(RESERVED) for key in keys if key.startswith(RESERVED)}
 
 

@@ -2,7 +2,7 @@
 date that is still waiting is judged on the present readings.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -13,22 +13,24 @@ from interlock.domain.admission import window_closed
 from interlock.domain.budgets import RerunSource, rerun_budget, retry_budget
 from interlock.domain.calendars import excluded
 from interlock.domain.cancellation import is_cancelled
-from interlock.domain.check import in_symbols, shown
+from interlock.domain.check import in_symbols
 from interlock.domain.config import Config, Pause
 from interlock.domain.deadline import closes_at, deadlines
 from interlock.domain.marking import is_marked
 from interlock.domain.opening import instants, window_end
 from interlock.domain.partition import Label
 from interlock.domain.pipeline import Pipeline, Schedule
-from interlock.domain.rules import judge_date, judge_one, receipt_need
+from interlock.domain.rule_text import receipt_need
+from interlock.domain.rules import judge_date, judge_one, obstacles
 from interlock.domain.run import RuleRecord, Run, RunKey, Status
 from interlock.domain.schedule import expected_start, next_occurrence
 from interlock.domain.sensor import Reading
 from interlock.domain.sla import blocked_by, explain_record, failing_lines
+from interlock.domain.stability import NOT_STABLE
 from interlock.domain.zones import zone
 from interlock.queries.current_date import current_date, last_begun
 from interlock.queries.skipped_upstream import skipped_upstream
-from interlock.usecases.evidence import readings_for, rule_records
+from interlock.usecases.evidence import judged_readings, readings_for, rule_records
 from interlock.usecases.find_runs import find_runs
 from interlock.usecases.ports import Ports
 from interlock.usecases.unknown_pipeline import unknown_pipeline
@@ -47,6 +49,13 @@ class RuleState(msgspec.Struct, frozen=True, rename="camel"):
     text: str
     #: When the judged reading arrived, if it is still the stored one.
     received_at: datetime | None = None
+    #: The value of the other field, or of the previous date, that it was compared with.
+    against: Any = None
+    #: The group of the rule, such as `anyOf[1]`: the second entry of the rules.
+    group: str | None = None
+    stable_for: str | None = None
+    #: Whether it stands in the way: not if it holds, nor if another member of its `anyOf` does.
+    blocks: bool = False
 
 
 class Why(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
@@ -154,13 +163,24 @@ def _rules(
 ) -> tuple[tuple[RuleState, ...], datetime, bool]:
     """As recorded by the last evaluation; a date without one is judged on the present readings."""
     schedule = config.pipeline.schedule(key.schedule_id)
-    readings = readings_for(key, config.pipeline, ports, run=run)
     if run is not None and run.verdict is not None:
         at, records = run.verdict.at, run.verdict.results
-        return tuple(_state(record, at, readings.get(record.key)) for record in records), at, True
-    verdict = judge_date(config.pipeline, schedule, readings, now)
+        readings = readings_for(key, config.pipeline, ports, run=run)
+        return _states(records, at, readings), at, True
+    readings = judged_readings(key, config.pipeline, ports, run)
+    before = None if run is None else run.verdict
+    verdict = judge_date(config.pipeline, schedule, readings, now, before)
     records = rule_records(verdict.results, now)
-    return tuple(_state(each, now, readings.get(each.key)) for each in records), now, False
+    return _states(records, now, readings), now, False
+
+
+def _states(
+    records: Sequence[RuleRecord], at: datetime, readings: Mapping[str, Reading]
+) -> tuple[RuleState, ...]:
+    blocking = set(map(id, obstacles(records)))
+    return tuple(
+        _state(each, at, readings.get(each.key), blocks=id(each) in blocking) for each in records
+    )
 
 
 def _trigger(
@@ -171,10 +191,11 @@ def _trigger(
     rule = schedule.trigger.rule
     readings = readings_for(key, config.pipeline, ports, frozenset({rule.key}), run)
     reading = readings.get(rule.key)
-    return _state(rule_records([judge_one(rule, reading, now)], now)[0], now, reading)
+    record = rule_records([judge_one(rule, reading, now)], now)[0]
+    return _state(record, now, reading, blocks=record.kind is not None)
 
 
-def _state(record: RuleRecord, at: datetime, reading: Reading | None) -> RuleState:
+def _state(record: RuleRecord, at: datetime, reading: Reading | None, blocks: bool) -> RuleState:
     text = "holds" if record.kind is None else explain_record(record, at)
     return RuleState(
         record.key,
@@ -186,6 +207,10 @@ def _state(record: RuleRecord, at: datetime, reading: Reading | None) -> RuleSta
         record.since,
         text,
         None if reading is None or reading.received_at > at else reading.received_at,
+        record.against,
+        record.group,
+        record.stable_for,
+        blocks,
     )
 
 
@@ -325,7 +350,7 @@ def _unblock(case: _Case, rules: Sequence[RuleState]) -> list[str]:
         return ["interlock doctor, which names the row and the remedy"]
     if run.status is Status.PENDING:
         ends = [f"the end of {each.date}" for each in run.waits_for]
-        return [*ends, *(_wanted(rule) for rule in rules if rule.kind is not None)]
+        return [*ends, *(_wanted(rule) for rule in rules if rule.blocks)]
     if run.status is Status.FAILED and not run.awaits_retry:
         reading = "a reading that a rule waits for" if window_closed(run) else _CHANGED
         return [reading, f"interlock rerun {name}"]
@@ -338,12 +363,30 @@ def _unblock(case: _Case, rules: Sequence[RuleState]) -> list[str]:
 
 def _wanted(rule: RuleState) -> str:
     """The reading that would make a rule hold; one that came too long ago needs only to come again."""
+    if rule.kind == NOT_STABLE:
+        return f"no new reading of {rule.key} for a while: it must hold for {rule.stable_for}"
+    if rule.kind == "present":
+        where = f"{rule.key}.{rule.field}" if rule.field else f"the reading of {rule.key}"
+        return f"the removal of {where}"
+    if rule.kind in _OF_OTHERS:
+        return _OF_OTHERS[rule.kind].format(key=rule.key)
     if not rule.field or receipt_need(rule.kind, rule.expected) is not None:
         return f"a reading of {rule.key}"
-    need = in_symbols(rule.check, shown(rule.expected))
+    need = in_symbols(rule.check, rule.expected, rule.against)
     return f"a reading of {rule.key} with {rule.field} {need}"
 
 
+#: What is missing where the rule's own reading is not.
+_OF_OTHERS = {
+    "value_missing": "a reading with the field that {key} is compared with",
+    "value_sensor_missing": "a reading of the key that {key} is compared with",
+    "value_sensor_unreadable": "a new reading of the key that {key} is compared with",
+    "value_received_too_old": "a new reading of the key that {key} is compared with",
+    "value_received_unknown": "a new reading of the key that {key} is compared with",
+    "previous_missing": "a reading of {key} for the previous date, or `first: pass` in its rule",
+    "previous_unreadable": "interlock doctor, which names the row of the previous date and the remedy",
+    "previous_not_numeric": "a reading of {key} for the previous date with a number",
+}
 _CHANGED = "a trigger reading that passes and says something new"
 _HEADLINES = {
     Status.PENDING: "waiting for its rules (attempt {attempt})",

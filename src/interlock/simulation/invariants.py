@@ -4,6 +4,9 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from interlock.adapters.sqlite.store import Store
+from interlock.domain import duration
+from interlock.domain.pipeline import Pipeline
+from interlock.domain.previous_date import previous_key
 from interlock.domain.rules import judge_date
 from interlock.domain.run import Run, RunKey, Status
 from interlock.domain.sensor import Reading
@@ -125,9 +128,20 @@ class Invariants:
     def _satisfies(self, run: Run, at: datetime) -> bool:
         config = self.store.pipelines.find(run.key.pipeline_id)
         assert config is not None
-        schedule = config.pipeline.schedule(run.key.schedule_id)
+        pipeline = config.pipeline
+        schedule = pipeline.schedule(run.key.schedule_id)
         readings = {
-            key: Reading(run.key.pipeline_id, seen.key, seen.fields, at)
+            key: Reading(run.key.pipeline_id, seen.key, seen.fields, at - _stands(pipeline, key))
             for key, seen in run.evidence.items()
         }
-        return judge_date(config.pipeline, schedule, readings, at).ready
+        return judge_date(pipeline, schedule, readings, at, run.verdict).ready
+
+
+def _stands(pipeline: Pipeline, key: str) -> timedelta:
+    """How long a reading must have stood for its rules; the evidence does not say when it came."""
+    spans = [
+        duration.parse(rule.stable_for)
+        for rule in pipeline.validation.every_rule
+        if rule.stable_for is not None and key in (*rule.keys, previous_key(rule.key))
+    ]
+    return max(spans, default=timedelta(0))

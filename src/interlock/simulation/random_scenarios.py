@@ -25,6 +25,27 @@ _SPANS = ("20s", "90s", "5m", "12m", "40m")
 _ABSENCES = ("500ms", "3s", "90s", "9m", "11m", "3h")
 _OUTCOMES = ("done", "done", "failed")
 _TAKES = ("1s", "10s", "40s")
+_OTHER_RULES: tuple[Document, ...] = (
+    {"key": "landed", "check": "not_equals", "field": "count", "value": 99},
+    {"key": "landed", "check": "in", "field": "count", "value": [100, 400, 500]},
+    {"key": "landed", "check": "between", "field": "count", "value": [50, 450]},
+    {"key": "landed", "check": "matches", "field": "date", "value": "2026-.*"},
+    {"key": "landed", "check": "absent", "field": "error"},
+    {"key": "output", "check": "absent"},
+    {
+        "key": "landed",
+        "check": "gte",
+        "field": "count",
+        "value": {"field": "count", "key": "ready"},
+    },
+    {
+        "key": "landed",
+        "check": "changed_by",
+        "field": "count",
+        "value": {"down": "80%", "first": "pass"},
+    },
+    {"key": "ready", "check": "changed_by", "field": "count", "value": 400},
+)
 
 
 def random_scenario(seed: int) -> Document:
@@ -124,7 +145,20 @@ class _Maker:
         rules = [{"key": "landed", "check": "gte", "field": "count", "value": 100}]
         if self._chance.random() < 0.4:
             rules.append({"key": "ready", "check": "exists"})
+        if self._chance.random() < 0.4:
+            rules.append(self._other_rule())
         return rules
+
+    def _other_rule(self) -> Document:
+        """A rule of another form; mostly one that can hold, so that jobs run in these worlds too."""
+        chance = self._chance
+        rule = dict(chance.choice(_OTHER_RULES))
+        if chance.random() < 0.3:
+            rule["stableFor"] = chance.choice(("1m", "10m"))
+        if chance.random() < 0.5:
+            return rule
+        name = chance.choice(("anyOf", "allOf"))
+        return {name: [rule, dict(chance.choice(_OTHER_RULES))]}
 
     def _sla(self, schedule: Document, has_trigger: bool) -> Document:
         chance = self._chance

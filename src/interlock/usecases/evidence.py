@@ -1,7 +1,8 @@
 """Gather evidence: the readings that a date uses, and the results of the rules."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
+from typing import Any
 
 from interlock.domain.admission import judged_keys, rejection, trigger_keys, used_keys
 from interlock.domain.partition import Label
@@ -11,6 +12,7 @@ from interlock.domain.run import Evidence, RuleRecord, Run, RunKey
 from interlock.domain.sensor import Reading, UnreadableReading, period_keys, serving
 from interlock.domain.zones import zone
 from interlock.usecases.ports import Ports
+from interlock.usecases.previous_readings import previous_readings
 
 
 def readings_for(
@@ -38,12 +40,21 @@ def readings_for(
     return serving(wanted, believed, label, zone(schedule.timezone), own, opened_with)
 
 
+def judged_readings(
+    key: RunKey, pipeline: Pipeline, ports: Ports, run: Run | None
+) -> dict[str, Reading]:
+    """The readings that an evaluation of the date uses; of rules that look back, also the previous date's."""
+    schedule = pipeline.schedule(key.schedule_id)
+    found = readings_for(key, pipeline, ports, judged_keys(pipeline, schedule), run)
+    return found | previous_readings(key, pipeline, ports)
+
+
 def judge_now(
     run: Run, pipeline: Pipeline, now: datetime, ports: Ports, until: datetime | None = None
 ) -> Verdict:
     """Whether the date of a run could start on the stored readings, or on those that arrived by then."""
     schedule = pipeline.schedule(run.key.schedule_id)
-    found = readings_for(run.key, pipeline, ports, judged_keys(pipeline, schedule), run)
+    found = judged_readings(run.key, pipeline, ports, run)
     in_time = {
         key: reading
         for key, reading in found.items()
@@ -65,16 +76,23 @@ def rule_records(
     results: Iterable[Result], now: datetime, before: Iterable[RuleRecord] = ()
 ) -> tuple[RuleRecord, ...]:
     """The results as stored and sent; `since` is when a rule began to have its result."""
-    past = {(r.key, r.check, r.field, str(r.expected)): r for r in before}
+    past = {(r.group, r.key, r.check, r.field, str(r.expected)): r for r in before}
     return tuple(_record(result, now, past) for result in results)
 
 
-def _record(
-    result: Result, now: datetime, past: dict[tuple[str, str, str | None, str], RuleRecord]
-) -> RuleRecord:
+def _record(result: Result, now: datetime, past: Mapping[Any, RuleRecord]) -> RuleRecord:
     rule = result.rule
-    earlier = past.get((rule.key, rule.check, rule.field, str(result.expected)))
-    since = earlier.since if earlier is not None and earlier.kind == result.kind else now
+    earlier = past.get((result.group, rule.key, rule.check, rule.field, str(result.expected)))
+    same = earlier is not None and earlier.kind == result.kind
     return RuleRecord(
-        rule.key, rule.check, rule.field, result.expected, result.actual, result.kind, since
+        key=rule.key,
+        check=rule.check,
+        field=rule.field,
+        expected=result.expected,
+        actual=result.actual,
+        kind=result.kind,
+        since=result.since or (earlier.since if earlier is not None and same else now),
+        against=result.against,
+        group=result.group,
+        stable_for=rule.stable_for,
     )

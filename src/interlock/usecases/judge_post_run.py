@@ -17,8 +17,10 @@ from interlock.domain.post_run import (
     outcome,
     post_run_keys,
     post_run_window,
+    watched_keys,
 )
-from interlock.domain.rules import Verdict, explain
+from interlock.domain.rule_text import explain
+from interlock.domain.rules import Verdict
 from interlock.domain.run import Evidence, PostRunState, Run, RunKey, Status
 from interlock.domain.run_events import about_run
 from interlock.domain.sensor import Reading
@@ -193,7 +195,7 @@ def _ended(
 ) -> tuple[Event, ...]:
     assert pipeline.post_run is not None and run.completed_at is not None
     seen, baseline = run.post_run.seen, _baseline(run, ports)
-    keys = dict.fromkeys(rule.key for rule in pipeline.post_run.rules)
+    keys = watched_keys(pipeline.post_run)
     unseen = [key for key in keys if key not in seen and key not in baseline]
     return about_run(
         EventType.POST_RUN_ENDED,

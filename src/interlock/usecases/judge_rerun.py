@@ -15,6 +15,7 @@ from interlock.domain.horizon import last_believed
 from interlock.domain.opening import Opening
 from interlock.domain.partition import Label
 from interlock.domain.pipeline import Pipeline
+from interlock.domain.previous_date import PREVIOUS
 from interlock.domain.rerun_request import RerunRecord, RerunRequest
 from interlock.domain.reruns import (
     EXPLAINED,
@@ -105,7 +106,8 @@ def _judge(
 def _compared(run: Run, pipeline: Pipeline, ports: Ports) -> dict[str, Reading]:
     """What may have changed since: inputs, and post-run readings with a baseline."""
     inputs = judged_keys(pipeline, pipeline.schedule(run.key.schedule_id))
-    return readings_for(run.key, pipeline, ports, inputs | run.evidence.keys(), run)
+    used = {key for key in run.evidence if not key.startswith(PREVIOUS)}
+    return readings_for(run.key, pipeline, ports, inputs | used, run)
 
 
 def _with_baseline(run: Run, ports: Ports) -> Run:

@@ -24,9 +24,10 @@ from interlock.domain.alerting.note import (
     subject_of,
 )
 from interlock.domain.alerting.threads import AlertKey
-from interlock.domain.check import symbol_of
+from interlock.domain.check import in_symbols, symbol_of
 from interlock.domain.event import Event, Phase, Severity, clean
 from interlock.domain.job_output import last_lines
+from interlock.domain.reasons import OF_RECEIPT
 
 Block = dict[str, Any]
 
@@ -199,7 +200,11 @@ def _expected(result: dict[str, Any]) -> str:
     found = "nothing" if actual is None else str(actual)
     check, expected = str(result.get("check")), result.get("expected")
     needs = symbol_of(check)
-    return f"{found}, needs {needs}" if expected is None else f"{found}, needs {needs} {expected}"
+    if expected is None:
+        return f"{found}, needs {needs}"
+    if result.get("kind") in OF_RECEIPT:
+        return f"{found}, needs {needs} {expected}"
+    return f"{found}, needs {in_symbols(check, expected, result.get('against'))}"
 
 
 def _spelt(key: str, value: Any, event: Event) -> str:

@@ -56,7 +56,7 @@ def pipeline_plots(
 
 def _sensor_keys(pipeline: Pipeline) -> list[str]:
     triggers = [each.trigger.rule for each in pipeline.schedules if each.trigger is not None]
-    keys = dict.fromkeys(rule.key for rule in (*triggers, *pipeline.validation.rules))
+    keys = dict.fromkeys(rule.key for rule in (*triggers, *pipeline.validation.every_rule))
     return [key for key in keys if not key.startswith(RESERVED)][:_KEYS]
 
 
@@ -154,7 +154,7 @@ def _numbers(source: PlotSource) -> Iterator[Plot]:
 
 
 def _judged(pipeline: Pipeline) -> Iterator[tuple[str, str]]:
-    for rule in pipeline.validation.rules:
+    for rule in pipeline.validation.every_rule:
         if rule.field is not None and not rule.key.startswith(RESERVED):
             yield rule.key, rule.field
 
@@ -172,14 +172,18 @@ def _seen(source: PlotSource) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
 
 def _bounds(pipeline: Pipeline, key: str, path: str) -> Iterator[tuple[float, str]]:
     """The numbers that rules compare the field with."""
-    for rule in pipeline.validation.rules:
-        number = _number(rule.value) if (rule.key, rule.field) == (key, path) else None
-        if number is not None:
-            yield number, _needs(rule, number)
+    for rule in pipeline.validation.every_rule:
+        if (rule.key, rule.field) != (key, path) or rule.check.spec.looks_back:
+            continue  # a change is no value
+        limits = rule.value if isinstance(rule.value, list) else [rule.value]
+        for number in map(_number, limits):
+            if number is not None:
+                yield number, _needs(rule, number)
 
 
 def _needs(rule: Rule, number: float) -> str:
-    return f"needs {in_symbols(rule.check, as_number(number))}"
+    asked = rule.value if isinstance(rule.value, list) else as_number(number)
+    return f"needs {in_symbols(rule.check, asked)}"
 
 
 def _number(value: Any) -> float | None:

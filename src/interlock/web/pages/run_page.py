@@ -12,6 +12,8 @@ from interlock.domain.cancellation import objection_to_cancel
 from interlock.domain.config import Config
 from interlock.domain.event import Event, EventType
 from interlock.domain.marking import objection_to_mark
+from interlock.domain.previous_date import PREVIOUS
+from interlock.domain.rules import obstacles
 from interlock.domain.run import MarkedAs, Run, RunKey, Status
 from interlock.domain.skipping import objection_to_skip
 from interlock.domain.sla import explain_record
@@ -74,7 +76,8 @@ def build(asked: PageRequest) -> Shown:
         "may_mark": _may_mark(run, key, config),
         "bar": None if run is None else bar(run, now),
         "rules": [] if run is None else _rules(run),
-        "evidence": [] if run is None else list(run.evidence.values()),
+        "evidence": {} if run is None else run.evidence,
+        "previous": PREVIOUS,
         "job_link": None if run is None else _link(run.job) or (output and output.link),
         "output": output,
         "lines": asked.query.lines,
@@ -175,13 +178,17 @@ def _why(asked: PageRequest, key: RunKey) -> Any:
     return next((each for each in answers if each.schedule_id == key.schedule_id), None)
 
 
-def _rules(run: Run) -> list[tuple[Any, str]]:
-    """Each rule's latest result, with the text that describes it."""
+def _rules(run: Run) -> list[tuple[Any, str, bool]]:
+    """Each rule's latest result, with the text that describes it, and whether it stands in the way."""
     if run.verdict is None:
         return []
-    at = run.verdict.at
+    at, blocking = run.verdict.at, set(map(id, obstacles(run.verdict.results)))
     return [
-        (record, "holds" if record.kind is None else explain_record(record, at))
+        (
+            record,
+            "holds" if record.kind is None else explain_record(record, at),
+            id(record) in blocking,
+        )
         for record in run.verdict.results
     ]
 

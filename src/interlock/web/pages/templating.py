@@ -11,8 +11,7 @@ from markupsafe import Markup, escape
 
 from interlock import __version__
 from interlock.domain import canonical
-from interlock.domain.check import in_symbols
-from interlock.domain.rules import receipt_need
+from interlock.domain.rule_text import needed
 from interlock.domain.run import RunKey
 from interlock.domain.zones import zone
 from interlock.web.pages import instants
@@ -32,8 +31,7 @@ def environment(assets: Assets) -> Environment:
     )
     made.globals.update(
         asset=assets.address,
-        in_symbols=in_symbols,
-        receipt_need=receipt_need,
+        needed=needed,
         run_url=run_url,
         pipeline_url=pipeline_url,
         backfill_url=backfill_url,
