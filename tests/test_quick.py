@@ -24,5 +24,5 @@ def test_what_changed_leads_to_its_tests(changed: str, found: str) -> None:
 
 
 def test_few_tests_are_found_where_a_file_has_its_own() -> None:
-    assert beside(Path("src/interlock/domain/rules.py")) == [Path("tests/domain/test_rules.py")]
+    assert beside(Path("src/interlock/domain/drift.py")) == [Path("tests/domain/test_drift.py")]
     assert beside(Path("README.md")) == []

@@ -21,6 +21,7 @@ from contracts.samples import (
     KEY,
     NOW,
     ManualClock,
+    a_backfill,
     a_delivery,
     a_grant,
     a_handling,
@@ -121,6 +122,7 @@ def fill(here: Installation, now: Any = NOW) -> None:
     assert store.deliveries.save(a_delivery(an_event(8)))
     assert store.threads.save(a_thread(channel="console"))
     assert store.handlings.save(a_handling())
+    assert store.backfills.save(a_backfill())
     assert store.watch.save(WatchdogState(version=1))
 
 

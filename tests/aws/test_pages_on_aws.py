@@ -18,6 +18,7 @@ from interlock.domain.alerting.deliveries import DeliveryState
 from interlock.domain.callers import Scope
 from interlock.errors import UnavailableError
 from interlock.operations.endpoints import API, ENDPOINTS, Endpoint
+from interlock.web.pages.forms import FORMS
 from interlock.web.read_only_refusals import INSTEAD, UNSUPPORTED
 from web.house import is_problem
 from web.pages.visitor import HTML, Visitor
@@ -151,8 +152,8 @@ def test_the_runs_of_every_pipeline_are_not_listed_and_the_refusal_says_why(view
 
 @pytest.mark.parametrize("row", ENDPOINTS, ids=lambda row: row.name)
 def test_whatever_is_no_read_is_refused_with_what_does_it(viewer: Viewer, row: Endpoint) -> None:
-    if row.scope is Scope.READ and row.name not in {*INSTEAD, *UNSUPPORTED}:
-        assert row.method == "GET" or row.name == "foresee"  # which asks with a body
+    if (row.scope is Scope.READ or row.is_query) and row.name not in {*INSTEAD, *UNSUPPORTED}:
+        assert row.method == "GET" or row.name.startswith("foresee")  # which asks with a body
         return
     parts = {"pipeline": "orders", "key": "landed", "name": "x", "schedule": "stream", "date": DAY}
     parts["backfill"] = "orders-b"
@@ -210,7 +211,8 @@ def test_a_ping_is_refused(viewer: Viewer) -> None:
 
 
 def test_each_refusal_is_of_an_endpoint_and_names_a_command() -> None:
-    names = {row.name for row in ENDPOINTS} | {"ping"}
+    forms = {path.rpartition("/")[2] for path in FORMS}
+    names = {row.name for row in ENDPOINTS} | forms | {"ping"}
     assert names >= {*INSTEAD, *UNSUPPORTED}
     assert {command.split()[0] for command in INSTEAD.values()} <= COMMANDS.keys()
 

@@ -38,6 +38,9 @@ class Terminal:
         if self._pid == 0:
             own = {k: v for k, v in os.environ.items() if not k.startswith("INTERLOCK_")}
             program = [sys.executable, "-m", "interlock", *arguments]
+            signal.signal(
+                signal.SIGINT, signal.SIG_DFL
+            )  # a shell starts background tests without it
             os.execve(sys.executable, program, {**own, "COLUMNS": "120", "TERM": "xterm"})
 
     def until(self, text: str) -> None:

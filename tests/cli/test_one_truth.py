@@ -178,7 +178,7 @@ def test_the_counters_of_the_overview_are_those_of_its_lists(told: Told) -> None
     assert "No run is waiting" not in page
     waiting = page.partition("Waiting for their rules")[2].partition("Next deadlines")[0]
     assert waiting.count(told.place.today) == 1 and "a-waiting" in waiting
-    attention = page.partition("Needs attention")[2].partition("Waiting for their rules")[0]
+    attention = page.partition("Needs attention")[2].partition("The last 24 hours")[0]
     assert attention.count("given up") == 2 and "c-retrying" not in attention
 
 

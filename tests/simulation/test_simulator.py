@@ -197,7 +197,9 @@ def test_a_wrong_expectation_fails_and_says_what_there_is(expectation: str, prob
 
 
 def test_alerts_of_one_date_share_a_thread() -> None:
-    story = STORY.replace("result: success", "result: fail")
+    story = STORY.replace("result: success", "result: fail").replace(
+        "[etl]}}", "[etl]}, maxRetries: 1}"
+    )
     assert told("{alerts: silver-orders, threads: 1, count: 2}", story=story) == []
 
 

@@ -207,7 +207,7 @@ def test_without_any_settings_alerts_are_on_the_console(tmp_path: Path) -> None:
     with house.home:
         house.tell(FAILED, DONE)
         house.settle()
-        assert [line.split()[1] for line in house.lines] == ["JOB_FAILED", "JOB_COMPLETED"]
+        assert [line.split()[3] for line in house.lines] == ["JOB_FAILED", "JOB_COMPLETED"]
 
 
 def test_without_a_file_slack_gets_them_if_it_is_set_up(

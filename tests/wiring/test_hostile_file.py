@@ -15,7 +15,7 @@ import pytest
 
 from cli.place import CADENCE, ORDERS, Place
 from contracts.hostile import KINDS, spoiler_of_file
-from contracts.samples import a_delivery, an_event
+from contracts.samples import a_backfill, a_delivery, a_handling, an_event
 from interlock.adapters.alerts.lines import LineAlerts
 from interlock.adapters.sqlite.database import Database
 from interlock.adapters.sqlite.store import Store
@@ -75,6 +75,9 @@ def fill(store: Store, key: RunKey, now: datetime) -> None:
     assert store.deliveries.save(a_delivery(claim))
     thread = ThreadKey(key.pipeline_id, key.schedule_id, key.date, "console")
     assert store.threads.save(Thread(key=thread, sink="console", created_at=now, claim_until=now))
+    about = {"pipeline_id": key.pipeline_id, "schedule_id": key.schedule_id}
+    assert store.backfills.save(a_backfill(**about, requested_at=now, changed_at=now))
+    assert store.handlings.save(a_handling())
     (change, *_) = store.changes.next("nobody", 1)
     store.changes.park("router", change, "on purpose", now)
     store.tokens.create(make_token("t", ("read",), (), new_secret(), now))
