@@ -16,7 +16,7 @@ def test_a_backfill_is_previewed_started_paused_resumed_and_followed(window: Win
     form.get_by_label("From").fill("2026-01-01")
     form.get_by_label("To").fill("2026-01-05")
     form.get_by_role("button", name="Preview").click()
-    expect(page.locator("h2")).to_contain_text("5 dates without a completed run")
+    expect(page.locator("main h2")).to_contain_text("5 dates without a completed run")
     expect(page.locator("p.planned")).to_contain_text("2026-01-05")
 
     page.get_by_label("Why").fill("a new currency")
