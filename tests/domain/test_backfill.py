@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from contracts.samples import a_backfill, a_run
+from contracts.samples import a_backfill, a_config, a_run
 from interlock.domain.backfill import (
     Backfill,
     BackfillState,
@@ -22,7 +22,7 @@ from interlock.domain.backfill import (
     settled,
     state_of,
 )
-from interlock.domain.backfill_events import turned
+from interlock.domain.backfill_events import started, turned
 from interlock.domain.event import Severity
 from interlock.domain.rerun_request import RequestAnswer
 from interlock.domain.reruns import Cause
@@ -204,3 +204,17 @@ def test_a_pause_says_how_many_dates_wait_and_why() -> None:
     assert told.detail["requestedBy"] == "bo"
     resumed = turned(paused.turned(BackfillState.RUNNING, LATER), None)
     assert resumed.message == "further dates start, 4 of 4 dates waiting"
+
+
+def test_the_request_of_a_date_is_the_same_however_often_it_is_made() -> None:
+    asked = plan(begun={"2026-03-02": ASKED})
+    assert asked.request("2026-03-02") == asked.request("2026-03-02")
+    assert (asked.request("2026-03-02").key.date, asked.request("2026-03-02").requested_at) == (
+        "2026-03-02",
+        NOW,
+    )
+
+
+def test_a_start_says_how_many_dates_run_how_many_at_once_and_why() -> None:
+    told = started(plan(), a_config())
+    assert told.message == "backfill of 4 dates, 2 at once: new currency"
