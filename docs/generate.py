@@ -484,7 +484,9 @@ def _options(command: click.Command, context: click.Context) -> str:
 def json_answers() -> str:
     """What each command prints, by the option that changes it."""
     rows = []
-    for name, command in commands_answering(app, click.Context(app, info_name="interlock")):
+    for name, command in commands_answering(
+        app, click.Context(app, info_name="interlock", **app.context_settings)
+    ):
         for option, schema in zip(answers_of(command), _forms(name, command), strict=True):
             how = "one per line" if option == FOLLOW else ""
             with_option = f" {option}" if option else ""
@@ -494,7 +496,9 @@ def json_answers() -> str:
 
 def json_types() -> str:
     found: dict[str, Any] = {}
-    for name, command in commands_answering(app, click.Context(app, info_name="interlock")):
+    for name, command in commands_answering(
+        app, click.Context(app, info_name="interlock", **app.context_settings)
+    ):
         found |= answer_schema(name, command)["$defs"]
     return "\n\n".join(_json_type(name, found[name]) for name in sorted(found))
 

@@ -135,7 +135,7 @@ def _backfill(place: Place) -> str:
 
 
 def commands() -> dict[str, click.Command]:
-    return dict(commands_answering(app, click.Context(app)))
+    return dict(commands_answering(app, click.Context(app, **app.context_settings)))
 
 
 def schema_of(place: Place, name: str) -> dict[str, Any]:

@@ -33,7 +33,7 @@ def plain(text: str) -> str:
 
 def test_every_command_and_every_option_is_in_the_page() -> None:
     text = plain(manual(app))
-    context = click.Context(app, info_name="interlock")
+    context = click.Context(app, info_name="interlock", **app.context_settings)
     commands = leaves(app, context)
     assert len(commands) > 30
     for path, command in commands:

@@ -21,7 +21,7 @@ _VARIABLES = {
 
 def manual(app: click.Group) -> str:
     """The whole page: the program, its options, and every command with its own."""
-    context = click.Context(app, info_name="interlock")
+    context = click.Context(app, info_name="interlock", **app.context_settings)
     lines = [
         f'.TH INTERLOCK 1 "" "Interlock {__version__}" "User Commands"',
         ".SH NAME",
