@@ -11,6 +11,7 @@ from interlock.domain.backfill import BackfillState, BegunDate, DateEnding
 from interlock.domain.event import EventType
 from interlock.errors import ConfigError
 from interlock.simulation.backfill_invariants import BackfillInvariants, backfills_with_room
+from interlock.simulation.random_scenarios import random_scenario
 from interlock.simulation.scenario import parse_scenario
 
 BEGUN = {"2026-03-01": BegunDate(NOW), "2026-03-02T04": BegunDate(NOW)}
@@ -122,3 +123,14 @@ timeline:
 def test_an_entry_that_says_too_little_or_too_much_is_refused(entry: str, words: str) -> None:
     with pytest.raises(ConfigError, match=words):
         parse_scenario(STORY % entry)
+
+
+def test_random_worlds_start_and_turn_backfills() -> None:
+    drawn = [
+        entry["backfill"]
+        for seed in range(300)
+        for entry in random_scenario(seed)["timeline"]
+        if "backfill" in entry
+    ]
+    assert any("from" in each for each in drawn)
+    assert {each["turn"] for each in drawn if "turn" in each} == {"pause", "resume", "cancel"}

@@ -24,6 +24,7 @@ _CALLS = ("publish", "launch", "find", "poll", "start", "alert", "read")
 _SPANS = ("20s", "90s", "5m", "12m", "40m")
 _ABSENCES = ("500ms", "3s", "90s", "9m", "11m", "3h")
 _OUTCOMES = ("done", "done", "failed")
+_TURNS = ("pause", "resume", "cancel")
 _TAKES = ("1s", "10s", "40s")
 _OTHER_RULES: tuple[Document, ...] = (
     {"key": "landed", "check": "not_equals", "field": "count", "value": 99},
@@ -259,8 +260,10 @@ class _Maker:
             return self._failure(chance.choice(_CALLS))
         if kind < 0.87:
             return {chance.choice(("pause", "resume")): name}
-        if kind < 0.92:
+        if kind < 0.91:
             return self._operation(pipelines[position])
+        if kind < 0.93:
+            return {"backfill": self._backfill(name)}
         if kind < 0.94:
             return {"delete": {"pipeline": name, "key": "landed"}}
         pipelines[position] = edited(pipelines[position], chance)
@@ -277,6 +280,14 @@ class _Maker:
         if kind == "unskip" and self._skipped:
             about = chance.choice(self._skipped)
         return {kind: about | ({"outcome": chance.choice(_OUTCOMES)} if kind == "mark" else {})}
+
+    def _backfill(self, name: str) -> Document:
+        """A range of days, also one in the wrong order or of days to come, or a turn of the newest."""
+        chance = self._chance
+        if chance.random() < 0.4:
+            return {"pipeline": name, "turn": chance.choice(_TURNS)}
+        about: Document = {"pipeline": name, "from": self._date(), "to": self._date()}
+        return about | {"maxConcurrent": chance.randint(1, 3)}
 
     def _time(self, cron: str | None) -> str:
         """The time in a date of a cron that fires more than once a day."""
