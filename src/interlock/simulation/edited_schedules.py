@@ -171,10 +171,17 @@ class EditedSchedules:
         at = event.detail.get(name)
         if at is None or event.timestamp <= since:
             return
-        if of_deadline and run is not None and run.opened_at < since:
+        if of_deadline and run is not None and self._keeps_deadlines(run, since):
             return
         if instant(at) < since:
             yield f"I10: {event.event_id} was told of {at}, and its file is of {since}"
+
+    def _keeps_deadlines(self, run: Run, since: datetime) -> bool:
+        """Whether a run was opened by a file before; that may be in the very moment of the edit."""
+        key = run.key
+        opened_by = self._by_file.get((key.pipeline_id, key.schedule_id, run.config_hash))
+        is_older = opened_by is not None and opened_by.deadlines_since < since
+        return run.opened_at < since or (run.opened_at == since and is_older)
 
 
 #: The events of moments, the detail that names the moment, and whether it is a deadline.

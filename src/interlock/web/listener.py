@@ -13,6 +13,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from interlock.errors import UnavailableError
+from interlock.web.forced_stop import STOP_WITHIN, force_stop_after
 from interlock.web.protocol import BoundedProtocol, Bounds
 
 KEEP_ALIVE_SECONDS = 15
@@ -75,17 +76,22 @@ def listener_of(app: ASGIApp, bounds: Bounds | None = None) -> Listener:
 
 
 def listen(
-    app: ASGIApp, where: socket.socket, started: Callable[[], None], stopping: Callable[[], None]
+    app: ASGIApp,
+    where: socket.socket,
+    started: Callable[[], None],
+    stopping: Callable[[], None],
+    stop_within: float = STOP_WITHIN,
 ) -> signal.Signals | None:
     """Serve until SIGTERM or SIGINT; then finish requests in progress, within seconds.
 
-    Returns that signal.
+    Returns that signal. `stop_within` also bounds whatever the caller does afterwards to end the process.
     """
     listener = listener_of(app)
     received: list[signal.Signals] = []
 
     def stop(number: int, _: object) -> None:
         received.append(signal.Signals(number))
+        force_stop_after(stop_within)
         stopping()
         listener.should_exit = True
 
